@@ -1,9 +1,10 @@
-//! Parses the command line of `find`: the files that it finds, whether it deletes them, and the
-//! commands that it runs on them.
+//! Parses the command lines of `find` and of programs that list files in other ways: the files that
+//! they find, whether they delete them, and the commands that they run on them.
 
+use super::git::GitCommandLine;
 use super::pattern::push_globbed;
 use super::run::Field;
-use super::value::Value;
+use super::value::{UnknownCause, Value};
 
 /// A parsed `find` command line.
 #[derive(Debug, Default)]
@@ -43,7 +44,168 @@ const OTHER_WORDS_WITH_ARGUMENT: [&str; 10] = [
     "-fls", "-context",
 ];
 
+/// A program that lists the files below its operands.
+struct Lister {
+    names: &'static [&'static str],
+    /// The option without which it does something else.
+    needs: Option<&'static str>,
+    /// The number of operands that are patterns, before the starting points.
+    patterns: usize,
+    /// The starting point if none is given.
+    start: &'static str,
+    /// Options with a value that do not narrow the result.
+    valued: &'static [&'static str],
+    /// Options with a value that narrow the result.
+    narrows: &'static [&'static str],
+    /// Options before a command for each file.
+    runs: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const LISTERS: [Lister; 4] = [
+    Lister {
+        names: &["fd", "fdfind"], needs: None, patterns: 1, start: ".",
+        valued: &["-t", "-d", "-E", "-j", "-c", "--type", "--max-depth", "--min-depth", "--exclude", "--threads", "--color"],
+        narrows: &["-e", "--extension", "-S", "--size", "-o", "--owner", "--changed-within", "--changed-before"],
+        runs: &["-x", "--exec", "-X", "--exec-batch"],
+    },
+    Lister {
+        names: &["rg"], needs: Some("--files"), patterns: 0, start: ".",
+        valued: &["-j", "-d", "--threads", "--max-depth", "--sort", "--sortr", "--ignore-file"],
+        narrows: &["-g", "-t", "-T", "--glob", "--iglob", "--type", "--type-not", "--max-filesize"], runs: &[],
+    },
+    Lister {
+        names: &["tree"], needs: Some("-f"), patterns: 0, start: ".",
+        valued: &["-L", "-I", "-o", "--filelimit", "--sort"], narrows: &["-P"], runs: &[],
+    },
+    Lister {
+        names: &["locate", "plocate", "mlocate"], needs: None, patterns: usize::MAX, start: "/",
+        valued: &["-d", "-l", "-n", "--database", "--limit"], narrows: &[], runs: &[],
+    },
+];
+
+impl Lister {
+    fn search(&self, words: &[Field]) -> Search {
+        let mut search = Search::default();
+        let (mut operands, mut filter) = (Vec::new(), None);
+        let mut lists = self.needs.is_none();
+        let mut at = 1;
+        while let Some(field) = words.get(at) {
+            let text = field.value.prefix();
+            let is_short = text.len() > 1 && !text.starts_with("--");
+            let is_in = |options: &[&str]| {
+                let name = text.split('=').next().unwrap_or(text);
+                options.contains(&name)
+                    || is_short && text.get(..2).is_some_and(|short| options.contains(&short))
+            };
+            at += 1;
+            if self.runs.contains(&text) {
+                let rest = &words[at..];
+                let end = rest
+                    .iter()
+                    .position(|word| word.value.literal() == Some(";"));
+                let end = end.unwrap_or(rest.len());
+                let mut command = rest[..end].to_vec();
+                if !command.iter().any(|word| word.value.script().contains('{')) {
+                    command.push(Field {
+                        value: Value::text("{}"),
+                        span: field.span,
+                    });
+                }
+                search.commands.push(command);
+                at += end + 1;
+            } else if text.len() > 1 && text.starts_with('-') {
+                lists |= self.needs.is_some_and(|option| {
+                    text == option || is_short && option.len() == 2 && text.contains(&option[1..])
+                });
+                let narrows = is_in(self.narrows);
+                search.is_narrowed |= narrows;
+                if narrows || self.valued.contains(&text) {
+                    let is_attached = text.contains('=') || is_short && text.len() > 2;
+                    let value = words.get(at).filter(|_| !is_attached);
+                    if matches!(text, "-e" | "--extension") {
+                        filter = value.map(|word| {
+                            Filter::Name(Value::text(format!("*.{}", word.value.script())))
+                        });
+                    }
+                    at += usize::from(!is_attached);
+                }
+            } else {
+                operands.push(field.value.clone());
+            }
+        }
+        let starts = operands.split_off(operands.len().min(self.patterns));
+        for pattern in &operands {
+            if !matches!(pattern.literal(), Some("" | "." | ".*" | "*" | "^")) {
+                search.is_narrowed = true;
+                filter = filter.or_else(|| Some(Filter::Name(name_of(&pattern.script()))));
+            }
+        }
+        if search.is_narrowed {
+            filter = filter.or_else(|| Some(few_files()));
+        }
+        if lists {
+            let starts = if starts.is_empty() {
+                vec![Value::text(self.start)]
+            } else {
+                starts
+            };
+            let starts = starts.iter().take(MAX_FOUND);
+            search.found = starts
+                .map(|start| found(start, filter.as_ref(), true))
+                .collect();
+        }
+        search
+    }
+}
+
+/// Returns the names that a regular expression or a glob matches, as a glob.
+fn name_of(pattern: &str) -> Value {
+    let name = pattern.replace('\\', "");
+    let (start, end) = (name.strip_prefix('^'), name.strip_suffix('$'));
+    let inner = name.trim_start_matches('^').trim_end_matches('$');
+    let is_plain = |c: char| c.is_alphanumeric() || "._-*".contains(c);
+    if !inner.chars().all(is_plain) {
+        return Value::text("(few)");
+    }
+    let any = |is_anchored: bool| if is_anchored { "" } else { "*" };
+    Value::text(format!(
+        "{}{inner}{}",
+        any(start.is_some() || inner.starts_with('.')),
+        any(end.is_some())
+    ))
+}
+
+/// Returns the tracked files, if git lists all of them.
+fn tracked(words: &[Field]) -> Search {
+    let git = GitCommandLine::read(words);
+    let is_neutral = |field: &Field| {
+        matches!(
+            field.value.literal(),
+            Some("-z" | "-c" | "--cached" | "--full-name" | "--" | ".")
+        )
+    };
+    let lists_all = git.subcommand() == Some("ls-files") && git.arguments.iter().all(is_neutral);
+    Search {
+        found: Vec::from_iter(lists_all.then(|| Value::unknown(UnknownCause::Tracked))),
+        ..Search::default()
+    }
+}
+
 impl Search {
+    /// Parses the words of a command that finds files, including its name; `None` for other
+    /// programs.
+    pub fn of(name: &str, words: &[Field]) -> Option<Search> {
+        match name {
+            "find" | "gfind" | "bfs" => Some(Search::read(words)),
+            "git" => Some(tracked(words)),
+            _ => {
+                let lister = LISTERS.iter().find(|lister| lister.names.contains(&name))?;
+                Some(lister.search(words))
+            }
+        }
+    }
+
     /// Parses the words of a `find` command, including its name.
     pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
@@ -173,9 +335,10 @@ fn is_zero_size(size: &Value) -> bool {
     matches!(size.literal(), Some("0" | "0b" | "0c" | "0w" | "0k" | "0M"))
 }
 
-/// True for `/tmp` and `/var/tmp`.
+/// True for directories whose old files are removed from time to time.
 fn is_temporary(start: &Value) -> bool {
-    matches!(start.prefix().trim_end_matches('/'), "/tmp" | "/var/tmp")
+    let path = start.prefix().trim_end_matches('/');
+    ["/tmp", "/var/tmp", "/var/log", "/var/cache", "/var/spool"].contains(&path)
 }
 
 /// True for a directory with an unknown beginning.

@@ -22,6 +22,7 @@ mod option_commands;
 mod output;
 mod path;
 mod predefined;
+mod printed;
 mod redirect;
 mod remembered;
 mod resolved_command;

@@ -15,7 +15,7 @@ use super::path::{PathDanger, danger};
 use super::rule::{Rule, RuleFinding, RuleInput};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
-use crate::syntax::run::{Field, ResolvedCommand};
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
 use calls::Call;
@@ -31,15 +31,15 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
     let judged = |call: &Call| match call {
         Call::Script(text) => forbids(text, ran, scene),
         Call::Remove(path) => removes(path, ran, scene).is_some(),
-        // A test in the program may select some of these.
-        Call::RemoveEach(path) => matches!(
-            removes(path, ran, scene),
-            Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
-        ),
+        Call::RemoveEach(path, is_tested) => match removes(path, ran, scene) {
+            Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home) => true,
+            Some(PathDanger::WorkingDirectory | PathDanger::Git) => !is_tested,
+            Some(PathDanger::Unknown) | None => false,
+        },
     };
     let call = together(everything(ran)).into_iter().find(judged)?;
     let mut hit = RuleFinding::on(ran, []);
-    let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text)) = call;
+    let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text, _)) = call;
     hit.words.push(text);
     Some(hit)
 }
@@ -70,15 +70,18 @@ const MAX_ARGUMENT: usize = 9;
 
 /// Returns the code with its command line put in: `argv[1]`, `ARGV[0]`, `awk -v name=value`.
 fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) -> String {
-    let literal = |field: &Field| field.value.literal().map(|text| format!("{text:?}"));
     let arguments = ran.arguments();
     let mut text = code;
-    for pair in arguments.windows(2) {
-        let is_awk = || ran.name().is_some_and(|name| name.ends_with("awk"));
-        if pair[0].value.literal() == Some("-v")
-            && is_awk()
-            && let Some((name, value)) = pair[1].value.literal().and_then(|it| it.split_once('='))
-        {
+    let is_awk = ran.name().is_some_and(|name| name.ends_with("awk"));
+    for (at, field) in arguments.iter().enumerate().filter(|_| is_awk) {
+        let option = field.value.literal().unwrap_or("");
+        let assignment = match option {
+            "-v" | "--assign" => arguments.get(at + 1).and_then(|next| next.value.literal()),
+            _ => option
+                .strip_prefix("--assign=")
+                .or(option.strip_prefix("-v")),
+        };
+        if let Some((name, value)) = assignment.and_then(|it| it.split_once('=')) {
             text = format!("{name} = {value:?}\n{text}");
         }
     }
@@ -97,12 +100,27 @@ fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) 
         .iter()
         .filter(|field| field.value.literal() != Some("--"));
     for (at, field) in operands.take(MAX_ARGUMENT).enumerate() {
-        for name in [format!("argv[{}]", at + 1), format!("ARGV[{at}]")] {
-            if text.contains(&name)
-                && let Some(value) = literal(field)
-            {
-                text = text.replace(&name, &value);
+        for name in [
+            format!("argv[{}]", at + 1),
+            format!("$ARGV[{at}]"),
+            format!("ARGV[{at}]"),
+        ] {
+            let Some(value) = field.value.literal().filter(|_| text.contains(&name)) else {
+                continue;
+            };
+            let quoted = format!("{value:?}");
+            let (mut out, mut is_inside) = (String::new(), false);
+            for (index, part) in text.split(&name).enumerate() {
+                match index {
+                    0 => {}
+                    // `"rm $ARGV[0]"`
+                    _ if is_inside => out.push_str(value),
+                    _ => out.push_str(&quoted),
+                }
+                is_inside ^= part.matches('"').count() % 2 == 1;
+                out.push_str(part);
             }
+            text = out;
         }
     }
     text
@@ -124,7 +142,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
                 text.push_str(script);
                 text.push('\n');
             }
-            Call::Remove(_) | Call::RemoveEach(_) => calls.push(call),
+            Call::Remove(_) | Call::RemoveEach(..) => calls.push(call),
         }
     }
     if !text.is_empty() {

@@ -29,7 +29,7 @@ const LONG_OPTIONS: [&str; 8] = [
 
 /// Other programs that remove their operands: the option for that, and the number of operands at
 /// the beginning and the end that are not removed.
-const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
+const REMOVERS: [(&[&str], &[&str], usize, usize); 7] = [
     (&["trash", "trash-put", "rmtrash", "gtrash"], &[], 0, 0),
     (
         &["gio", "kioclient", "kioclient5"],
@@ -37,6 +37,7 @@ const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
         0,
         0,
     ),
+    (&["rclone"], &["purge", "delete"], 1, 0),
     (&["zip"], &["-m", "--move"], 1, 0),
     (&["tar", "gtar", "bsdtar"], &["--remove-files"], 0, 0),
     (&["rsync"], &["--remove-source-files"], 0, 1),
@@ -51,8 +52,7 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
         let searches = scene
             .all
             .iter()
-            .filter(|ran| matches!(ran.name(), Some("find" | "gfind" | "bfs")))
-            .map(|ran| (ran.feeds, Search::read(&ran.words)));
+            .filter_map(|ran| Some((ran.feeds, Search::of(ran.name()?, &ran.words)?)));
         searches
             .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
             .flat_map(|(_, search)| {
@@ -72,7 +72,7 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
 fn is_search_result(operand: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     let is_started_for_results = || {
         let mut through = ran.through.iter();
-        through.any(|program| matches!(program.as_str(), "find" | "gfind" | "bfs" | "xargs"))
+        through.any(|program| program == "xargs" || Search::of(program, &[]).is_some())
     };
     (!operand.has_unknown() || is_started_for_results()) && search_results(scene).contains(operand)
 }
@@ -127,13 +127,18 @@ fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> b
     })
 }
 
+/// Files of a `.git` without which a repository is worthless.
+const REPOSITORY_FILES: [&str; 6] = [
+    "HEAD", "config", "packed-refs", "refs/heads/main", "refs/heads/master", "refs/heads/trunk",
+];
+
 /// Returns true if a repository is worthless without this file.
 fn is_of_repository(value: &Value) -> bool {
     let path = value.literal().unwrap_or("");
     let within = path
         .strip_prefix(".git/")
         .or(path.split_once("/.git/").map(|(_, file)| file));
-    matches!(within, Some("HEAD" | "config" | "packed-refs"))
+    within.is_some_and(|file| REPOSITORY_FILES.contains(&file))
 }
 
 pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -156,15 +161,12 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
         ) => {
             let removal = read(ran.arguments())?;
             let recursive = removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
-            let by_fd = ran.through.iter().any(|program| program == "fd");
             let deletes_trees = |field: &&&Field| {
                 let ends_open = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
                     || is_search_result(&field.value, ran, scene)
-                    || ends_open
-                        && !removal.asks
-                        && (by_fd || is_landmark(&field.value, ran, scene))
+                    || ends_open && !removal.asks && is_landmark(&field.value, ran, scene)
                     || is_of_repository(&field.value)
             };
             let found = removal

@@ -25,11 +25,16 @@ const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
 /// Directories in system directories that services or the system itself need: their parents, and
 /// their names.
-const SERVICES: [(&[&str], &[&str]); 4] = [
+const SERVICES: [(&[&str], &[&str]); 6] = [
     (
         &["usr"],
         &["local", "share", "include", "libexec", "src", "games"],
     ),
+    (
+        &["usr", "local"],
+        &["bin", "etc", "include", "lib", "sbin", "share"],
+    ),
+    (&["var"], &["log", "mail", "spool", "www"]),
     (&["boot"], &["grub", "grub2", "efi", "EFI", "loader"]),
     (
         &["etc"],
@@ -52,6 +57,18 @@ const SERVICES: [(&[&str], &[&str]); 4] = [
             "kafka", "zookeeper", "consul", "vault", "minio", "portainer", "longhorn", "rook",
         ],
     ),
+];
+
+/// System directories below which a pattern with letters is usual.
+const PATTERNS_BELOW: [&[&str]; 8] = [
+    &["tmp"],
+    &["usr", "local", "bin"],
+    &["usr", "local", "include"],
+    &["usr", "local", "lib"],
+    &["usr", "local", "share"],
+    &["var", "log"],
+    &["var", "spool"],
+    &["var", "www"],
 ];
 
 /// Returns true if a path is a system directory, an essential directory in one, or a directory of a
@@ -383,13 +400,12 @@ fn anchored(
             return Some(danger);
         }
     }
-    // A pattern with letters directly below one of them: `/u*r`, `~/x*`. Below `/tmp` this is
-    // usual.
+    // A pattern with letters directly below one of them: `/u*r`, `~/x*`.
     let last = parts.last()?;
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
         let above = directory(parent, base, home, true);
-        let usual = parent.len() == 1 && parent[0].literal() == Some("tmp");
+        let usual = PATTERNS_BELOW.iter().any(|names| same(parent, names));
         if !usual
             && matches!(
                 above,

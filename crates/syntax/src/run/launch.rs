@@ -41,13 +41,14 @@ impl Machine<'_> {
         if shell_name(name) {
             return self.shell(name, call, st);
         }
+        if name != "git"
+            && let Some(out) = self.find(name, call, st)
+        {
+            return out;
+        }
         match name {
             "xargs" | "gxargs" => return self.xargs(call, st),
-            "find" | "gfind" | "bfs" => return self.find(call, st),
             "parallel" | "sem" => return self.parallel(call, st),
-            "fd" | "fdfind" => {
-                self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st);
-            }
             "git" => {
                 self.git(call, st);
                 if lists_tracked(call) {

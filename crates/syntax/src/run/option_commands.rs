@@ -179,7 +179,7 @@ fn values(call: &Call, option: &str) -> Vec<String> {
             && text.starts_with('-')
             && !text.starts_with("--")
             && text.ends_with(&option[1..]);
-        if let Some(skip) = attached {
+        if let Some(skip) = attached.filter(|skip| *skip < text.len() || text != option) {
             out.push(field.value.without_prefix(skip).script());
         } else if text == option || is_cluster {
             out.extend(call.words.get(at + 1).map(|field| field.value.script()));

@@ -13,6 +13,7 @@ use super::directory;
 use super::fetch;
 use super::filtered;
 use super::path::{FRESH_DIRECTORY, absolute, lexical};
+use super::printed::printed;
 
 /// The programs whose output is interpreted.
 const FOLLOWED_PROGRAMS: [&str; 30] = [
@@ -25,8 +26,10 @@ impl Machine<'_> {
     /// The output of `name`.
     pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
         if !FOLLOWED_PROGRAMS.contains(&name) {
-            fetch::note(name, &call.values(1), st);
-            return fetch::unknown_output(name, st);
+            let values = call.values(1);
+            fetch::note(name, &values, st);
+            let unknown = fetch::unknown_output(name, st);
+            return printed(name, &values, &unknown).unwrap_or(unknown);
         }
         let values = call.values(1);
         match name {

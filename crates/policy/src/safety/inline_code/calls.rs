@@ -14,8 +14,8 @@ pub(super) enum Call {
     Script(String),
     /// Removes this path (possibly a glob) with everything below it.
     Remove(String),
-    /// Removes the files in this path one by one, all or some of them.
-    RemoveEach(String),
+    /// Removes the files in this path one by one; true if a test may select some of them.
+    RemoveEach(String, bool),
 }
 
 /// The effect of a call, by its name.
@@ -70,11 +70,11 @@ const CALL_NAMES: [(CallKind, &[&str]); 5] = [
     (CallKind::Opens, &["open", "open3", "open2", "pipe"]),
 ];
 
-fn deed(name: &str) -> Option<CallKind> {
+fn call_kind(name: &str) -> Option<CallKind> {
     CALL_NAMES
         .iter()
         .find(|(_, names)| names.contains(&name))
-        .map(|(deed, _)| *deed)
+        .map(|(kind, _)| *kind)
 }
 
 /// Other names of calls: `import rmtree as r`, `{execSync: x} = …`, `x = os.system`.
@@ -83,7 +83,7 @@ fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
         let Token::Name(name) = &tokens[at] else {
             return None;
         };
-        let deed = deed(name)?;
+        let kind = call_kind(name)?;
         let behind = tokens.get(at + 1..).unwrap_or_default();
         let before = tokens.get(..at).unwrap_or_default();
         let is_end = |token: Option<&Token>| {
@@ -100,7 +100,7 @@ fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
             ([.., Token::Name(alias), Token::Mark('=')], rest) if is_end(rest.first()) => alias,
             _ => return None,
         };
-        Some((alias.as_str(), deed))
+        Some((alias.as_str(), kind))
     };
     (0..tokens.len()).filter_map(alias).collect()
 }
@@ -137,21 +137,30 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
         .enumerate()
         .filter_map(|(at, token)| match token {
             Token::Name(name) => {
-                let deed = deed(name).or_else(|| aliases.get(name.as_str()).copied())?;
+                let kind = call_kind(name).or_else(|| aliases.get(name.as_str()).copied())?;
                 // `rimraf.sync(…)`
                 let behind = match all.get(at + 1..at + 3) {
-                    Some([Token::Mark('.'), Token::Name(_)]) if deed == CallKind::Removes => at + 3,
+                    Some([Token::Mark('.'), Token::Name(_)]) if kind == CallKind::Removes => at + 3,
                     _ => at + 1,
                 };
-                Some((deed, at, arguments(&all[behind..])?))
+                Some((kind, at, arguments(&all[behind..])?))
             }
             _ => None,
         });
     let mut out = Vec::new();
     let mut listed = Vec::new();
-    let mut removes = false;
-    for (deed, at, written) in named.take(MAX_CALLS) {
-        match deed {
+    // `map(os.remove, …)`, `forEach(fs.unlinkSync)`, `array_map("unlink", …)`, Perl's `{ unlink }`
+    let mut removes = all.windows(3).any(|tokens| match tokens {
+        [Token::Mark('('), Token::Text(name), Token::Mark(',')]
+        | [_, Token::Name(name), Token::Mark(',' | ')' | '}' | ';')] => matches!(
+            call_kind(name),
+            Some(CallKind::Removes | CallKind::RemovesRecursively)
+        ),
+        _ => false,
+    });
+    let is_tested = all.iter().any(|token| is_name(token, &TESTS));
+    for (kind, at, written) in named.take(MAX_CALLS) {
+        match kind {
             CallKind::Lists => {
                 let mut found = Vec::new();
                 // Perl's `finddepth(sub { … }, "/")` names the directory last.
@@ -168,10 +177,17 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 if let Some((Token::Mark('.'), object)) = all[from..at].split_last()
                     && let Some(directory) = path(&bindings.fill(object))
                 {
-                    found = vec![Call::Remove(directory)];
+                    found = vec![Call::Remove(match written.first() {
+                        Some(Token::Text(pattern)) if directory.starts_with('.') => {
+                            format!("{directory}/{pattern}")
+                        }
+                        _ => directory,
+                    })];
                 }
                 listed.extend(found.into_iter().filter_map(|call| match call {
-                    Call::Remove(path) => Some(Call::RemoveEach(path)),
+                    Call::Remove(path) => {
+                        Some(Call::RemoveEach(path.replace("**", "*"), is_tested))
+                    }
                     _ => None,
                 }));
             }
@@ -187,15 +203,15 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
             }
             CallKind::Removes | CallKind::RemovesRecursively => {
                 removes = true;
-                if deed == CallKind::Removes || written.iter().any(says_recursive) {
+                if kind == CallKind::Removes
+                    || written.iter().any(|token| is_name(token, &["recursive"]))
+                {
                     removals(&bindings.fill(written), &mut out);
                 }
             }
         }
     }
-    let narrows =
-        |token: &Token| matches!(token, Token::Name(name) if NARROWS.contains(&name.as_str()));
-    if removes && !all.iter().any(narrows) {
+    if removes && !all.iter().any(|token| is_name(token, &NARROWS)) {
         out.extend(listed);
     }
     if notation.pipes {
@@ -204,9 +220,17 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     out
 }
 
+fn is_name(token: &Token, names: &[&str]) -> bool {
+    matches!(token, Token::Name(name) if names.contains(&name.as_str()))
+}
+
+/// Words of tests.
+const TESTS: [&str; 4] = ["if", "unless", "when", "and"];
+
 /// Names of calls and fields that select some of the listed files.
-const NARROWS: [&str; 8] = [
-    "endswith", "endsWith", "suffix", "fnmatch", "match", "filter", "grep", "extname",
+const NARROWS: [&str; 12] = [
+    "endswith", "endsWith", "startswith", "startsWith", "suffix", "fnmatch", "match", "filter",
+    "grep", "extname", "includes", "indexOf",
 ];
 
 /// Returns the commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
@@ -235,10 +259,6 @@ fn piped(tokens: &[Token], out: &mut Vec<Call>) {
             out.push(Call::Script(text.clone()));
         }
     }
-}
-
-fn says_recursive(token: &Token) -> bool {
-    matches!(token, Token::Name(name) if name == "recursive")
 }
 
 /// Returns the commands passed to a call that runs something: a text for a shell, or a program with
@@ -322,7 +342,7 @@ fn path(expression: &[Token]) -> Option<String> {
                     _ => return None,
                 }
             }
-            Token::Text(_) if of(&["require"]) => {}
+            Token::Text(_) if of(&["require", "__import__", "import_module"]) => {}
             Token::Text(text) => pieces.push(text),
             Token::Name(name) => match name.as_str() {
                 "HOME" => pieces.push("~"),
@@ -404,7 +424,7 @@ mod tests {
                 .map(|call| match call {
                     Call::Script(text) => format!("run {text}"),
                     Call::Remove(path) => format!("remove {path}"),
-                    Call::RemoveEach(path) => format!("remove each {path}"),
+                    Call::RemoveEach(path, _) => format!("remove each {path}"),
                 })
                 .collect();
             let holds = match *expect {
@@ -452,6 +472,13 @@ mod tests {
                 (
                     "for p in Path.home().rglob('*'): p.unlink()",
                     "remove each ~",
+                ),
+                ("list(map(os.remove, glob('/*')))", "remove each /*"),
+                ("readdirSync('.').forEach(unlinkSync)", "remove each ."),
+                ("array_map('unlink', glob('/etc/*'))", "remove each /etc/*"),
+                (
+                    "[p.unlink() for p in Path('.').rglob('*.o')]",
+                    "remove each ./*.o",
                 ),
                 ("for p in Path('/').glob('*'): print(p)", ""),
                 ("[remove(f) for f in listdir('/') if f.endswith('.o')]", ""),

@@ -71,11 +71,28 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             } else {
                 out.push(Token::Name(name));
             }
+        } else if c == '<'
+            && notation.backticks
+            && let Some(pattern) = globbed(&chars)
+        {
+            chars.by_ref().take_while(|c| *c != '>').for_each(drop);
+            out.extend([Token::Name("glob".to_owned()), Token::Text(pattern)]);
         } else if !matches!(c, ' ' | '\t' | '\r') {
             out.push(Token::Mark(c));
         }
     }
     out
+}
+
+/// The longest pattern that is read, in characters.
+const MAX_PATTERN: usize = 256;
+
+/// Returns the pattern of Perl's `<*.c>`, whose `<` was consumed.
+fn globbed(chars: &Peekable<Chars<'_>>) -> Option<String> {
+    let ahead = chars.clone().take(MAX_PATTERN);
+    let text: String = ahead.take_while(|c| !c.is_whitespace()).collect();
+    let (pattern, _) = text.split_once('>')?;
+    pattern.contains(['*', '~']).then(|| pattern.to_owned())
 }
 
 /// Returns true if a name begins a string of Perl (`q(…)`) or, after `%`, of Ruby (`%w[…]`).

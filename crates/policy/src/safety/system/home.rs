@@ -56,7 +56,10 @@ fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
     }
     match location.literal().as_deref() {
         Some(["etc", name]) => return SYSTEM_FILES.contains(name).then_some(PathWorth::Precious),
-        Some([.., ".git", "HEAD" | "config" | "index" | "packed-refs"]) => {
+        Some(
+            [.., ".git", "HEAD" | "config" | "index" | "packed-refs"]
+            | [.., ".git", "refs", "heads" | "tags", _],
+        ) => {
             return Some(PathWorth::Dotfile);
         }
         _ => {}
@@ -125,7 +128,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
         "cp" | "install" | "ln" => {
             let from_nothing = matches!(
                 operands.as_slice(),
-                [from, _] if matches!(from.value.literal(), Some("/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random"))
+                [.., from, _] if matches!(from.value.literal(), Some("/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random"))
             );
             operands.last().copied().filter(|field| {
                 from_nothing
@@ -178,7 +181,7 @@ fn moved<'f>(
         match worth(&source.value) {
             Some(PathWorth::Landmark) => true,
             Some(PathWorth::Precious | PathWorth::Settings) => !kept,
-            _ => false,
+            _ => !kept && matches!(source.value.literal(), Some(".git" | "./.git")),
         }
     })
 }

@@ -1,9 +1,10 @@
 //! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by a name.
 
 use super::super::command_line::{has_any, has_option};
+use super::super::path::{PathDanger, danger};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
-use crate::syntax::run::{Field, ResolvedCommand};
+use crate::syntax::run::{Field, ResolvedCommand, shell_name};
 use regex::RegexBuilder;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -130,8 +131,14 @@ pub(in super::super) fn check_agent(
         "kill" => {
             let is_computed = |field: &Field| field.value.has_unknown();
             let by_list = ran.through.iter().any(|program| program == "xargs");
-            (by_list || ran.arguments().iter().any(is_computed))
-                && scene.all.iter().any(|other| names_agent(other, scene))
+            let is_parent = |field: &Field| {
+                let word = scene.text.get(field.span.start..field.span.end);
+                word.is_some_and(|word| word.contains("$PPID") || word.contains("${PPID}"))
+            };
+            let is_ours = || !ran.through.iter().any(|program| shell_name(program));
+            ran.arguments().iter().any(is_parent) && is_ours()
+                || (by_list || ran.arguments().iter().any(is_computed))
+                    && scene.all.iter().any(|other| names_agent(other, scene))
         }
         _ => false,
     };
@@ -147,6 +154,16 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
         Some("pkill" | "skill" | "pgrep") => (is_on("-f") || is_on("--full"), is_on("-x")),
         Some("killall") => (false, !(is_on("-r") || is_on("--regexp"))),
         Some("pidof") => (false, true),
+        // The names follow `-C`.
+        Some("ps") if is_on("-C") => (false, true),
+        // The working directory of the agent is open.
+        Some("lsof") => {
+            let base = scene.path_base(ran);
+            let mut paths = arguments
+                .iter()
+                .filter_map(|field| danger(&field.value, &base));
+            return paths.any(|danger| danger != PathDanger::Unknown);
+        }
         Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") if follows_ps() => {
             (true, is_on("-v"))
         }
@@ -158,10 +175,11 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     );
     let selected = SelectedProcesses::of(arguments);
     let ignores_case = is_on("-i") || is_on("-I") || is_on("--ignore-case");
-    let mut patterns = selected
+    let known = selected
         .patterns
         .iter()
-        .filter_map(|field| field.value.literal());
+        .filter(|field| !field.value.has_unknown());
+    let mut patterns = known.map(|field| field.value.script());
     !selected.is_narrowed
         && patterns.any(|pattern| {
             // `awk '/name/ { … }'`
@@ -169,7 +187,7 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
                 .split('/')
                 .nth(1)
                 .filter(|_| pattern.starts_with('/'));
-            let pattern = in_slashes.unwrap_or(pattern);
+            let pattern = in_slashes.unwrap_or(&pattern);
             let letters = pattern.bytes().filter(u8::is_ascii_alphanumeric).count();
             let names = letters >= MIN_NAME_LETTERS || !is_filter;
             names && matches_agent(pattern, is_full, is_exact, ignores_case, scene)
@@ -204,7 +222,9 @@ fn matches_agent(
         }
     };
     let mut protected = scene.context.protected.iter();
-    is_match("agent-bash", "agent-bash")
+    let names_us = is_full && pattern.starts_with("agent-bash ");
+    names_us
+        || is_match("agent-bash", "agent-bash")
         || protected.any(|process| is_match(&process.name, &process.command_line))
 }
 
@@ -265,6 +285,7 @@ mod tests {
             ),
             ("ps aux | awk '/claude/{print $2}' | xargs kill", true),
             ("python3 -c 'import os; os.system(\"pkill node\")'", true),
+            ("kill $(ps -C node -o pid=)", true),
             ("pkill -f 'vite --port 3000'", false),
             ("pkill -x nod", false),
             ("pkill -f vite; kill $(pgrep -f vite)", false),

@@ -106,8 +106,11 @@ impl Machine<'_> {
         out
     }
 
-    pub(super) fn find(&mut self, call: &Call, st: &mut ShellState) -> Value {
-        let search = Search::read(&call.words);
+    /// Follows the commands that a search runs; returns the files that it finds. `None` if the
+    /// program does something else.
+    pub(super) fn find(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
+        let search = Search::of(name, &call.words)?;
+        search.found.first()?;
         for command in &search.commands {
             let mut words: Vec<Field> = Vec::new();
             for field in command {
@@ -124,11 +127,11 @@ impl Machine<'_> {
                     });
                 }
             }
-            self.start(&call.with_words(words), "find", st);
+            self.start(&call.with_words(words), name, st);
         }
         let mut out = join(&search.found, "\n");
         out.push_text("\n");
-        out
+        Some(out)
     }
 
     /// GNU parallel: joins the command words and each input, and passes them to a shell.
@@ -175,63 +178,6 @@ impl Machine<'_> {
             self.script_with(&text, Vec::new(), "parallel", st);
         }
         Value::unknown(UnknownCause::Output)
-    }
-
-    /// A command after one of these options, up to the end or a `;`.
-    pub(super) fn after_option(
-        &mut self,
-        options: &[&str],
-        through: &str,
-        call: &Call,
-        st: &mut ShellState,
-    ) {
-        let found = call.words.iter().position(|field| {
-            field
-                .value
-                .literal()
-                .is_some_and(|text| options.contains(&text))
-        });
-        let Some(at) = found else { return };
-        // With a pattern or an extension, some files are found, and without, everything.
-        let given: Vec<String> = call.words[1..at]
-            .iter()
-            .map(|field| field.value.script())
-            .collect();
-        let is_value = |at: usize| {
-            let before = at.checked_sub(1).map(|before| given[before].as_str());
-            matches!(
-                before,
-                Some("-t" | "-d" | "-E" | "-j" | "--type" | "--max-depth" | "--exclude")
-            )
-        };
-        let mut operands = given.iter().enumerate();
-        let pattern = operands.find(|(at, text)| !text.starts_with('-') && !is_value(*at));
-        let pattern = pattern.map(|(_, text)| text);
-        let is_open = pattern.is_none_or(|text| matches!(text.as_str(), "" | "." | ".*" | "*"));
-        let narrows = ["-e", "-g", "--extension", "--glob"];
-        let is_narrowed = !is_open || given.iter().any(|text| narrows.contains(&text.as_str()));
-        let mut item = Value::text("./");
-        match pattern.filter(|text| text.contains(".git")) {
-            Some(_) => item.push_text(".git"),
-            None if is_narrowed => item.push_unknown(UnknownCause::Output, false),
-            None => item.push_glob("*"),
-        }
-        let mut words: Vec<Field> = call.words[at + 1..]
-            .iter()
-            .take_while(|field| field.value.literal() != Some(";"))
-            .map(|field| Field {
-                value: replaced(&field.value, "{}", &item),
-                span: field.span,
-            })
-            .collect();
-        if !call.words[at + 1..]
-            .iter()
-            .any(|field| field.value.script().contains('{'))
-        {
-            let span = call.words[at].span;
-            words.push(Field { value: item, span });
-        }
-        self.start(&call.with_words(words), through, st);
     }
 }
 
