@@ -4,7 +4,7 @@ use super::path::{Location, PathBase, PathDanger, danger};
 use crate::syntax::git::GitCommandLine;
 use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
-use crate::syntax::value::{UnknownCause, ValuePiece};
+use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 
 /// Returns true if an option is given: `-x` alone or in a cluster, `--long` with or without a value
 /// or abbreviated. Anything else (`-delete`, `mklabel`) must be a word.
@@ -72,6 +72,10 @@ pub(super) struct Action {
     pub(super) is_on_device: bool,
     /// True if an operand must be a path that `no_dangerous_rm` protects.
     pub(super) is_on_protected: bool,
+    /// True if the last operand must be the root, a system directory or a home.
+    pub(super) is_into_landmark: bool,
+    /// True if the program must read nothing from standard input, and have no operand.
+    pub(super) is_emptied: bool,
 }
 
 /// Options with which most programs do nothing.
@@ -102,6 +106,8 @@ impl Action {
                 "computed" => action.is_computed = true,
                 "device" => action.is_on_device = true,
                 "protected" => action.is_on_protected = true,
+                "into" => action.is_into_landmark = true,
+                "empty" => action.is_emptied = true,
                 "try" => example = value,
                 _ => {}
             }
@@ -156,13 +162,24 @@ impl Action {
         let is_protected = |field: &Field| {
             danger(&field.value, base).is_some_and(|danger| danger != PathDanger::Unknown)
         };
+        let is_landmark = |field: &Field| {
+            Location::of(&field.value, base).is_some_and(|at| at.is_landmark(base.home))
+        };
         let holds = is_first
             && is_named
             && (!self.is_computed || is_computed())
             && (!self.is_on_device || operands.clone().any(on_device))
-            && (!self.is_on_protected || operands.any(is_protected));
+            && (!self.is_on_protected || operands.clone().any(is_protected))
+            && (!self.is_emptied || first.is_none() && reads_nothing(ran))
+            && (!self.is_into_landmark || operands.next_back().is_some_and(is_landmark));
         holds.then_some(())
     }
+}
+
+/// True if standard input is known to be empty.
+fn reads_nothing(ran: &ResolvedCommand) -> bool {
+    let text = ran.stdin.as_deref().and_then(Value::literal);
+    text.is_some_and(|text| text.trim().is_empty())
 }
 
 /// Returns true if an operand is the output of a command, which may be any number of names.

@@ -196,9 +196,9 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             (search.deletes && search.found.iter().filter(counts).any(dangerous))
                 .then(|| RuleFinding::on(ran, ran.arguments()))
         }
-        Some(name) if REMOVERS.iter().any(|remover| remover.0.contains(&name)) => {
-            let (_, options, first, last) =
-                REMOVERS.iter().find(|remover| remover.0.contains(&name))?;
+        Some(name) => {
+            let mut removers = REMOVERS.iter();
+            let (_, options, first, last) = removers.find(|remover| remover.0.contains(&name))?;
             let removal = read(ran.arguments())?;
             if !options.is_empty() && !has_any(ran.arguments(), options) {
                 return None;
@@ -209,30 +209,18 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             Some(RuleFinding::on(ran, [*found]))
         }
         // Of an unknown program, only operands that are specific to rm count.
-        None if ran
-            .words
-            .first()
-            .is_some_and(|field| field.value.has_unknown())
-            && !ran.dormant =>
-        {
-            let forced = ran.arguments().iter().any(|field| {
+        None if ran.words.first()?.value.has_unknown() && !ran.dormant => {
+            let is_forced = ran.arguments().iter().any(|field| {
                 let text = field.value.prefix();
-                text.starts_with('-')
-                    && !text.starts_with("--")
-                    && text.contains('f')
-                    && text.contains(['r', 'R'])
+                let is_cluster = text.starts_with('-') && !text.starts_with("--");
+                is_cluster && text.contains('f') && text.contains(['r', 'R'])
             });
             let removal = read(ran.arguments())?;
-            (forced && removal.recursive)
-                .then(|| {
-                    removal
-                        .operands
-                        .iter()
-                        .find(|field| !field.value.has_unknown() && dangerous(&field.value))
-                })
-                .flatten()
-                .map(|field| RuleFinding::on(ran, [*field]))
+            let is_found = |field: &&&Field| !field.value.has_unknown() && dangerous(&field.value);
+            let found = removal.operands.iter().find(is_found);
+            let found = found.filter(|_| is_forced && removal.recursive)?;
+            Some(RuleFinding::on(ran, [*found]))
         }
-        _ => None,
+        None => None,
     }
 }

@@ -25,7 +25,7 @@ const FILES: [(Group, &str); 9] = [
 ];
 
 /// The functions of rules that rows of data cannot express.
-const CODE: [(&str, Check); 17] = [
+const CODE: [(&str, Check); 15] = [
     ("no_unread_zsh", zsh::check),
     ("no_blind_git_add", no_blind_git_add::check),
     ("no_force_push", no_force_push::check),
@@ -40,8 +40,6 @@ const CODE: [(&str, Check); 17] = [
     ("no_kill_all", system::processes::check),
     ("no_agent_kill", system::processes::check_agent),
     ("no_shutdown", system::power::check),
-    ("no_mirror_delete", system::mirror::check),
-    ("no_crontab_removal", system::crontab::check),
     ("no_database_drop", services::databases::check),
 ];
 

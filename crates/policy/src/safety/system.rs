@@ -4,10 +4,8 @@
 //! Only literal text decides: all of these rules allow paths with an unknown beginning, and unknown
 //! names.
 
-pub(super) mod crontab;
 pub(super) mod disk;
 pub(super) mod home;
-pub(super) mod mirror;
 pub(super) mod modes;
 pub(super) mod power;
 pub(super) mod processes;

@@ -1,5 +1,6 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
+use super::super::command_line::has_option;
 use super::super::path::Location;
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
@@ -30,38 +31,22 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     }
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
-    match name {
-        "dd" | "gdd" | "dcfldd" | "dc3dd" => {
-            let into = |value: &Value| {
-                value.prefix().starts_with("of=")
-                    && location(&value.without_prefix("of=".len())).is_some_and(|at| is_disk(&at))
-            };
-            let found = arguments.iter().find(|field| into(&field.value))?;
-            return Some(RuleFinding::on(ran, [found]));
-        }
-        "tee" => {
-            let found = arguments
-                .iter()
-                .find(|field| location(&field.value).is_some_and(|at| is_disk(&at)))?;
-            return Some(RuleFinding::on(ran, [found]));
-        }
-        "cp" | "mv" | "install" => {
-            let found = arguments
-                .last()
-                .filter(|field| location(&field.value).is_some_and(|at| is_disk(&at)))?;
-            return Some(RuleFinding::on(ran, [found]));
-        }
-        _ => {}
-    }
-    // `mkfs.ext4` and similar.
-    let tests = arguments
-        .iter()
-        .any(|field| field.value.literal() == Some("-n"));
-    if !name.starts_with("mkfs.") || tests {
-        return None;
-    }
+    let is_target = |value: &Value| location(value).is_some_and(|at| is_disk(&at));
     let is_device = |field: &&Field| location(&field.value).is_some_and(|at| at.is_block_device());
-    Some(RuleFinding::on(ran, [arguments.iter().find(is_device)?]))
+    let found = match name {
+        "dd" | "gdd" | "dcfldd" | "dc3dd" => arguments.iter().find(|field| {
+            let is_output = field.value.prefix().starts_with("of=");
+            is_output && is_target(&field.value.without_prefix("of=".len()))
+        }),
+        "tee" => arguments.iter().find(|field| is_target(&field.value)),
+        "cp" | "mv" | "install" => arguments.last().filter(|field| is_target(&field.value)),
+        // `mkfs.ext4` and similar.
+        _ if name.starts_with("mkfs.") && !has_option(arguments, "-n") => {
+            arguments.iter().find(is_device)
+        }
+        _ => None,
+    };
+    found.map(|field| RuleFinding::on(ran, [field]))
 }
 
 /// True if the path has the name of a disk: for programs that write to anything.

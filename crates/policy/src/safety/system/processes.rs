@@ -22,12 +22,6 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
         // Without a pattern, all of the user's processes are meant.
         "pkill" | "skill" | "killall" => names_all(arguments),
         "killall5" => true,
-        "loginctl" => arguments.first().is_some_and(|field| {
-            matches!(
-                field.value.literal(),
-                Some("terminate-user" | "kill-user" | "terminate-seat")
-            )
-        }),
         _ => false,
     };
     (all && !has_any(arguments, &["--help"])).then(|| RuleFinding::on(ran, arguments))
