@@ -2,7 +2,7 @@
 # vt100 0.18.1: the line drawing characters of the VT100 are letters: a box is "lqqk".
 #
 # Expected: a crate named after the terminal draws the terminal's own box characters; programs with
-# menus use them since 1978. Seen: the crate ignores the switch to that character set (`ESC ( 0`).
+# menus use them. Seen: the crate ignores the switch to that character set (`ESC ( 0`).
 # In a locale without UTF-8, as in most containers, a curses program below TERM=xterm-256color
 # sends its boxes so, and the screen that the crate computes has "lqqk" and "x" around the text.
 set -eu
