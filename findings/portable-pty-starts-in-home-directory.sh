@@ -2,8 +2,8 @@
 # portable-pty 0.9.0: without `cwd`, a command starts in the home directory, not in the current one.
 #
 # Expected: `CommandBuilder` resembles std's `Command`, and so does its child's working directory:
-# the one of the program. Seen: the child is in $HOME. A relative path in its arguments, and a `make`
-# or `git status`, mean other files than for the program that starts it.
+# the one of the program. Seen: the child is in $HOME. Relative paths in its arguments, `make` and
+# `git status` mean other files than for the program that starts it.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 run_with_crates 'portable-pty = "=0.9.0"' > "$work/first" <<'R' || exit 2
