@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# MCP client for TypeScript 2.4.0 (npm): the same result is valid, or an error once tools were listed.
+# MCP client for TypeScript 2.4.0 (npm): a valid result is an error once the tools were listed.
 #
 # Expected: whether `callTool` returns a result depends on the result. Seen: a tool with an output
 # schema that answers by text alone is accepted by a client that has not called `listTools`. After
