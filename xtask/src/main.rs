@@ -116,7 +116,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "bench",
         arguments: "[PACKAGE] [-- ARGS]",
-        summary: "runs all benchmarks, or those of a package or name; passes ARGS to criterion",
+        summary: "runs all benchmarks, or those of a package or name; `earlier -- REVISION` compares two builds",
         run: benches::command,
     },
     Command {

@@ -1,4 +1,4 @@
-//! Looks up many paths of which most do not exist. Each directory is listed once, instead of a
+//! Looks up many paths, most of them missing. Each directory is listed once, instead of a
 //! system call for each path in it.
 
 use std::cell::RefCell;
