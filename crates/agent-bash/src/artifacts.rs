@@ -8,7 +8,8 @@ use agent_bash_sink::{
 };
 use std::sync::Arc;
 
-/// The file naming for a layout: `paged` refers to an artifact by its path, the others by a number.
+/// Returns the file naming for a layout. The `paged` layout refers to an artifact by its path, the
+/// other layouts by its number.
 pub fn naming(layout: TextLayout) -> Naming {
     match layout {
         TextLayout::Paged => Naming::Paged,

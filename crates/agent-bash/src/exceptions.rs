@@ -4,7 +4,8 @@
 //! that directory, or always. The codes are in one private file of the state directory.
 //!
 //! A model reads the code as well, so the code alone allows nothing: the process that allows must
-//! not descend from one that could run the model's commands ([`RefusedCommand::is_called_from`]).
+//! not descend from one that could run the model's commands
+//! ([`RefusedCommand::model_controlled_ancestor`]).
 
 use crate::HostContext;
 use agent_bash_core::{Clock, Timestamp};
@@ -75,9 +76,9 @@ pub enum Allowance {
     Always,
 }
 
-/// The check that an allowed command passes.
+/// The program that checks an allowed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AllowedCheck {
+pub enum CheckedBy {
     /// The last one before it runs.
     Call,
     /// An agent's hook. The agent's shell may check the command again.
@@ -88,7 +89,7 @@ pub enum AllowedCheck {
 
 impl RefusedCommand {
     /// Returns the nearest of these processes that the model could control.
-    pub fn is_called_from<'a>(&self, ancestors: &'a [Ancestor]) -> Option<&'a Ancestor> {
+    pub fn model_controlled_ancestor<'a>(&self, ancestors: &'a [Ancestor]) -> Option<&'a Ancestor> {
         let own = ancestors.first();
         // A process in another pid namespace cannot see its ancestors outside of it.
         let is_foreign = |caller: &ProcessIdentity| {
@@ -159,7 +160,7 @@ impl Exceptions {
     }
 
     /// Returns true if the user has allowed the command, and consumes a permission to run it once.
-    pub(crate) fn take(&self, command: &str, cwd: &Path, check: AllowedCheck) -> bool {
+    pub(crate) fn consume_permission(&self, command: &str, cwd: &Path, check: CheckedBy) -> bool {
         // Most users never allow a command.
         let is_allowed = |commands: Vec<RefusedCommand>| {
             commands
@@ -173,7 +174,7 @@ impl Exceptions {
             let is_meant = |one: &RefusedCommand| {
                 let passes = match one.allowed {
                     None => false,
-                    Some(Allowance::AfterHook) => check == AllowedCheck::Call,
+                    Some(Allowance::AfterHook) => check == CheckedBy::Call,
                     Some(Allowance::Once | Allowance::Always) => true,
                 };
                 passes && one.command == command && one.cwd == cwd
@@ -183,12 +184,12 @@ impl Exceptions {
             };
             if commands[index].allowed != Some(Allowance::Always) {
                 match check {
-                    AllowedCheck::Call => drop(commands.remove(index)),
-                    AllowedCheck::Hook => {
+                    CheckedBy::Call => drop(commands.remove(index)),
+                    CheckedBy::Hook => {
                         commands[index].allowed = Some(Allowance::AfterHook);
                         commands[index].expires = after(now, AFTER_HOOK);
                     }
-                    AllowedCheck::HookBeforeCall => {}
+                    CheckedBy::HookBeforeCall => {}
                 }
             }
             true

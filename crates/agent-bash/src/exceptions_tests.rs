@@ -62,8 +62,9 @@ fn an_allowed_command_runs_once_in_its_directory() {
     let clock = Arc::new(SetClock(Mutex::new(1_000_000)));
     let exceptions = Exceptions::new(state.path().to_owned(), Arc::clone(&clock) as _);
     let here = Path::new("/w");
-    let take =
-        |command: &str, cwd: &str| exceptions.take(command, Path::new(cwd), AllowedCheck::Call);
+    let take = |command: &str, cwd: &str| {
+        exceptions.consume_permission(command, Path::new(cwd), CheckedBy::Call)
+    };
     let add = || {
         exceptions
             .add("git push -f", here, &finding(), &host())
@@ -105,7 +106,7 @@ fn a_command_that_passed_the_hook_passes_the_shells_check_and_no_second_hook() {
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(SetClock(Mutex::new(1_000_000)));
     let exceptions = Exceptions::new(state.path().to_owned(), Arc::clone(&clock) as _);
-    let take = |check| exceptions.take("x", Path::new("/w"), check);
+    let take = |check| exceptions.consume_permission("x", Path::new("/w"), check);
     let allow = || {
         let code = exceptions.add("x", Path::new("/w"), &finding(), &host());
         exceptions
@@ -113,16 +114,16 @@ fn a_command_that_passed_the_hook_passes_the_shells_check_and_no_second_hook() {
             .unwrap();
     };
     allow();
-    assert!(take(AllowedCheck::Hook));
-    assert!(!take(AllowedCheck::Hook));
-    assert!(take(AllowedCheck::Call));
-    assert!(!take(AllowedCheck::Call));
+    assert!(take(CheckedBy::Hook));
+    assert!(!take(CheckedBy::Hook));
+    assert!(take(CheckedBy::Call));
+    assert!(!take(CheckedBy::Call));
     allow();
-    assert!(take(AllowedCheck::HookBeforeCall) && take(AllowedCheck::Call));
+    assert!(take(CheckedBy::HookBeforeCall) && take(CheckedBy::Call));
     allow();
-    assert!(take(AllowedCheck::Hook));
+    assert!(take(CheckedBy::Hook));
     *clock.0.lock().unwrap() += 30 * 1000;
-    assert!(!take(AllowedCheck::Call));
+    assert!(!take(CheckedBy::Call));
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn no_process_below_the_agent_or_a_host_can_use_the_code() {
             .chain(above.iter().map(|(name, pid)| process(*pid, name)))
             .collect();
         refused
-            .is_called_from(&all)
+            .model_controlled_ancestor(&all)
             .map(|process| process.identity.pid)
     };
     // The user, in the shell of the agent's terminal or in another one.
@@ -160,11 +161,11 @@ fn no_process_below_the_agent_or_a_host_can_use_the_code() {
     let mut vim = process(80, "vim");
     vim.identity.start_time = 8;
     assert_eq!(
-        refused.is_called_from(&[process(99, "agent-bash"), vim]),
+        refused.model_controlled_ancestor(&[process(99, "agent-bash"), vim]),
         None
     );
     // A pid namespace hides what is above.
     let mut hidden = process(2, "agent-bash");
     hidden.identity.namespace += 1;
-    assert!(refused.is_called_from(&[hidden]).is_some());
+    assert!(refused.model_controlled_ancestor(&[hidden]).is_some());
 }

@@ -29,7 +29,7 @@ pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
-use crate::exceptions::AllowedCheck;
+use crate::exceptions::CheckedBy;
 use answer_format::AnswerFormat;
 use fields::Fields;
 use serde_json::Value;
@@ -85,8 +85,8 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Err(error) => return blocked(&error.to_string()),
     };
     let check = match program {
-        Some(_) => AllowedCheck::HookBeforeCall,
-        None => AllowedCheck::Hook,
+        Some(_) => CheckedBy::HookBeforeCall,
+        None => CheckedBy::Hook,
     };
     let output = match (verdict::decide(&call, host, check), program) {
         (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),

@@ -47,7 +47,8 @@ pub struct Context {
     pub dialect: Dialect,
     /// The definitions that the shell has before the script.
     pub predefined: Arc<Predefined>,
-    /// The processes that the script must not end: the host, its agent, and their ancestors.
+    /// The processes that the script must not end: this program, the agent that started it, and
+    /// their ancestors.
     pub protected: Arc<[ProtectedProcess]>,
 }
 

@@ -220,9 +220,9 @@ pub(crate) enum Effect {
     /// Opens the user's editor on the prompt's text.
     Edit(String),
     Suspend,
-    /// Leaves the interface. `ending`: ends the running jobs.
+    /// Leaves the interface.
     Quit {
-        ending: bool,
+        ends_jobs: bool,
     },
 }
 

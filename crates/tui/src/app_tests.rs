@@ -301,7 +301,7 @@ fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
     assert_eq!(app.message.as_deref(), Some("ctrl+d quits"));
     assert!(matches!(
         ctrl(&mut app, 'd')[..],
-        [Effect::Quit { ending: false }]
+        [Effect::Quit { ends_jobs: false }]
     ));
     assert!(matches!(ctrl(&mut app, 'z')[..], [Effect::Suspend]));
 }
@@ -324,7 +324,7 @@ fn quitting_asks_about_running_jobs_if_configured() {
             effects = letter(&mut app, answer, NOW);
         }
         let leaves = effects.iter().find_map(|effect| match effect {
-            Effect::Quit { ending } => Some(*ending),
+            Effect::Quit { ends_jobs } => Some(*ends_jobs),
             _ => None,
         });
         assert_eq!(leaves, wanted, "{on_quit:?} {answer:?}");

@@ -54,20 +54,20 @@ pub(crate) struct CallExtras {
 /// variables to the request, and returns functions and aliases.
 ///
 /// Without a persistent shell, a call on a terminal gets the definitions of the configuration;
-/// other calls load them themselves. `definitions_before` are those of a shell that was ended to
-/// run this request.
+/// other calls load them themselves. `replaced_shell_definitions` are those of a shell that was
+/// ended to run this request.
 pub(crate) async fn with_shell_state(
     session: &Conversation,
     request: &mut Request,
     shell: Option<&SessionName>,
-    definitions_before: Option<Arc<Definitions>>,
+    replaced_shell_definitions: Option<Arc<Definitions>>,
 ) -> Option<Arc<Definitions>> {
     let mut definitions = None;
     if let Some(shell) = shell {
         definitions = session.shell_definitions(shell).await;
         request.env.extend(session.shell_exports(shell).await);
     }
-    definitions = definitions.or(definitions_before);
+    definitions = definitions.or(replaced_shell_definitions);
     if definitions.is_none() && request.pty == Some(true) {
         definitions = session.configured_definitions().await;
     }

@@ -336,7 +336,7 @@ impl CardEntry {
             has_changed = true;
             *has_ended = true;
             // Jobs that ended within a second are hidden, as in `jobs list`.
-            !job.was_over_at_once()
+            !job.ended_within_a_second()
         });
         if has_changed {
             self.height = None;

@@ -78,8 +78,8 @@ pub(crate) struct EventLoop {
     history: RunHistory,
     /// Definitions of the prompt's shell.
     known_definitions: Arc<KnownDefinitions>,
-    /// Definitions of a shell that was ended so that its command runs again.
-    definitions_before: Option<Arc<Definitions>>,
+    /// Definitions of the shell that was ended in order to rerun its command.
+    replaced_shell_definitions: Option<Arc<Definitions>>,
     /// True while a completion is running.
     completing: Arc<AtomicBool>,
     /// Until this time, keys typed after Tab wait for the completion.
@@ -96,12 +96,12 @@ enum WakeReason {
     Event(std::io::Result<Event>),
     Message(Box<Msg>),
     Console(PtyStatus),
-    Started(agent_bash::pty::PtySession),
+    ConsoleStarted(agent_bash::pty::PtySession),
     Question(ApprovalQuestion),
     RedrawWanted,
     Timeout,
     Signal(StopRequest),
-    Stopped,
+    Cancelled,
 }
 
 impl EventLoop {
@@ -137,7 +137,7 @@ impl EventLoop {
             session,
             history: RunHistory::new(history, &*clock),
             known_definitions: Arc::default(),
-            definitions_before: None,
+            replaced_shell_definitions: None,
             completing: Arc::default(),
             input_paused_until: None,
             looking_up: Arc::default(),
@@ -159,8 +159,8 @@ impl EventLoop {
     /// Runs until the user quits.
     pub(crate) async fn run(mut self) -> Result<JobsAtExit, TuiError> {
         let ended = self.serve().await;
-        // Also after a signal, and after the terminal has disconnected.
-        self.app.store_queued();
+        // The queued commands are stored also if a signal or a lost terminal has ended the loop.
+        self.app.store_queued_commands();
         for effect in self.app.take_effects() {
             self.act_on_prompt(effect);
         }
@@ -176,7 +176,7 @@ impl EventLoop {
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
         // Set when the loop must end: true if jobs must be ended.
-        let mut leaves = None;
+        let mut ends_jobs_at_exit = None;
         self.list_jobs();
         self.find_held_trials();
         self.read_history();
@@ -199,37 +199,38 @@ impl EventLoop {
                 woken = self.wait_for_event(&mut input, wait) => woken,
             };
             let now = self.clock.now();
-            changed |=
-                !matches!(woken, WakeReason::Timeout) || self.app.is_live() || self.is_due(now);
+            changed |= !matches!(woken, WakeReason::Timeout)
+                || self.app.is_live()
+                || self.is_app_deadline_due(now);
             match woken {
                 WakeReason::Event(event) => {
                     self.app
                         .handle_event(&event.map_err(TuiError::Terminal)?, now);
                 }
-                WakeReason::Message(messages) => {
+                WakeReason::Message(message) => {
                     // An undo or a commit may create or remove the working directory, or change the
                     // branch of git.
                     let is_end = matches!(
-                        *messages,
+                        *message,
                         Msg::Ended { .. }
                             | Msg::Changes {
                                 done: ChangeWorkResult::ActionDone(_),
                                 ..
                             }
                     );
-                    if let Msg::Ended { entry, end, .. } = &*messages {
+                    if let Msg::Ended { entry, end, .. } = &*message {
                         self.store_outcome(*entry, end);
                     }
-                    if matches!(*messages, Msg::Completed(_) | Msg::CompletionTimedOut) {
+                    if matches!(*message, Msg::Completed(_) | Msg::CompletionTimedOut) {
                         self.input_paused_until = None;
                     }
-                    self.app.update(*messages);
+                    self.app.update(*message);
                     if is_end {
                         self.read_directory();
                     }
                 }
                 WakeReason::Console(status) => self.console_changed(&status, now),
-                WakeReason::Started(session) => self.app.console_started(session, now),
+                WakeReason::ConsoleStarted(session) => self.app.console_started(session, now),
                 WakeReason::Question(question) => self.app.ask_to_leave_sandbox(question, now),
                 WakeReason::RedrawWanted => {}
                 WakeReason::Timeout => {
@@ -241,20 +242,21 @@ impl EventLoop {
                     // A stopped program must not read the terminal.
                     drop(input.take());
                     host.release().map_err(TuiError::Terminal)?;
-                    stops.stop().await.map_err(TuiError::Terminal)?;
+                    stops.suspend().await.map_err(TuiError::Terminal)?;
                     host.reacquire().map_err(TuiError::Terminal)?;
                     input = Some(Input::new());
                 }
                 WakeReason::Signal(StopRequest::Continued) => {
-                    // The shell has set terminal modes of its own, and has drawn on the screen.
+                    // The shell that started this program has set terminal modes of its own, and
+                    // has drawn on the screen.
                     host.release().map_err(TuiError::Terminal)?;
                     host.reacquire().map_err(TuiError::Terminal)?;
                 }
-                WakeReason::Stopped => break,
+                WakeReason::Cancelled => break,
             }
             for effect in self.app.take_effects() {
                 match effect {
-                    Effect::Quit { ending } => leaves = Some(ending),
+                    Effect::Quit { ends_jobs } => ends_jobs_at_exit = Some(ends_jobs),
                     Effect::Suspend => StopSignals::suspend_group().map_err(TuiError::Terminal)?,
                     Effect::Edit(text) => {
                         drop(input.take());
@@ -267,12 +269,12 @@ impl EventLoop {
                     other => self.carry_out(other),
                 }
             }
-            if leaves.is_some() {
+            if ends_jobs_at_exit.is_some() {
                 break;
             }
-            self.app.note_message(now);
+            self.app.note_message_time(now);
         }
-        Ok(leaves == Some(true))
+        Ok(ends_jobs_at_exit == Some(true))
     }
 
     /// Runs the editor on the prompt's text, on a terminal that nothing else uses meanwhile.
@@ -315,20 +317,20 @@ impl EventLoop {
             .filter(|console| !console.has_ended());
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => WakeReason::Stopped,
+            () = self.stop.cancelled() => WakeReason::Cancelled,
             event = async {
                 match input {
                     Some(input) if !waits => input.next().await,
                     _ => std::future::pending().await,
                 }
             } => WakeReason::Event(event),
-            Some(messages) = self.messages.recv() => WakeReason::Message(Box::new(messages)),
+            Some(message) = self.messages.recv() => WakeReason::Message(Box::new(message)),
             session = async {
                 match &mut self.terminals {
                     Some(terminals) => terminals.next_session().await,
                     None => std::future::pending().await,
                 }
-            } => WakeReason::Started(session),
+            } => WakeReason::ConsoleStarted(session),
             question = async {
                 match &mut self.approvals {
                     Some(approvals) => approvals.next_question().await,
@@ -375,7 +377,7 @@ impl EventLoop {
             .min()
     }
 
-    fn is_due(&self, now: Duration) -> bool {
+    fn is_app_deadline_due(&self, now: Duration) -> bool {
         let deadline = self.app.deadline();
         deadline.is_some_and(|deadline| now >= deadline)
     }
@@ -386,7 +388,8 @@ impl EventLoop {
         }
     }
 
-    /// Sets the size of the next terminal to the size of its overlay.
+    /// Sets the size with which the next pseudo-terminal is created: that of the overlay that
+    /// shows it.
     fn update_terminal_size(&mut self, host: &HostTerminal) {
         let size = host.size();
         self.area = Rect::new(0, 0, size.width, size.height);
@@ -400,23 +403,26 @@ impl EventLoop {
     fn read_directory(&mut self) {
         let session = Arc::clone(&self.session);
         let (shell, before) = (self.app.shell.clone(), self.app.directory.clone());
-        let own_runs = self.app.bang.is_some();
+        let is_bang_running = self.app.bang.is_some();
         let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
             let cancel = Cancel::new();
-            let stands = async {
+            let shell_cwd = async {
                 match &shell {
                     Some(name) => session.query_shell_cwd(name, &cancel).await,
                     None => None,
                 }
             };
-            let stands = tokio::select! {
-                stands = stands => stands,
+            let shell_cwd = tokio::select! {
+                shell_cwd = shell_cwd => shell_cwd,
                 () = clock.sleep(ANSWER_TIMEOUT) => None,
             };
             let look = move || {
                 Msg::Directory(PromptDirectory::current(
-                    &session, stands, &before, own_runs,
+                    &session,
+                    shell_cwd,
+                    &before,
+                    is_bang_running,
                 ))
             };
             tokio::task::spawn_blocking(move || drop(sender.send(look())));

@@ -45,7 +45,7 @@ impl JobsState {
     pub(crate) fn update(&mut self, jobs: &[Job], now: Timestamp) {
         let selected = self.selected_id().map(|JobId(id)| id);
         let row = |job: &&Job| row(job, now);
-        let is_listed = |job: &&Job| !job.was_over_at_once();
+        let is_listed = |job: &&Job| !job.ended_within_a_second();
         let jobs: Vec<&Job> = jobs.iter().rev().filter(is_listed).collect();
         self.rows = jobs.iter().map(row).collect();
         self.files = jobs.iter().map(|job| job.output.clone()).collect();

@@ -55,7 +55,7 @@ fn long_names_are_shortened_before_parts_are_dropped() {
     }
 }
 
-/// Running and waiting commands are dropped last.
+/// The parts about running jobs and held trials are dropped last.
 #[test]
 fn narrow_windows_show_waiting_trials_in_a_sandbox() {
     let mut app = app("/tmp/some/of/ledger", "main");
@@ -86,7 +86,7 @@ fn narrow_windows_show_waiting_trials_in_a_sandbox() {
 }
 
 #[test]
-fn ends_of_both_directories_are_shown() {
+fn shorten_directories_keeps_the_end_of_each_directory() {
     for (columns, wanted) in [
         (40, "~/work/project/src · ! ~/other/place"),
         (30, "~/work/project/src · ! …/place"),
@@ -98,14 +98,17 @@ fn ends_of_both_directories_are_shown() {
 }
 
 #[test]
-fn keys_for_the_present_situation_are_named() {
+fn status_shows_the_keys_that_apply_to_the_prompt() {
     let mut app = app("~", "main");
     app.is_safe_mode = true;
     assert!(drawn(&app, 80).contains("· safe mode"));
     app.prompt.replace("! ls", false);
     assert!(!drawn(&app, 80).contains("f3"));
     app.prompt.replace("!", false);
-    assert!(!drawn(&app, 80).contains("f3"), "it is not tried either");
+    assert!(
+        !drawn(&app, 80).contains("f3"),
+        "a bare `!` offers no trial"
+    );
     app.prompt.replace("rm x", false);
     assert!(drawn(&app, 80).contains("f3 try it"));
     app.prompt.is_trial = true;

@@ -58,7 +58,7 @@ impl StopSignals {
     /// # Errors
     ///
     /// The signal cannot be sent.
-    pub(crate) async fn stop(&mut self) -> io::Result<()> {
+    pub(crate) async fn suspend(&mut self) -> io::Result<()> {
         // A session leader's process group is orphaned: a stopped member would never be continued.
         if getsid(None).is_ok_and(|leader| leader == getpgrp()) {
             return Ok(());

@@ -8,9 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Maximum number of remembered directories.
 const MAX_DIRECTORIES: usize = 64;
 
-/// The reasons by session name; `None` stands for the shells of calls without a session.
+/// Shells and directories whose changes cannot be recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Unrecordable {
+    /// The reasons by session name; `None` stands for the shells of calls without a session.
     shells: Mutex<BTreeMap<Option<String>, String>>,
     too_large: Mutex<BTreeSet<PathBuf>>,
 }

@@ -29,8 +29,8 @@ pub enum SettingsScope {
     Project,
 }
 
-/// Returns the agent with the settings file that it reads: some agents ignore one file if another
-/// one exists.
+/// Returns the entry whose settings file the agent reads: the preferred one if its file exists,
+/// because the agent then ignores the other one.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
     let preferred = agent.preferred.filter(|preferred| {
         let file = file(preferred, scope, host);
@@ -56,7 +56,7 @@ pub fn shell_file(
     let directory = directory(&setting.settings, scope, host)?;
     let file = directory.join(setting.settings.file);
     let other = setting.other_file.map(|other| directory.join(other));
-    // If no file exists, the first name is used.
+    // If neither file exists, the first name is used.
     match other {
         Some(other) if other.exists() && !file.exists() => Some(other),
         _ => Some(file),
@@ -123,7 +123,7 @@ fn with_options(
             shlex::try_quote(program).unwrap_or_default().into_owned(),
         ),
     };
-    if before.is_some_and(|before| !is_plugin(before)) {
+    if before.is_some_and(|before| !is_written_by_us(before)) {
         return Err(BadFile::NotOurs);
     }
     Ok(text.replacen("PROGRAM", &program, 1))
@@ -138,14 +138,14 @@ pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFi
     match &agent.form {
         HookForm::Json(form) => entry::without(agent, form, before),
         HookForm::Toml(_) => toml_entry::without(agent, before),
-        HookForm::Plugin(_) | HookForm::Script(_) if is_plugin(before) => Ok(None),
+        HookForm::Plugin(_) | HookForm::Script(_) if is_written_by_us(before) => Ok(None),
         HookForm::Plugin(_) | HookForm::Script(_) => Err(BadFile::NotOurs),
         HookForm::Unknown => Err(BadFile::Unknown),
     }
 }
 
 /// True if the first or second line has the mark that agent-bash wrote the file.
-fn is_plugin(text: &str) -> bool {
+fn is_written_by_us(text: &str) -> bool {
     let mut first = text.lines().take(2);
     first.any(|line| line.contains("Written by `agent-bash hook"))
 }

@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use crate::HostContext;
-use crate::exceptions::{AllowedCheck, Exceptions};
+use crate::exceptions::{CheckedBy, Exceptions};
 use crate::refusal::allow_line;
 use crate::settings::{self, Settings};
 use crate::stage::safety;
@@ -36,7 +36,7 @@ const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode ne
 pub(super) fn decide(
     call: &Call,
     host: &HostContext,
-    check: AllowedCheck,
+    check: CheckedBy,
 ) -> Result<HookDecision, String> {
     let host = HostContext {
         cwd: call.session.clone(),
@@ -67,7 +67,7 @@ pub(super) fn decide(
             let exceptions = exceptions
                 .as_ref()
                 .filter(|_| finding.check == Check::Safety);
-            if !exceptions.is_some_and(|all| all.take(text, &call.cwd, check)) {
+            if !exceptions.is_some_and(|all| all.consume_permission(text, &call.cwd, check)) {
                 let code = exceptions.and_then(|all| all.add(text, &call.cwd, finding, &host));
                 return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
             }

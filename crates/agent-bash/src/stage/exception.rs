@@ -3,7 +3,7 @@
 
 use crate::approval::{Approval, Proposal};
 use crate::call::Call;
-use crate::exceptions::AllowedCheck;
+use crate::exceptions::CheckedBy;
 use crate::refusal::{Refusal, RuleRefusal};
 use crate::tool_context::ToolContext;
 use crate::trials;
@@ -25,8 +25,8 @@ pub(crate) async fn decide(
         .exceptions
         .as_ref()
         .filter(|_| tool.remote_host.is_none());
-    let is_allowed =
-        exceptions.is_some_and(|all| all.take(&call.command, &call.cwd, AllowedCheck::Call));
+    let is_allowed = exceptions
+        .is_some_and(|all| all.consume_permission(&call.command, &call.cwd, CheckedBy::Call));
     if is_allowed {
         pass(call, &refusal);
         return Ok(());

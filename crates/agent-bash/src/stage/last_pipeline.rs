@@ -1,5 +1,4 @@
-//! The pipeline at the end of a script: whether to ask for the exit status of its stages, and the
-//! notice about them.
+//! The notice about failed stages in the pipeline at the end of a script.
 //!
 //! The exit code of a call remains bash's own, that of the last stage. So `make | tail` reports
 //! success even if `make` has failed, which deserves a notice.
@@ -9,16 +8,22 @@ use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 /// 128 + SIGPIPE: the reader stopped reading early.
 const BROKEN_PIPE: i32 = 141;
 
-/// Returns a notice about the first failed stage before the last one, if the status does not show
-/// the failure. `answers` has for each stage whether its exit code 1 is a result.
-pub(crate) fn failed_stage(answers: &[bool], stages: &[Stage], status: &Status) -> Option<Notice> {
+/// Returns a notice about the first failed stage before the last one, if the call ended with the
+/// exit code of the last one. `exit_1_is_ok` says for each stage whether its exit code 1 is a
+/// result.
+pub(crate) fn failed_stage(
+    exit_1_is_ok: &[bool],
+    stages: &[Stage],
+    status: &Status,
+) -> Option<Notice> {
     let (last, before) = stages.split_last()?;
-    let shown = answers.len() == stages.len() && *status == Status::Exited { code: last.code };
+    let is_last_code =
+        exit_1_is_ok.len() == stages.len() && *status == Status::Exited { code: last.code };
     let (index, failed) = before
         .iter()
         .enumerate()
-        .find(|(index, stage)| is_failure(stage.code, answers.get(*index) == Some(&true)))
-        .filter(|_| shown)?;
+        .find(|(index, stage)| is_failure(stage.code, exit_1_is_ok.get(*index) == Some(&true)))
+        .filter(|_| is_last_code)?;
     let kind = NoticeKind::FailedStage {
         stage: index + 1,
         code: failed.code,
@@ -39,9 +44,9 @@ fn is_failure(code: i32, exit_1_is_ok: bool) -> bool {
 mod tests {
     use super::*;
 
-    fn noticed(answers: &[bool], codes: &[i32], exit: i32) -> Option<usize> {
+    fn noticed(exit_1_is_ok: &[bool], codes: &[i32], exit: i32) -> Option<usize> {
         let stages: Vec<Stage> = codes.iter().map(|code| Stage::from(*code)).collect();
-        match failed_stage(answers, &stages, &Status::Exited { code: exit })?.kind {
+        match failed_stage(exit_1_is_ok, &stages, &Status::Exited { code: exit })?.kind {
             NoticeKind::FailedStage { stage, .. } => Some(stage),
             _ => None,
         }

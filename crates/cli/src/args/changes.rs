@@ -39,7 +39,7 @@ pub(crate) struct ChangesArgs {
 
 impl ChangesAction {
     /// Returns the change set if the action changes files.
-    pub(crate) fn acts_on(&self) -> Option<ChangesId> {
+    pub(crate) fn job_id(&self) -> Option<ChangesId> {
         match self {
             Self::Commit { id } | Self::Discard { id } => Some(*id),
             Self::Undo { id, several, .. } | Self::Redo { id, several } => {

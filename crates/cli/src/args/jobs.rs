@@ -114,7 +114,7 @@ pub(crate) enum JobsAction {
 
 impl JobsAction {
     /// Returns the job if the action writes to it or ends it.
-    pub(crate) fn acts_on(&self) -> Option<&str> {
+    pub(crate) fn job_id(&self) -> Option<&str> {
         match self {
             Self::Input { id, .. } => Some(id),
             Self::Kill { id, .. } => id.as_deref(),

@@ -74,7 +74,7 @@ fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyh
     if processes.is_empty() {
         bail!("/proc does not show which processes are above this one, so a model might run it");
     }
-    if let Some(caller) = command.is_called_from(processes) {
+    if let Some(caller) = command.model_controlled_ancestor(processes) {
         let (name, pid) = (visible::one_line(&caller.name), caller.identity.pid);
         bail!(
             "this process runs below {name} ({pid}), which runs commands of the model; use a terminal of your own"

@@ -43,7 +43,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
             .map(|job| job.adopted_at.unwrap_or(job.started_at))
             .max()
     });
-    if let Some(id) = args.action.acts_on().filter(|_| chosen.is_assumed)
+    if let Some(id) = args.action.job_id().filter(|_| chosen.is_assumed)
         && session::jobs(start, DEFAULT_SESSION)
             .and_then(|jobs| jobs.show(&JobId(id.to_owned())).ok())
             .is_some_and(|job| job.state == JobState::Running)
@@ -193,7 +193,7 @@ async fn list(jobs: &Jobs, json: bool, port: Option<u16>) -> anyhow::Result<u8> 
         output::print(&text)?;
         return Ok(0);
     }
-    jobs.retain(|job| !job.was_over_at_once());
+    jobs.retain(|job| !job.ended_within_a_second());
     if jobs.is_empty() {
         output::say(&match port {
             Some(port) => format!("no job listens on port {port}"),

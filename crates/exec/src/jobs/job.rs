@@ -61,7 +61,7 @@ pub struct Job {
 impl Job {
     /// True if the job's processes are survivors that ended by themselves within a second after
     /// their call. Lists for users omit such jobs.
-    pub fn was_over_at_once(&self) -> bool {
+    pub fn ended_within_a_second(&self) -> bool {
         let JobState::Ended(end) = &self.state else {
             return false;
         };
@@ -69,7 +69,7 @@ impl Job {
         self.kind == JobKind::Adopted && !self.is_asked_to_end && was_short
     }
 
-    /// True if the job still runs, and [`Self::was_over_at_once`] may become true.
+    /// True if the job still runs, and [`Self::ended_within_a_second`] may become true.
     pub fn may_be_over_at_once(&self, now: Timestamp) -> bool {
         self.kind == JobKind::Adopted
             && self.state == JobState::Running
@@ -160,12 +160,16 @@ mod tests {
             (JobKind::Started, None, 1001, false),
         ] {
             let mut job = job(kind, adopted_at, ended_at);
-            assert_eq!(job.was_over_at_once(), want, "{adopted_at:?} {ended_at}");
+            assert_eq!(
+                job.ended_within_a_second(),
+                want,
+                "{adopted_at:?} {ended_at}"
+            );
             assert!(!job.may_be_over_at_once(Timestamp(ended_at)), "it is over");
             job.is_asked_to_end = true;
-            assert!(!job.was_over_at_once());
+            assert!(!job.ended_within_a_second());
             job.state = JobState::Running;
-            assert!(!job.was_over_at_once());
+            assert!(!job.ended_within_a_second());
             assert_eq!(job.may_be_over_at_once(Timestamp(ended_at)), want);
         }
     }

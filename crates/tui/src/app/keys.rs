@@ -32,15 +32,15 @@ impl App {
     }
 
     /// Stores queued commands in the history: they were typed, and will not run.
-    pub(crate) fn store_queued(&mut self) {
+    pub(crate) fn store_queued_commands(&mut self) {
         for request in std::mem::take(&mut self.queue) {
             self.store_typed(None, request.command);
         }
     }
 
-    fn quit_now(&mut self, ending: bool) {
-        self.store_queued();
-        self.effects.push(Effect::Quit { ending });
+    fn quit_now(&mut self, ends_jobs: bool) {
+        self.store_queued_commands();
+        self.effects.push(Effect::Quit { ends_jobs });
     }
 
     /// Handles a key that no panel consumed.

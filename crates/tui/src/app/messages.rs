@@ -10,7 +10,7 @@ const MESSAGE_DURATION: Duration = Duration::from_secs(8);
 impl App {
     /// Stores the time at which a new message appeared. Must be called after everything that may
     /// have set one.
-    pub(crate) fn note_message(&mut self, now: Duration) {
+    pub(crate) fn note_message_time(&mut self, now: Duration) {
         let is_known = |(shown, _): &(String, Duration)| Some(shown) == self.message.as_ref();
         if !self.shown_message.as_ref().is_some_and(is_known) {
             self.shown_message = self.message.clone().map(|message| (message, now));

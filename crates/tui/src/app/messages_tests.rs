@@ -7,11 +7,11 @@ use agent_bash::core::Timestamp;
 fn message_expires_and_then_no_timer_runs() {
     let mut app = app(None);
     ctrl(&mut app, 'c');
-    app.note_message(NOW);
+    app.note_message_time(NOW);
     assert!(app.message.is_some());
     let end = app.deadline().unwrap();
     let before = end.saturating_sub(Duration::from_millis(1));
-    app.note_message(before);
+    app.note_message_time(before);
     app.expire(before);
     assert!(app.message.is_some(), "it was shown too briefly");
     app.expire(end);
@@ -23,7 +23,7 @@ fn question_stays_until_it_is_answered() {
     let mut app = app(None);
     (app.on_quit, app.running_jobs) = (crate::OnQuit::Ask, 1);
     ctrl(&mut app, 'd');
-    app.note_message(NOW);
+    app.note_message_time(NOW);
     assert_eq!(app.deadline(), None);
     app.expire(Duration::from_secs(3600));
     assert!(app.message.is_some());
@@ -50,7 +50,7 @@ fn quit_message_disappears_when_its_command_has_ended() {
     let message = app.message.as_deref();
     assert_eq!(message, Some("ctrl+d again ends `two` and quits"));
     // An expired message cannot be confirmed.
-    app.note_message(NOW);
+    app.note_message_time(NOW);
     let end = app.deadline().unwrap();
     app.expire(end);
     assert!(ctrl(&mut app, 'd').is_empty() && app.message.is_some());

@@ -41,7 +41,7 @@ impl EventLoop {
         let shell = self.app.shell.clone();
         let (known, definitions) = (
             Arc::clone(&self.known_definitions),
-            self.definitions_before.take(),
+            self.replaced_shell_definitions.take(),
         );
         self.tasks.spawn(async move {
             let mut request = request;
@@ -96,7 +96,7 @@ impl EventLoop {
             } => self.bang(entry, command, excluded, live),
             Effect::CancelCall => self.call.cancel.cancel(),
             Effect::ReplaceCall { gently } => {
-                self.definitions_before = self.known_definitions.get();
+                self.replaced_shell_definitions = self.known_definitions.get();
                 if gently {
                     self.interrupt(false);
                 } else {

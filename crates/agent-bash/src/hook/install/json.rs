@@ -118,8 +118,8 @@ pub(super) fn levels<'a, 'b>(
 }
 
 /// Returns the ranges that may be removed with an item, largest first: containers that contain only
-/// the item, then the item. `inner` is the item's container and index, if the container is an
-/// array. `index` is the index of `inner`, or of the item, in the deepest object of `levels`.
+/// the item, then the item. `inner` is the item's array and its index there, if it is in an array.
+/// `index` is the position, in the deepest object of `levels`, of that array, or else of the item.
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
@@ -153,8 +153,8 @@ fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Ran
     range
 }
 
-/// Returns the text without the largest range whose removal `insert` would exactly reverse: an
-/// enclosing object beyond it is the user's. If there is none, because the file was reformatted,
+/// Removes the largest range for which `insert` restores the text exactly. A larger range would
+/// also remove objects that the user wrote. If there is none, because the file was reformatted,
 /// removes the largest range.
 pub(super) fn without_range(
     text: &str,
@@ -172,8 +172,7 @@ pub(super) fn without_range(
     candidates.swap_remove(best)
 }
 
-/// Returns a member with the first name; objects with the other names enclose its value: for `a`,
-/// `b` and `1`, `"a": {"b": 1}`.
+/// Returns the text of nested objects: `["a", "b"]` and `1` give `"a": {"b": 1}`.
 pub(super) fn nested(names: &[&str], value: &str) -> String {
     match names {
         [] => value.to_owned(),
@@ -206,8 +205,8 @@ impl JsonContainer {
     }
 
     /// Returns the text with an item appended. `lines` is the item, indented as if at top level. In
-    /// an empty container, the item follows the bracket without a line break: by this, the removal
-    /// recognises that the container is the user's.
+    /// an empty container, the item follows the bracket without a line break. The missing line
+    /// break later tells the removal that the user wrote the container.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (at, mut put) = match self.items.last() {

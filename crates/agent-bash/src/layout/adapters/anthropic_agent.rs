@@ -1,5 +1,5 @@
-//! The format of the tool in Anthropic's SDK: a failed command is an error, with the output and
-//! without the exit code; truncated output begins with `[output truncated]`.
+//! The format of the tool in Anthropic's SDK. A failed command is reported as an error; its text is
+//! the output, without the exit code. Truncated output begins with `[output truncated]`.
 
 use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;
@@ -9,33 +9,34 @@ use agent_bash_core::Status;
 pub(crate) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
         CallOutcome::Restarted => WrittenAnswer::text("bash session restarted"),
-        CallOutcome::Ran(ran) => write_single(ran, ran_once),
+        CallOutcome::Ran(ran) => write_single(ran, write_finished_call),
         CallOutcome::WrongFields(error) => WrittenAnswer::error(format!("bash: {error}")),
         other => not_run(other),
     }
 }
 
-fn ran_once(account: &FinishedCall) -> WrittenAnswer {
-    let output = output(account);
+fn write_finished_call(call: &FinishedCall) -> WrittenAnswer {
+    let output = output(call);
     let output = output.trim_end_matches('\n');
-    let cut = if account.result.output.truncated {
+    let cut = if call.result.output.truncated {
         "[output truncated]\n"
     } else {
         ""
     };
-    let first = match &account.result.status {
+    let first = match &call.result.status {
         Status::TimedOut { after_ms } => {
             // As Python prints a float: `120.0`.
             let seconds = *after_ms as f64 / 1000.0;
             format!("bash: bash command timed out after {seconds:?}s\n")
         }
         Status::Exited { .. } => String::new(),
-        _ => ending_sentence(account)
-            .map_or_else(String::new, |sentence| format!("bash: {sentence}\n")),
+        _ => {
+            ending_sentence(call).map_or_else(String::new, |sentence| format!("bash: {sentence}\n"))
+        }
     };
-    let text = with_lines(&[&first, cut, output].concat(), &notes(account));
+    let text = with_lines(&[&first, cut, output].concat(), &notes(call));
     WrittenAnswer {
-        is_error: account.result.is_error,
+        is_error: call.result.is_error,
         ..WrittenAnswer::text(text.trim_end_matches('\n'))
     }
 }
