@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The tables in the order of the page, each with its file name and its heading.
-const GROUPS: [(&str, &str); 6] = [
+const GROUPS: [(&str, &str); 7] = [
     ("writes", "Changing files outside the workspace"),
     (
         "protected",
@@ -15,6 +15,10 @@ const GROUPS: [(&str, &str); 6] = [
     ),
     ("secrets", "Reading secrets"),
     ("network", "Reaching the network"),
+    (
+        "sockets",
+        "Connecting a Unix socket of a process outside, past the guard",
+    ),
     (
         "processes",
         "Acting on processes of the same user, or changing the user",
@@ -29,6 +33,7 @@ struct Row {
     part: Option<String>,
     hole: Option<String>,
     hole_for: Option<String>,
+    full_only: Option<String>,
     #[serde(default)]
     network: String,
     #[serde(default)]
@@ -76,6 +81,9 @@ impl Row {
             ("held", "**open**")
         };
         let cells = |base: &str, full: &str, why: String| [base.to_owned(), full.to_owned(), why];
+        if let Some(why) = &self.full_only {
+            return cells(lost, kept, why.clone());
+        }
         match (&self.hole, &self.part) {
             (Some(hole), _) => {
                 let only = self.hole_for.as_ref();

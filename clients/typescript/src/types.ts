@@ -997,8 +997,10 @@ export interface NoticeSandboxPartial {
   text: string;
 }
 
-/** A message in the output says that a Unix socket was refused, which the sandbox always does. */
+/** A message in the output says that a Unix socket was refused. */
 export interface NoticeSandboxSockets {
+  /** True if a full sandbox with its own network lets the call's processes connect to each other. */
+  is_full: boolean;
   kind: "sandbox_sockets";
   /** The level in force. */
   level: SandboxLevel;

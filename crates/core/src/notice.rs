@@ -155,8 +155,11 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
-    /// A message in the output says that a Unix socket was refused, which the sandbox always does.
+    /// A message in the output says that a Unix socket was refused.
     SandboxSockets {
+        /// True if a full sandbox with its own network lets the call's processes connect to each
+        /// other.
+        is_full: bool,
         /// The level in force.
         level: SandboxLevel,
     },
@@ -387,9 +390,16 @@ impl NoticeKind {
                 };
                 format!("The output names `{path}`; this call may not {what} (sandbox: {level}).")
             }
-            Self::SandboxSockets { level } => format!(
-                "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: {level})."
-            ),
+            Self::SandboxSockets { is_full, level } => {
+                let usable = if *is_full {
+                    "only streams between its own processes"
+                } else {
+                    "none, not even between its own processes"
+                };
+                format!(
+                    "The output names a refused Unix socket; this call can use {usable} (sandbox: {level})."
+                )
+            }
             Self::SandboxCache { tool, path } => format!(
                 "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
             ),
@@ -641,6 +651,14 @@ mod tests {
             ),
             (
                 NoticeKind::SandboxSockets {
+                    is_full: true,
+                    level: SandboxLevel::ReadOnly,
+                },
+                "The output names a refused Unix socket; this call can use only streams between its own processes (sandbox: read_only).",
+            ),
+            (
+                NoticeKind::SandboxSockets {
+                    is_full: false,
                     level: SandboxLevel::ReadOnly,
                 },
                 "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: read_only).",

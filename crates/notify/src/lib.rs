@@ -4,8 +4,9 @@
 //!
 //! A waiting process may die, and its pid may be reused, while a listener reads its memory: the
 //! data is valid only if [`Listener::still_waits`] returns true afterwards. A process can change
-//! the memory that its system call refers to after the inspection. Therefore this crate offers no
-//! decision based on it.
+//! the memory that its system call refers to after the inspection. Therefore no listener may let a
+//! system call continue because of its memory or descriptors. [`Listener::finish`] ends a system
+//! call that the listener has executed itself with its own copies.
 
 #![cfg(target_os = "linux")]
 

@@ -123,6 +123,22 @@ impl Listener {
         self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut room)
     }
 
+    /// Ends the system call without executing it: it returns 0, or fails with `errno`. The caller
+    /// must have acted on its own copies of descriptors and data, which the process cannot change.
+    ///
+    /// # Errors
+    /// `ENOENT`: the system call no longer waits.
+    pub fn finish(&self, call: &WaitingCall, errno: Option<i32>) -> io::Result<()> {
+        let mut room = MessageBuffer::empty();
+        room.response = libc::seccomp_notif_resp {
+            id: call.id,
+            val: 0,
+            error: -errno.unwrap_or(0),
+            flags: 0,
+        };
+        self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut room)
+    }
+
     fn set_sync_wake_up(&self) -> io::Result<()> {
         /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`
         const SYNC_WAKE_UP: libc::c_ulong = 1;

@@ -5,8 +5,10 @@
 use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
 use crate::plan::Order;
+#[cfg(target_os = "linux")]
+use crate::plan::WatchScope;
 use crate::report::LauncherMessage;
-use agent_bash_core::sandbox::Report;
+use crate::restricted::Restricted;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{IoSlice, Read, Seek, Write};
@@ -73,9 +75,10 @@ fn enter_sandbox(
         .map(PathBuf::from)
         .ok_or(SandboxError::Start("no program is named"))?;
     let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
-    let enforced = restrict(&order, entrance.as_ref())?;
-    be_watched(&order, report)?;
-    send(report, &LauncherMessage::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
+    let restricted = restrict(&order, entrance.as_ref())?;
+    be_watched(&order, report, restricted.socket_table.as_ref())?;
+    send(report, &LauncherMessage::Ready(restricted.report))
+        .map_err(SandboxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
@@ -95,11 +98,24 @@ fn enter_sandbox(
 /// Starts the trace for the reader of the report. It is the last step, so that the launcher's own
 /// changes are not traced.
 #[cfg(target_os = "linux")]
-fn be_watched(order: &Order, report: &mut UnixStream) -> Result<(), SandboxError> {
-    let Some(scope) = order.scope() else {
+fn be_watched(
+    order: &Order,
+    report: &mut UnixStream,
+    socket_table: Option<&OwnedFd>,
+) -> Result<(), SandboxError> {
+    let guarded = socket_table.map(|_| WatchScope::Connections);
+    let Some(scope) = order.scope().or(guarded) else {
         return Ok(());
     };
     let begun = crate::trace::begin(scope);
+    match (&begun, socket_table) {
+        (Ok(_), Some(table)) => {
+            send_with_descriptor(report, &LauncherMessage::SocketTable, table)
+                .map_err(SandboxError::step("reporting"))?;
+        }
+        (Err(_), Some(_)) => crate::base::seccomp::refuse_unix_sockets()?,
+        (_, None) => {}
+    }
     let said = match &begun {
         Ok(listener) => send_with_descriptor(report, &LauncherMessage::Watched, listener),
         Err(error) => send(report, &LauncherMessage::Unwatched(error.to_string())),
@@ -112,7 +128,7 @@ fn be_watched(order: &Order, report: &mut UnixStream) -> Result<(), SandboxError
 }
 
 #[cfg(not(target_os = "linux"))]
-fn be_watched(order: &Order, _: &mut UnixStream) -> Result<(), SandboxError> {
+fn be_watched(order: &Order, _: &mut UnixStream, _: Option<&OwnedFd>) -> Result<(), SandboxError> {
     if order.trace {
         return Err(SandboxError::lacks("Linux"));
     }
@@ -120,10 +136,7 @@ fn be_watched(order: &Order, _: &mut UnixStream) -> Result<(), SandboxError> {
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(
-    order: &Order,
-    entrance: Option<&NetworkEntrance>,
-) -> Result<Option<Report>, SandboxError> {
+fn restrict(order: &Order, entrance: Option<&NetworkEntrance>) -> Result<Restricted, SandboxError> {
     crate::restrict::restrict(order, entrance)
 }
 
@@ -144,7 +157,7 @@ fn entrance(_: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Option<Report>, SandboxError> {
+fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Restricted, SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 

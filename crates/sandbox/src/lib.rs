@@ -9,6 +9,7 @@ mod path_lookup;
 mod plan;
 mod report;
 mod resolve;
+mod restricted;
 mod start;
 
 #[cfg(target_os = "linux")]
@@ -17,6 +18,8 @@ mod base;
 mod full;
 #[cfg(target_os = "linux")]
 mod restrict;
+#[cfg(target_os = "linux")]
+mod sockets;
 #[cfg(target_os = "linux")]
 pub mod trace;
 #[cfg(target_os = "linux")]
@@ -35,6 +38,8 @@ pub use resolve::{
     PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, by_its_name, is_named,
     protected_among, resolve, workspace,
 };
+#[cfg(target_os = "linux")]
+pub use sockets::SocketGuard;
 pub use start::{LauncherStart, StartedProgram};
 
 #[cfg(doctest)]

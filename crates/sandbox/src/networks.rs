@@ -29,6 +29,7 @@ pub struct Networks {
 struct NetworkPower {
     level: Level,
     writable: Vec<PathBuf>,
+    devices: Vec<PathBuf>,
 }
 
 /// The role of a sandbox in a shared network.
@@ -63,6 +64,7 @@ impl Networks {
         let power = NetworkPower {
             level: plan.level,
             writable: plan.writable.clone(),
+            devices: plan.devices.clone(),
         };
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, members)| !is_lost(members));
@@ -120,7 +122,11 @@ mod tests {
             level: Level::ReadOnly,
             ..plan("/a")
         };
-        for other in [plan("/b"), reading] {
+        let device = Plan {
+            devices: vec!["/dev/kvm".into()],
+            ..plan("/a")
+        };
+        for other in [plan("/b"), reading, device] {
             assert_eq!(part(&networks, &other).unwrap().part, NetworkRole::Make);
         }
         let host = Networks::default();

@@ -2,9 +2,7 @@
 
 use crate::networks::NetworkRole;
 use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::Plan;
-#[cfg(target_os = "linux")]
-use agent_bash_core::sandbox::Tier;
+use agent_bash_core::sandbox::{Network, Plan, Tier};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +14,8 @@ pub enum WatchScope {
     Changes,
     /// System calls for sockets only: the shell's changes are held back.
     Sockets,
+    /// `connect` only, for [`SocketGuard`](crate::SocketGuard).
+    Connections,
 }
 
 /// The restrictions of one shell, and its private directories.
@@ -49,6 +49,13 @@ impl Order {
             Some(_) => Some(WatchScope::Sockets),
             None => None,
         }
+    }
+
+    /// True if the sandbox may use Unix sockets, whose connections the listener makes. The private
+    /// network namespace proves which sockets are the sandbox's own.
+    pub fn guards_sockets(&self) -> bool {
+        let plan = self.plan.as_ref();
+        plan.is_some_and(|plan| plan.tier == Tier::Full && plan.network != Network::On)
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) enum LauncherMessage {
     /// The order is carried out and the program is about to start. With the report of the sandbox,
     /// if there is one.
     Ready(Option<Report>),
+    /// The descriptor of this message lists the Unix sockets of the sandbox's network.
+    SocketTable,
     /// System calls that change files wait for the listener from now on. Its descriptor comes with
     /// this message. The launcher continues after its next such call was inspected.
     Watched,

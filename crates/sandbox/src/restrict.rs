@@ -5,6 +5,8 @@ use crate::error::SandboxError;
 use crate::full;
 use crate::networks::NetworkEntrance;
 use crate::plan::Order;
+use crate::restricted::Restricted;
+use crate::sockets;
 use agent_bash_core::sandbox::{Lack, Report, Tier};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
@@ -18,14 +20,14 @@ const LACKS_OF_BASE: [Lack; 5] = [
     Lack::Terminals,
 ];
 
-/// Restricts this single-threaded process. Returns `None` in a trial without a sandbox.
+/// Restricts this single-threaded process.
 pub(crate) fn restrict(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
-) -> Result<Option<Report>, SandboxError> {
+) -> Result<Restricted, SandboxError> {
     let Some(plan) = &order.plan else {
         full::enter(order, entrance)?;
-        return Ok(None);
+        return Ok(Restricted::default());
     };
     let own = &order.writable;
     rustix::thread::set_no_new_privs(true)
@@ -36,15 +38,19 @@ pub(crate) fn restrict(
     }
     capabilities::drop_capabilities()?;
     let gaps = landlock::restrict(plan, own)?;
-    seccomp::restrict(plan, gaps.truncate)?;
+    let is_guarded = order.guards_sockets() && sockets::can_be_guarded();
+    // Without a table, a sandbox has no Unix sockets.
+    let socket_table = is_guarded.then(sockets::open_table).and_then(Result::ok);
+    seccomp::restrict(plan, gaps.truncate, socket_table.is_some())?;
     try_it()?;
     missing.extend(gaps.missing);
     missing.sort_unstable();
     missing.dedup();
-    Ok(Some(Report {
-        tier: plan.tier,
-        missing,
-    }))
+    let tier = plan.tier;
+    Ok(Restricted {
+        report: Some(Report { tier, missing }),
+        socket_table,
+    })
 }
 
 /// Tries operations that every sandbox forbids and that this process could do before.

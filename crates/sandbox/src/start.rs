@@ -105,6 +105,9 @@ pub struct StartedProgram {
     pub sandbox: Option<Report>,
     /// For a traced program: the listener, or why it cannot be traced.
     pub watched: Option<Result<OwnedFd, String>>,
+    /// The socket table for [`SocketGuard`](crate::SocketGuard). If present, the program may use
+    /// Unix sockets, and the listener must guard its connections.
+    pub socket_table: Option<OwnedFd>,
 }
 
 /// The messages so far.
@@ -114,6 +117,7 @@ struct LauncherMessages {
     ready: bool,
     sandbox: Option<Report>,
     watched: Option<Result<OwnedFd, String>>,
+    socket_table: Option<OwnedFd>,
     /// Descriptors that came with the messages.
     descriptors: VecDeque<OwnedFd>,
 }
@@ -128,14 +132,13 @@ impl LauncherMessages {
                 self.ready = true;
                 self.sandbox = sandbox;
             }
+            LauncherMessage::SocketTable => self.socket_table = Some(self.descriptor()?),
             LauncherMessage::Watched => {
-                let listener = self
-                    .descriptors
-                    .pop_front()
-                    .ok_or(io::ErrorKind::InvalidData.into());
-                let listener = listener.and_then(|listener| after_first_call(listener, patience));
-                let listener =
-                    listener.map_err(|error| SandboxError::Unwatched(error.to_string()))?;
+                let listener = self.descriptor();
+                let listener = listener.and_then(|listener| {
+                    after_first_call(listener, patience)
+                        .map_err(|error| SandboxError::Unwatched(error.to_string()))
+                })?;
                 self.watched = Some(Ok(listener));
             }
             LauncherMessage::Unwatched(reason) => self.watched = Some(Err(reason)),
@@ -146,11 +149,19 @@ impl LauncherMessages {
         Ok(())
     }
 
+    /// Returns the descriptor that came with the message.
+    fn descriptor(&mut self) -> Result<OwnedFd, SandboxError> {
+        let missing =
+            || SandboxError::Unwatched(io::Error::from(io::ErrorKind::InvalidData).to_string());
+        self.descriptors.pop_front().ok_or_else(missing)
+    }
+
     /// Returns the result if the program runs.
     fn all(self) -> Option<StartedProgram> {
         self.ready.then_some(StartedProgram {
             sandbox: self.sandbox,
             watched: self.watched,
+            socket_table: self.socket_table,
         })
     }
 }

@@ -53,10 +53,18 @@ pub fn is_possible() -> io::Result<()> {
 
 /// Makes a traced system call, which returns once the listener has inspected it.
 pub(crate) fn wait_to_be_watched(scope: WatchScope) {
-    if scope == WatchScope::Sockets {
-        // The call fails, since the file is not a socket.
-        let _ = std::fs::File::open("/dev/null").map(|file| rustix::net::listen(file, 0));
-        return;
+    // The calls fail, since the file is not a socket.
+    let no_socket = || std::fs::File::open("/dev/null");
+    match scope {
+        WatchScope::Changes => {}
+        WatchScope::Sockets => {
+            let _ = no_socket().map(|file| rustix::net::listen(file, 0));
+            return;
+        }
+        WatchScope::Connections => {
+            let _ = no_socket().map(rustix::net::connect_unspec);
+            return;
+        }
     }
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     // The result of the open does not matter.
@@ -65,6 +73,9 @@ pub(crate) fn wait_to_be_watched(scope: WatchScope) {
 
 fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
     let mut rules = indirect::sockets();
+    if scope == WatchScope::Connections {
+        rules.retain(|rule| rule.number == libc::SYS_connect);
+    }
     if scope == WatchScope::Changes {
         rules.extend(table::all().map(rule));
         rules.extend(indirect::files());
@@ -80,6 +91,8 @@ fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
     let elsewhere = OtherArchitectures::Notify(match scope {
         WatchScope::Changes => table::CALLS_32_BIT,
         WatchScope::Sockets => table::SOCKET_CALLS_32_BIT,
+        // The filter of the sandbox refuses them.
+        WatchScope::Connections => &[],
     });
     let program = assemble(AUDIT_ARCH?, &elsewhere, &rules)?;
     let same = program.into_iter().map(|one| Instruction {

@@ -274,6 +274,63 @@ fn rpc_confines_model_but_not_user() -> Result<()> {
     Ok(())
 }
 
+/// In a call that is not recorded, recorded, or a trial, with each network that has a guard.
+#[test]
+fn unix_sockets_connect_processes_of_a_call_only() -> Result<()> {
+    const SCRIPT: &str = r#"
+import socket, threading
+server = socket.socket(socket.AF_UNIX)
+server.bind("own.sock")
+server.listen()
+threading.Thread(target=lambda: server.accept()[0].sendall(b"answered")).start()
+client = socket.socket(socket.AF_UNIX)
+client.connect("own.sock")
+print(client.recv(99).decode())
+print(open("outside").read())
+socket.socket(socket.AF_UNIX).connect("outside.sock")
+"#;
+    let world = World::new()?;
+    if !Path::new("/usr/bin/python3").exists() {
+        return Ok(());
+    }
+    fs::write(world.cwd().join("try.py"), SCRIPT)?;
+    fs::write(world.cwd().join("outside"), "tried")?;
+    let outside = std::os::unix::net::UnixListener::bind(world.cwd().join("outside.sock"))?;
+    outside.set_nonblocking(true)?;
+    for network in ["off", "loopback"] {
+        for how in [&["--changes=off"][..], &["--changes=undo"], &["--trial"]] {
+            let script = "/usr/bin/python3 try.py; rm own.sock";
+            let words = [
+                "run",
+                "--json",
+                "--sandbox",
+                "workspace_write",
+                "--network",
+                network,
+            ];
+            let ran = agent_bash(&world, &[&words, how, &[script][..]].concat())?;
+            let result: Value = serde_json::from_str(&ran.stdout)?;
+            if result["sandbox"]["enforced"] != "full" {
+                // The system has no namespaces, or no trials.
+                continue;
+            }
+            let text = result["text"].as_str().context("a text")?;
+            let is_refused = ["PermissionError", "ConnectionRefusedError"]
+                .iter()
+                .any(|error| text.contains(error));
+            ensure!(
+                text.contains("answered") && text.contains("tried") && is_refused,
+                "{network} {how:?}: {ran:?}"
+            );
+            let changes = &result["changes"];
+            ensure!(changes.is_null() || changes["exact"] == true, "{ran:?}");
+            ensure!(outside.accept().is_err(), "{network} {how:?}: {ran:?}");
+        }
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 #[test]
 fn mcp_describes_the_sandbox_and_reports_denials() -> Result<()> {
     let world = World::new()?;

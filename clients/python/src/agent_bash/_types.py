@@ -1401,7 +1401,10 @@ class NoticeSandboxPartial(_NoticeSandboxPartialAlways, total=False):
 
 
 class NoticeSandboxSockets(TypedDict):
-    """A message in the output says that a Unix socket was refused, which the sandbox always does."""
+    """A message in the output says that a Unix socket was refused."""
+
+    # True if a full sandbox with its own network lets the call's processes connect to each other.
+    is_full: bool
 
     kind: Literal["sandbox_sockets"]
 

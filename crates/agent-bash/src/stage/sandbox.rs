@@ -298,8 +298,10 @@ pub(crate) fn notices(
         });
     }
     if sandbox.refused_socket {
-        let level = sandboxed.level;
-        notices.push(NoticeKind::SandboxSockets { level });
+        notices.push(NoticeKind::SandboxSockets {
+            is_full: sandbox.has_own_network(),
+            level: sandboxed.level,
+        });
     }
     if let Some((tool, path)) = &sandbox.missed_cache {
         notices.push(NoticeKind::SandboxCache {

@@ -9,16 +9,24 @@ use program::OtherArchitectures;
 use std::io;
 
 /// Filters the system calls of this thread and its children. `shortening`: Landlock does not treat
-/// truncation as a write, so this filter must.
-pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), SandboxError> {
+/// truncation as a write, so this filter must. `unix`: connections of Unix sockets are guarded.
+pub(crate) fn restrict(plan: &Plan, shortening: bool, unix: bool) -> Result<(), SandboxError> {
+    apply(&rules::rules(plan.network, plan.tier, shortening, unix))
+}
+
+/// Refuses Unix sockets from now on, because their connections cannot be guarded.
+pub(crate) fn refuse_unix_sockets() -> Result<(), SandboxError> {
+    apply(&rules::no_unix_sockets())
+}
+
+fn apply(rules: &[program::Rule]) -> Result<(), SandboxError> {
     let Some(architecture) = program::AUDIT_ARCH else {
         return Err(SandboxError::lacks(
             "a filter of system calls for this processor",
         ));
     };
-    let rules = rules::rules(plan.network, plan.tier, shortening);
     let program =
-        program::assemble(architecture, &OtherArchitectures::Absent, &rules).ok_or_else(|| {
+        program::assemble(architecture, &OtherArchitectures::Absent, rules).ok_or_else(|| {
             SandboxError::step("filtering system calls")(io::Error::other("a rule is too long"))
         })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
@@ -37,7 +45,7 @@ mod tests {
     /// Returns the error with which the filter refuses a system call.
     fn asked(number: i64, arguments: [u64; 6]) -> Option<i32> {
         let table = 0xC000_003E;
-        let rules = rules::rules(Network::Off, Tier::Base, false);
+        let rules = rules::rules(Network::Off, Tier::Base, false, false);
         let program =
             program::assemble(table, &OtherArchitectures::Absent, &rules).expect("it is short");
         let words = |value: u64| [value as u32, (value >> 32) as u32];
@@ -97,7 +105,7 @@ mod tests {
         for network in [Network::Off, Network::Loopback, Network::On] {
             for tier in [Tier::Base, Tier::Full] {
                 for shortening in [false, true] {
-                    let rules = rules::rules(network, tier, shortening);
+                    let rules = rules::rules(network, tier, shortening, !shortening);
                     assert!(!rules.is_empty());
                     assert!(program::assemble(0, &OtherArchitectures::Absent, &rules).is_some());
                 }

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The groups and their tables.
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 7] = [
     ("writes", include_str!("rows/writes.toml")),
     ("protected", include_str!("rows/protected.toml")),
     ("secrets", include_str!("rows/secrets.toml")),
     ("network", include_str!("rows/network.toml")),
+    ("sockets", include_str!("rows/sockets.toml")),
     ("processes", include_str!("rows/processes.toml")),
     ("work", include_str!("rows/work.toml")),
 ];
@@ -59,6 +60,8 @@ pub(crate) struct Row {
     /// True for ordinary work, which must succeed everywhere.
     #[serde(default)]
     pub(crate) works: bool,
+    /// Why it works at the full tier only.
+    pub(crate) full_only: Option<String>,
     #[serde(default = "workspace_write")]
     pub(crate) level: String,
     #[serde(default = "off")]

@@ -84,10 +84,9 @@ fn start(said: &str) -> String {
 
 /// Whether what was seen in a box is what the row promises.
 fn judge(row: &Row, user: User, tier: Tier, seen: &Observations) -> Result<()> {
-    let lacking = row
-        .part
-        .as_ref()
-        .is_some_and(|part| seen.missing.contains(part));
+    let part = row.part.as_ref();
+    let lacking = part.is_some_and(|part| seen.missing.contains(part))
+        || row.full_only.is_some() && tier == Tier::Base;
     let through = if row.works {
         !lacking
     } else {

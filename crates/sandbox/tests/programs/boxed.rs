@@ -20,8 +20,8 @@
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{
-    HostFacts, LauncherStart, Level, Network, NetworkEntrance, Networks, Order, Report, Tier,
-    WantedSandbox, resolve,
+    HostFacts, LauncherStart, Level, Network, NetworkEntrance, Networks, Order, Report,
+    SocketGuard, Tier, WantedSandbox, resolve,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -93,7 +93,12 @@ fn started(
         .spawn()?;
     drop(entrance);
     match start.report(PATIENCE) {
-        Ok(ready) => Ok((child, ready.sandbox)),
+        Ok(ready) => {
+            if let (Some(table), Some(Ok(listener))) = (ready.socket_table, ready.watched) {
+                SocketGuard::new(table)?.serve(listener)?;
+            }
+            Ok((child, ready.sandbox))
+        }
         Err(error) => {
             child.wait()?;
             Err(error.into())

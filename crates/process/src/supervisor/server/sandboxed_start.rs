@@ -8,7 +8,7 @@ use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox;
-use agent_bash_sandbox::{LauncherStart, Order, SandboxError, WatchScope};
+use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
@@ -44,7 +44,8 @@ impl From<rustix::io::Errno> for NotLaunched {
 #[derive(Debug)]
 pub(super) struct SandboxedStart {
     held_back: bool,
-    scope: WatchScope,
+    /// The scope of the trace, if the shell is traced.
+    scope: Option<WatchScope>,
     launcher: PathBuf,
     start: LauncherStart,
     directory: ShellDirectory,
@@ -110,7 +111,7 @@ impl SandboxedStart {
         }
         Ok(Some(Self {
             held_back: confinement.trial.is_some(),
-            scope: order.scope().unwrap_or(WatchScope::Changes),
+            scope: order.scope(),
             launcher: this_program(),
             start: LauncherStart::new(&order)?,
             directory,
@@ -149,15 +150,32 @@ impl SandboxedStart {
         let held_back = self.held_back;
         let reported = self.start.report(MESSAGE_TIMEOUT);
         let started = reported.and_then(|ready| {
-            let watched = ready.watched.map(|watched| {
-                start_tracer(
-                    watched,
-                    self.scope,
-                    &self.directory,
-                    self.unrecorded,
-                    self.hidden,
-                )
-            });
+            let guard = ready.socket_table.map(SocketGuard::new).transpose();
+            let guard = guard.map_err(|error| unguarded(&error))?;
+            let watched = match (ready.watched, self.scope, guard) {
+                // The listener exists only for the guard.
+                (watched, None, Some(guard)) => {
+                    let listener = watched.and_then(Result::ok);
+                    let listener = listener.ok_or(io::ErrorKind::InvalidData.into());
+                    listener
+                        .and_then(|listener| guard.serve(listener))
+                        .map_err(|error| unguarded(&error))?;
+                    None
+                }
+                // The sandbox has no Unix sockets.
+                (_, None, None) => None,
+                (watched, Some(scope), guard) => watched.map(|watched| {
+                    let directory = &self.directory;
+                    start_tracer(
+                        watched,
+                        scope,
+                        guard,
+                        directory,
+                        self.unrecorded,
+                        self.hidden,
+                    )
+                }),
+            };
             Ok(StartConfinement {
                 sandbox: ready.sandbox,
                 held_back,
@@ -182,11 +200,17 @@ fn mounts_of(shell: i32) -> Option<OwnedFd> {
     rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
+/// The error of a sandbox whose connections cannot be guarded. It does not start.
+fn unguarded(error: &io::Error) -> SandboxError {
+    SandboxError::Reported(format!("guarding its Unix sockets: {error}"))
+}
+
 /// Starts the tracer. Returns an error if the shell's system calls already wait for a tracer that
 /// cannot start: such a shell must not run.
 fn start_tracer(
     watched: Result<OwnedFd, String>,
     scope: WatchScope,
+    guard: Option<SocketGuard>,
     directory: &ShellDirectory,
     mut unrecorded: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
@@ -196,7 +220,7 @@ fn start_tracer(
         Err(reason) => return Ok(Err(reason)),
     };
     unrecorded.push(directory.path().to_owned());
-    Tracer::start(listener, scope, unrecorded, hidden)
+    Tracer::start(listener, scope, guard, unrecorded, hidden)
         .map(Ok)
         .map_err(|error| SandboxError::Unwatched(error.to_string()))
 }

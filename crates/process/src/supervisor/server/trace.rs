@@ -2,8 +2,8 @@
 //! made.
 //!
 //! Runs in a separate thread: copying a large file takes time, and a file system that does not
-//! respond must not prevent the end of a call. Besides this thread, and the one that starts traced
-//! shells, a supervisor has no threads.
+//! respond must not prevent the end of a call. Other threads of a supervisor start traced shells or
+//! make connections of sandboxes.
 
 mod attribution;
 mod filtered;
@@ -25,7 +25,7 @@ pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::Listener;
-use agent_bash_sandbox::WatchScope;
+use agent_bash_sandbox::{SocketGuard, WatchScope};
 use attribution::Attribution;
 use held::UnheldShell;
 use orders::{Order, OrderSender, RecordOrder};
@@ -78,12 +78,14 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// Starts a trace with this listener. Changes below `excluded` are ignored, and files below
-    /// `hidden` are never read. Until there is a change set, a process that is about to change a
-    /// file waits. Opening a device does not wait, as every starting shell does that.
+    /// Starts a trace with this listener. `guard` makes the connections of a sandbox. Changes below
+    /// `excluded` are ignored, and files below `hidden` are never read. Until there is a change
+    /// set, a process that is about to change a file waits. Opening a device does not wait, as
+    /// every starting shell does that.
     pub(super) fn start(
         listener: OwnedFd,
         scope: WatchScope,
+        guard: Option<SocketGuard>,
         excluded: Vec<PathBuf>,
         hidden: Vec<PathBuf>,
     ) -> io::Result<Self> {
@@ -92,11 +94,12 @@ impl Tracer {
         let has_survivors = Arc::new(AtomicBool::new(false));
         let unheld_shell = Arc::default();
         let tracing = TracingThread {
-            listener: Some(Listener::new(listener)?),
+            listener: Some(Arc::new(Listener::new(listener)?)),
             orders: queue,
             wakeups,
             full_sender,
-            context: TraceContext::new(excluded),
+            context: TraceContext::new(excluded, guard.is_some()),
+            guard,
             hidden,
             scope,
             state: RecordState::of(scope),

@@ -116,7 +116,8 @@ const F_SETLEASE: u32 = 1024;
 
 /// Returns the rules of a sandbox. Rules with argument tests come first: the kernel caches that
 /// system calls without arguments to test pass.
-pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule> {
+/// `unix`: connections of Unix sockets are guarded, so streams are allowed.
+pub(super) fn rules(network: Network, tier: Tier, shortening: bool, unix: bool) -> Vec<Rule> {
     let mut rules = vec![
         ioctl(),
         rule(libc::SYS_fcntl, vec![deny(EPERM, vec![is(1, F_SETLEASE)])]),
@@ -125,7 +126,7 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
             libc::SYS_unshare,
             vec![namespaces(0), deny(EPERM, vec![any_of(0, CLONE_NEWTIME)])],
         ),
-        rule(libc::SYS_socket, socket(network, tier)),
+        rule(libc::SYS_socket, socket(network, tier, unix)),
         rule(libc::SYS_socketpair, socketpair()),
         // Limits of another process.
         rule(
@@ -141,6 +142,10 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
     rules.extend(FORBIDDEN_CALLS.map(always(EPERM)));
     rules.extend(ABSENT_CALLS.map(always(ENOSYS)));
     rules.push(always(EOPNOTSUPP)(SYS_FILE_SETATTR));
+    if network == Network::Off && tier == Tier::Base {
+        // Only an inherited socket could be connected.
+        rules.push(always(EACCES)(libc::SYS_connect));
+    }
     rules
 }
 
@@ -172,13 +177,18 @@ fn namespaces(argument: u8) -> RuleCase {
 
 /// Filters sockets by family. Families without a network are refused with `EACCES`, unknown ones
 /// with `EAFNOSUPPORT`.
-fn socket(network: Network, tier: Tier) -> Vec<RuleCase> {
+fn socket(network: Network, tier: Tier, unix: bool) -> Vec<RuleCase> {
     let forbidden = |families: &[i32]| -> Vec<RuleCase> {
         let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
         families.iter().map(one).collect()
     };
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let mut cases = forbidden(&[libc::AF_UNIX]);
+    let mut cases = if unix {
+        // A datagram socket could send to any address without connecting.
+        vec![no_datagrams()]
+    } else {
+        forbidden(&[libc::AF_UNIX])
+    };
     if network == Network::Off && tier == Tier::Base {
         cases.extend(forbidden(&families));
         cases.push(deny(EAFNOSUPPORT, vec![]));
@@ -188,24 +198,39 @@ fn socket(network: Network, tier: Tier) -> Vec<RuleCase> {
     let netlink = libc::AF_NETLINK as u32;
     let routes = libc::NETLINK_ROUTE as u32;
     cases.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
-    let others = families.map(|family| differs(0, family as u32));
-    cases.push(deny(EAFNOSUPPORT, others.into()));
+    let others = families.iter().chain(&[libc::AF_UNIX]);
+    let others = others.map(|family| differs(0, *family as u32));
+    cases.push(deny(EAFNOSUPPORT, others.collect()));
     cases
+}
+
+/// Refuses Unix sockets that are neither streams nor sequences of packets.
+fn no_datagrams() -> RuleCase {
+    let unix = is(0, libc::AF_UNIX as u32);
+    let [stream, packets] = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(is_other_type);
+    deny(EACCES, vec![unix, stream, packets])
+}
+
+/// Tests that the type of a socket is another one.
+fn is_other_type(kind: i32) -> Test {
+    const SOCKET_TYPE_BITS: u32 = 0xF;
+    Test {
+        mask: SOCKET_TYPE_BITS,
+        ..differs(1, kind as u32)
+    }
+}
+
+/// Refuses all Unix sockets.
+pub(super) fn no_unix_sockets() -> Vec<Rule> {
+    let unix = is(0, libc::AF_UNIX as u32);
+    vec![rule(libc::SYS_socket, vec![deny(EACCES, vec![unix])])]
 }
 
 /// Stream and seqpacket pairs stay connected. A datagram pair could send to any address.
 fn socketpair() -> Vec<RuleCase> {
-    const SOCKET_TYPE_BITS: u32 = 0xF;
-    let kind = |kind: i32| Test {
-        mask: SOCKET_TYPE_BITS,
-        ..differs(1, kind as u32)
-    };
     vec![
         deny(EAFNOSUPPORT, vec![differs(0, libc::AF_UNIX as u32)]),
-        deny(
-            EACCES,
-            vec![kind(libc::SOCK_STREAM), kind(libc::SOCK_SEQPACKET)],
-        ),
+        no_datagrams(),
     ]
 }
 

@@ -23,7 +23,7 @@ struct way {
 };
 
 /* Each part's ways; the last one has no name. */
-extern const struct way files[], modes[], others[], metadata[], secrets[], network[], rings[], processes[], hosts[];
+extern const struct way files[], modes[], others[], metadata[], secrets[], network[], sockets[], rings[], processes[], hosts[];
 
 /* Ends with a message if `result` is that of a failed call. */
 static inline long must(const char *what, long result)

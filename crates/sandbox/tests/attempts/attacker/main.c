@@ -4,7 +4,7 @@
 
 int main(int count, char **words)
 {
-	const struct way *parts[] = { files, modes, others, metadata, secrets, network, rings, processes, hosts };
+	const struct way *parts[] = { files, modes, others, metadata, secrets, network, sockets, rings, processes, hosts };
 
 	for (size_t part = 0; count > 1 && part < sizeof parts / sizeof *parts; part++)
 		for (const struct way *way = parts[part]; way->name; way++)

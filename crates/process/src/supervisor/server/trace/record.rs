@@ -107,14 +107,17 @@ pub(super) struct TraceContext {
     /// The root of the last recorded change.
     tree: Option<WatchedTree>,
     sockets: KnownSockets,
+    /// True if all connections stay among sandboxes.
+    is_guarded: bool,
 }
 
 impl TraceContext {
-    pub(super) fn new(excluded: Vec<PathBuf>) -> Self {
+    pub(super) fn new(excluded: Vec<PathBuf>, is_guarded: bool) -> Self {
         Self {
             excluded,
             tree: None,
             sockets: KnownSockets::default(),
+            is_guarded,
         }
     }
 
@@ -141,6 +144,7 @@ impl TraceContext {
             return Some("a program of 32 bits may have asked a process outside".to_owned());
         }
         let argument = match indirect(call)? {
+            IndirectEffect::Connects(_) if self.is_guarded => return None,
             IndirectEffect::Connects(argument) => Some(argument),
             IndirectEffect::ConnectsByMessage => None,
             _ => return None,

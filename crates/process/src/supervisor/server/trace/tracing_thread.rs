@@ -7,7 +7,7 @@ use super::record::{IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::{Listener, WaitingCall};
-use agent_bash_sandbox::WatchScope;
+use agent_bash_sandbox::{SocketGuard, WatchScope};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The data of the tracing thread.
 pub(super) struct TracingThread {
     /// `None` once no traced process remains.
-    pub(super) listener: Option<Listener>,
+    pub(super) listener: Option<Arc<Listener>>,
+    /// Makes the connections of a sandbox, which must not continue otherwise.
+    pub(super) guard: Option<SocketGuard>,
     pub(super) orders: OrderQueue,
     pub(super) wakeups: PipeReader,
     pub(super) full_sender: PipeWriter,
@@ -55,7 +57,7 @@ impl RecordState {
     pub(super) fn of(scope: WatchScope) -> Self {
         match scope {
             WatchScope::Changes => Self::Waiting(None),
-            WatchScope::Sockets => Self::Trial(TraceState::complete()),
+            WatchScope::Sockets | WatchScope::Connections => Self::Trial(TraceState::complete()),
         }
     }
 }
@@ -174,9 +176,9 @@ impl TracingThread {
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
-                        // The process may have been killed meanwhile.
-                        let listener = self.listener.as_ref().zip(held);
-                        let _ = listener.map(|(listener, call)| listener.let_continue(&call));
+                        if let Some((listener, call)) = self.listener.as_ref().zip(held) {
+                            self.release(listener, &call);
+                        }
                         TraceState::incomplete("no record was requested")
                     }
                     RecordState::Stopped => TraceState::incomplete("no record was requested"),
@@ -238,15 +240,14 @@ impl TracingThread {
         self.listener = Some(listener);
     }
 
-    fn inspect(&mut self, listener: &Listener, call: WaitingCall) {
+    fn inspect(&mut self, listener: &Arc<Listener>, call: WaitingCall) {
         let has_no_set =
             matches!(self.state, RecordState::Waiting(_)) || self.orders.defers_record();
         let is_of_unheld = self
             .unheld_in_call
             .is_some_and(|unheld| unheld.pid == call.thread);
         if (has_no_set || is_of_unheld) && self.context.changes_nothing(listener, &call) {
-            // The process may have been killed meanwhile.
-            let _ = listener.let_continue(&call);
+            self.release(listener, &call);
             return;
         }
         while self.execute_next() {}
@@ -262,10 +263,9 @@ impl TracingThread {
 
     /// Records the files that a system call is about to change, if the state requires it. Then lets
     /// the system call continue.
-    fn record_and_continue(&mut self, listener: &Listener, call: &WaitingCall) {
+    fn record_and_continue(&mut self, listener: &Arc<Listener>, call: &WaitingCall) {
         if self.record_for_earlier_call(listener, call) {
-            // The process may have been killed meanwhile.
-            let _ = listener.let_continue(call);
+            self.release(listener, call);
             return;
         }
         if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
@@ -309,8 +309,16 @@ impl TracingThread {
         {
             traced.lacks(reason);
         }
-        // The process may have been killed meanwhile.
-        let _ = listener.let_continue(call);
+        self.release(listener, call);
+    }
+
+    /// Lets the system call continue, or the guard make its connection.
+    fn release(&self, listener: &Arc<Listener>, call: &WaitingCall) {
+        match &self.guard {
+            Some(guard) if SocketGuard::is_guarded(call) => guard.answer(listener, call),
+            // The process may have been killed meanwhile.
+            _ => drop(listener.let_continue(call)),
+        }
     }
 
     /// Records the system call into the background change set of an earlier call, if a process of
