@@ -10,6 +10,7 @@ mod census;
 mod commands;
 mod containers;
 mod examples;
+mod exceptions;
 mod exit_codes;
 mod faults;
 mod hooks;

@@ -145,3 +145,51 @@ fn leaving_the_sandbox_is_asked_before_anything_runs() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn exception_from_a_rule_is_asked_for_and_counts_once() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, &[])?;
+    let input = json!({"command": "touch made; git push --force"});
+    let made = world.cwd().join("made");
+    for (answer, expected) in [
+        (json!({"action": "decline"}), "declined running it"),
+        (json!({"action": "cancel"}), "gave no answer"),
+    ] {
+        let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
+        let (message, retry) = question(&asked, &answer);
+        assert!(
+            message.starts_with("Run this once, although the rule no_force_push refuses it, in "),
+            "{message}"
+        );
+        assert!(
+            message.contains("touch made; git push --force"),
+            "{message}"
+        );
+        let done = call(&mut server, &form(), "bash", &input, &retry)?;
+        assert!(text(&done).contains(expected), "{done}");
+        assert!(!made.exists());
+    }
+    let accept = json!({"action": "accept", "content": {}});
+    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    let (_, retry) = question(&asked, &accept);
+    // The answer counts for its command only.
+    let other = json!({"command": "touch other; git push --force"});
+    let asked = call(&mut server, &form(), "bash", &other, &retry)?;
+    question(&asked, &accept);
+    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    let (_, retry) = question(&asked, &accept);
+    call(&mut server, &form(), "bash", &input, &retry)?;
+    assert!(made.exists());
+    assert!(!world.cwd().join("other").exists());
+    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    question(&asked, &accept);
+    // Without forms, the refusal stands.
+    let done = call(&mut server, &json!({}), "bash", &input, &json!({}))?;
+    assert!(
+        text(&done).starts_with("Blocked: permission denied"),
+        "{done}"
+    );
+    assert!(server.end()?.status.success());
+    Ok(())
+}
