@@ -749,7 +749,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -896,6 +896,21 @@ export interface NoticeLimitHit {
   limit: LimitKind;
   /** The limit in force. */
   value: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A message in the output says that a lock is held. */
+export interface NoticeLockHeld {
+  /** The age of the file in seconds. */
+  age_s: number;
+  /** The process that holds the lock; absent if no visible process does. */
+  holder?: Holder | null;
+  kind: "lock_held";
+  /** The file of the lock; absolute. */
+  path: string;
+  /** The tool that the lock belongs to, such as `git`. */
+  tool: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

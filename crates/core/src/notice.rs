@@ -235,6 +235,18 @@ pub enum NoticeKind {
         /// The processes that listen on the port. Without a port: the jobs that listen on any.
         holders: Vec<Holder>,
     },
+    /// A message in the output says that a lock is held.
+    LockHeld {
+        /// The tool that the lock belongs to, such as `git`.
+        tool: String,
+        /// The file of the lock; absolute.
+        path: String,
+        /// The process that holds the lock; absent if no visible process does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Holder>,
+        /// The age of the file in seconds.
+        age_s: u64,
+    },
     /// No supervisor runs: processes are found only by process group and by scanning `/proc`.
     WithoutSupervisor {
         /// Why.
@@ -293,6 +305,7 @@ impl NoticeKind {
             | Self::ChangesUnwatched { .. }
             | Self::DefinitionMissing { .. }
             | Self::PortInUse { .. }
+            | Self::LockHeld { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -447,6 +460,12 @@ impl NoticeKind {
             ),
             Self::ChangesUnwatched { pids } => unwatched_sentence(pids),
             Self::PortInUse { port, holders } => port_sentence(*port, holders),
+            Self::LockHeld {
+                tool,
+                path,
+                holder,
+                age_s,
+            } => lock_sentence(tool, path, holder.as_ref(), *age_s),
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")
             }
@@ -500,6 +519,16 @@ fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
         return format!("These jobs listen: {}", named.join("; "));
     };
     format!("Port {port} is in use by {}", listed(holders))
+}
+
+fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age_s: u64) -> String {
+    if let Some(holder) = holder {
+        return format!("The lock `{path}` of {tool} is held by {holder}");
+    }
+    let age = short_duration(Duration::from_secs(age_s));
+    format!(
+        "The lock `{path}` of {tool} is {age} old; no visible process has it open, and no {tool} waits in this directory"
+    )
 }
 
 /// Returns the sentence for survivors; names at most five.
@@ -591,6 +620,22 @@ mod tests {
             Notice::from(NoticeKind::Survivors { survivors }).text,
             "Still running: pid 7, job 2: npm run dev, listens on 127.0.0.1:5173, [::1]:80"
         );
+    }
+
+    #[test]
+    fn lock_sentence_names_the_holder_or_the_age() {
+        for (holder, want) in [
+            (
+                Some(Holder::new(7, "git commit")),
+                "The lock `/p/l` of git is held by pid 7: git commit",
+            ),
+            (
+                None,
+                "The lock `/p/l` of git is 90s old; no visible process has it open, and no git waits in this directory",
+            ),
+        ] {
+            assert_eq!(lock_sentence("git", "/p/l", holder.as_ref(), 90), want);
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod inherited;
 mod interrupt;
 mod leftovers;
 mod listening;
+mod lock_holder;
 mod platform;
 mod proc_scan;
 mod quote;
@@ -50,6 +51,7 @@ pub use leftovers::Leftovers;
 pub use listening::{
     PortHolder, addresses_in_network_of, listening_addresses, network_namespace, port_holder,
 };
+pub use lock_holder::{command_of, lock_holder, waiting_program_in};
 pub use platform::{
     is_automounter, is_known_directory, known_link, known_path, make_fifo, shrink_pipe,
     unnamed_file,

@@ -225,7 +225,7 @@ pub(crate) fn open_sockets(pid: i32) -> impl Iterator<Item = u64> {
 }
 
 /// Returns the descriptors of a process with their targets. Empty without permission.
-fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
+pub(crate) fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
         .flatten();

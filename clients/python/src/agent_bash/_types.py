@@ -1056,7 +1056,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1258,6 +1258,29 @@ class NoticeLimitHit(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
+
+
+class _NoticeLockHeldAlways(TypedDict):
+    # The age of the file in seconds.
+    age_s: int
+
+    kind: Literal["lock_held"]
+
+    # The file of the lock; absolute.
+    path: str
+
+    # The tool that the lock belongs to, such as `git`.
+    tool: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeLockHeld(_NoticeLockHeldAlways, total=False):
+    """A message in the output says that a lock is held."""
+
+    # The process that holds the lock; absent if no visible process does.
+    holder: Optional[Holder]
 
 
 class _NoticeOverwrittenAlways(TypedDict):

@@ -71,6 +71,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
             kind,
             NoticeKind::Survivors { .. }
                 | NoticeKind::PortInUse { .. }
+                | NoticeKind::LockHeld { .. }
                 | NoticeKind::RuleAdvice { .. }
                 | NoticeKind::AllowedByUser { .. }
                 | NoticeKind::ArtifactFailed { .. }

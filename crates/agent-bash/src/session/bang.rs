@@ -23,6 +23,7 @@ use agent_bash_journal::{JournalEntry, PrintedTail};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -144,7 +145,8 @@ pub(super) async fn run(
     let mut message = message(tool, call, output, outcome, changed, excluded);
     if message.status.is_error() {
         let lines: Vec<&str> = message.output.lines().collect();
-        let notices = holders::notices(tool, &message.command, &lines, &CallNetwork::Host).await;
+        let context = (Path::new(&message.cwd), &CallNetwork::Host);
+        let notices = holders::notices(tool, &message.command, &lines, context).await;
         message.notices.extend(notices);
     }
     let unrecorded = audit::record(

@@ -1,16 +1,25 @@
-//! Names the processes that hold what a failed command needed: a port in use.
+//! Names the processes that hold what a failed command needed: a port in use, a lock.
 //!
 //! The output only says what to look up; the kernel says which process holds it.
 
+mod lock_message;
 mod port_message;
 
 use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
-use agent_bash_core::{Holder, Notice, NoticeKind, Outcome};
+use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
 use agent_bash_exec::{JobListener, JobState, Jobs};
-use agent_bash_process::{listening_addresses, network_namespace, port_holder};
+use agent_bash_process::{
+    command_of, listening_addresses, lock_holder, network_namespace, port_holder,
+    waiting_program_in,
+};
+use lock_message::LockMessage;
 use port_message::PortMessage;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The tool whose lock is the existence of a file.
+const GIT: &str = "git";
 
 /// Sets the addresses on which the survivors of a call listen, also in their notice.
 pub(crate) async fn add_ports(outcome: &mut Outcome) {
@@ -57,13 +66,58 @@ pub(crate) async fn notices(
     tool: &ToolContext,
     command: &str,
     lines: &[&str],
-    network: &CallNetwork,
+    (cwd, network): (&Path, &CallNetwork),
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     if let Some(message) = port_message::find(lines) {
         notices.extend(port_notice(tool, command, message, network).await);
     }
+    if let Some(message) = lock_message::find(lines, cwd, tool.host.home.as_deref()) {
+        notices.extend(lock_notice(tool, cwd, message).await);
+    }
     notices
+}
+
+/// Returns the notice about the first file of a lock that exists and is held, or that is itself the
+/// lock.
+async fn lock_notice(tool: &ToolContext, cwd: &Path, message: LockMessage) -> Option<Notice> {
+    let (cwd, name, pid) = (cwd.to_owned(), message.tool, message.pid);
+    let find = move || {
+        let mut files = message.files.into_iter().filter(|path| path.exists());
+        files.find_map(|path| {
+            // A git command that waits for an editor or a hook has closed its lock.
+            let is_git = name == GIT;
+            let roots = || vec![git_root(&path), cwd.clone()];
+            let holder = lock_holder(&path)
+                .or_else(|| Some((pid?, command_of(pid?)?)))
+                .or_else(|| is_git.then(|| waiting_program_in(GIT, &roots())).flatten());
+            let changed = fs::metadata(&path).and_then(|meta| meta.modified()).ok()?;
+            (holder.is_some() || is_git).then_some((path, holder, Timestamp::from(changed)))
+        })
+    };
+    let (path, holder, changed) = run_blocking(find).await.ok()??;
+    let mut named = None;
+    if let Some((pid, command)) = holder {
+        let mut holder = Holder::new(pid, command);
+        if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs()) {
+            holder.job = jobs.job_of(pid).await;
+        }
+        named = Some(holder);
+    }
+    let kind = NoticeKind::LockHeld {
+        tool: name.to_owned(),
+        path: path.display().to_string(),
+        holder: named,
+        age_s: tool.clock.wall().0.saturating_sub(changed.0) / 1000,
+    };
+    Some(kind.into())
+}
+
+/// Returns the directory that contains the `.git` of a lock.
+fn git_root(lock: &Path) -> PathBuf {
+    let mut parents = lock.ancestors();
+    let git = parents.find(|parent| parent.ends_with(".git"));
+    git.and_then(Path::parent).unwrap_or(lock).to_owned()
 }
 
 async fn port_notice(

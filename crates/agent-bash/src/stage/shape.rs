@@ -181,7 +181,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
             _ => CallNetwork::Host,
         };
         let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
-        notices.extend(holders::notices(tool, &call.command, &lines, &network).await);
+        notices.extend(holders::notices(tool, &call.command, &lines, (directory, &network)).await);
     }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {

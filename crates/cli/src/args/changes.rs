@@ -108,7 +108,7 @@ pub(crate) enum ChangesAction {
 /// Several change sets: all are undone or redone, or none.
 #[derive(Debug, Args)]
 pub(crate) struct SeveralArgs {
-    /// All changes from this change set on, or of this time (`10m`), the last one first.
+    /// All changes from this change set on, or of this time (`10m`).
     #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "turn_name"])]
     pub(crate) since: Option<Since>,
 
