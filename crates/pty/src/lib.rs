@@ -19,6 +19,7 @@
 //! - `keys` (from input to bytes), `detect` (detecting programs that wait for input)
 
 mod call;
+mod character_sets;
 mod colors;
 mod detect;
 mod emulator;

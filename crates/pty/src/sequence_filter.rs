@@ -4,13 +4,14 @@
 //! The emulator stores operating system commands (OSC) of any length, and repeats a character any
 //! number of times: a few bytes could cost megabytes and seconds. The filter limits numbers in
 //! control sequences, truncates control strings, and drops sequences longer than any program sends.
-//! Everything else passes unchanged.
+//! Characters of the graphics set become Unicode. Everything else passes unchanged.
 //!
 //! The filter also reports sequences before and after which the caller examines the screen: those
 //! that set and reset private modes (including the alternate screen), and the full reset. An
 //! incomplete character at the end of a chunk waits for the next chunk: the emulator's parser loses
 //! output directly after such a character.
 
+use crate::character_sets::CharacterSets;
 use agent_bash_core::whole_characters;
 
 /// Maximum length of an OSC that is passed on. Titles and links are shorter.
@@ -44,8 +45,8 @@ enum ParserState {
     Escape {
         sent: bool,
     },
-    /// After ESC and intermediate bytes.
-    Intermediate,
+    /// After ESC and an intermediate byte; 0 after more of them.
+    Intermediate(u8),
     /// In a control sequence, which is held back.
     Sequence,
     /// In a control sequence that is too long.
@@ -66,6 +67,9 @@ pub(crate) struct SequenceFilter {
     sequence: Vec<u8>,
     /// Bytes waiting for their piece to be complete.
     bytes: Vec<u8>,
+    character_sets: CharacterSets,
+    /// The sets that `ESC 7` has saved.
+    saved_sets: CharacterSets,
 }
 
 const ESC: u8 = 0x1b;
@@ -79,6 +83,8 @@ impl SequenceFilter {
             state: ParserState::Ground,
             sequence: Vec::new(),
             bytes: Vec::new(),
+            character_sets: CharacterSets::default(),
+            saved_sets: CharacterSets::default(),
         }
     }
 
@@ -137,16 +143,31 @@ impl SequenceFilter {
                 self.bytes.push(byte);
                 self.state = ParserState::Ground;
             }
+            (ParserState::Ground, 0x20..) => match self.character_sets.graphic(byte) {
+                Some(character) => {
+                    let mut buffer = [0; 4];
+                    let encoded = character.encode_utf8(&mut buffer);
+                    self.bytes.extend_from_slice(encoded.as_bytes());
+                }
+                None => self.bytes.push(byte),
+            },
             // Control characters inside a sequence are executed.
-            (ParserState::Ground | ParserState::ControlString, _)
-            | (ParserState::Escape { .. } | ParserState::Sequence, 0..0x20) => {
+            (ParserState::Ground | ParserState::Escape { .. } | ParserState::Sequence, 0..0x20) => {
+                self.character_sets.control(byte);
                 self.bytes.push(byte);
             }
+            (ParserState::ControlString, _) => self.bytes.push(byte),
             (ParserState::Escape { sent }, _) => self.after_escape(byte, sent, piece),
-            (ParserState::Intermediate, _) => {
+            (ParserState::Intermediate(intermediate), _) => {
                 self.bytes.push(byte);
-                if matches!(byte, 0x30..=0x7e | CAN | SUB) {
-                    self.state = ParserState::Ground;
+                match byte {
+                    0x30..=0x7e => {
+                        self.character_sets.designate(intermediate, byte);
+                        self.state = ParserState::Ground;
+                    }
+                    CAN | SUB => self.state = ParserState::Ground,
+                    0x20..=0x2f => self.state = ParserState::Intermediate(0),
+                    _ => {}
                 }
             }
             (ParserState::Sequence, 0x20..=0x3f) => {
@@ -195,8 +216,14 @@ impl SequenceFilter {
         if byte == b'c' {
             self.flush(piece);
             piece(OutputPiece::Reset(&[ESC, byte]));
+            self.character_sets = CharacterSets::default();
             self.state = ParserState::Ground;
             return;
+        }
+        match byte {
+            b'7' => self.saved_sets = self.character_sets,
+            b'8' => self.character_sets = self.saved_sets,
+            _ => {}
         }
         if !sent {
             self.bytes.push(ESC);
@@ -205,7 +232,7 @@ impl SequenceFilter {
         self.state = match byte {
             b']' => ParserState::Command(0),
             b'P' | b'X' | b'^' | b'_' => ParserState::ControlString,
-            0x20..=0x2f => ParserState::Intermediate,
+            0x20..=0x2f => ParserState::Intermediate(byte),
             _ => ParserState::Ground,
         };
     }
@@ -215,6 +242,10 @@ impl SequenceFilter {
         let (Some(last), Some(first)) = (sequence.last(), sequence.get(2)) else {
             return;
         };
+        if *sequence == *b"\x1b[!p" {
+            // A soft reset.
+            self.character_sets = CharacterSets::default();
+        }
         match (first, last) {
             (b'?', b'h' | b'l') => {
                 self.flush(piece);
@@ -320,6 +351,26 @@ mod tests {
     }
 
     #[test]
+    fn graphics_become_unicode() {
+        for (text, wanted) in [
+            ("\x1b(0lqk\x1b(Bq", "\x1b(0┌─┐\x1b(Bq"),
+            ("\x1b)0q\x0eqé\x0fq", "\x1b)0q\x0e─é\x0fq"),
+            ("\x1b(0\x1b7\x1b(Bq\x1b8q", "\x1b(0\x1b7\x1b(Bq\x1b8─"),
+            ("\x1b(0\x1b[!pq", "\x1b(0\x1b[!pq"),
+            ("\x1b(0\x1bcq", "\x1b(0\x1bcq"),
+            // Control sequences, titles and other character sets are not text.
+            ("\x1b(0\x1b[m\x1b]2;q\x07x", "\x1b(0\x1b[m\x1b]2;q\x07│"),
+            ("\x1b*0q\x1b(%0q", "\x1b*0q\x1b(%0q"),
+        ] {
+            for at in 0..text.len() {
+                let (before, after) = text.as_bytes().split_at(at);
+                let shown = String::from_utf8(filtered(&[before, after]).0).unwrap();
+                assert_eq!(shown, wanted, "{at}");
+            }
+        }
+    }
+
+    #[test]
     fn private_modes_are_pieces_of_their_own() {
         for (text, wanted) in [
             (&b"a\x1b[?1049hb\x1b[?1049lc"[..], 2),
@@ -382,6 +433,8 @@ mod tests {
 
         #[test]
         fn screen_is_the_same_without_the_filter(bytes in output()) {
+            // The emulator has no graphics.
+            prop_assume!(!bytes.iter().any(|byte| matches!(byte, b'(' | b')')));
             let (rows, cols) = (24.try_into().unwrap(), 100.try_into().unwrap());
             let mut with = vt100::Parser::new(rows, cols, 10);
             let mut without = vt100::Parser::new(rows, cols, 10);

@@ -199,9 +199,8 @@ impl EventLoop {
                 woken = self.wait_for_event(&mut input, wait) => woken,
             };
             let now = self.clock.now();
-            changed |= !matches!(woken, WakeReason::Timeout)
-                || self.app.is_live()
-                || self.is_app_deadline_due(now);
+            changed |=
+                !matches!(woken, WakeReason::Timeout) || self.app.is_live() || self.is_app_due(now);
             match woken {
                 WakeReason::Event(event) => {
                     self.app
@@ -247,8 +246,7 @@ impl EventLoop {
                     input = Some(Input::new());
                 }
                 WakeReason::Signal(StopRequest::Continued) => {
-                    // The shell that started this program has set terminal modes of its own, and
-                    // has drawn on the screen.
+                    // The shell above this program has set modes and drawn on the screen.
                     host.release().map_err(TuiError::Terminal)?;
                     host.reacquire().map_err(TuiError::Terminal)?;
                 }
@@ -377,7 +375,7 @@ impl EventLoop {
             .min()
     }
 
-    fn is_app_deadline_due(&self, now: Duration) -> bool {
+    fn is_app_due(&self, now: Duration) -> bool {
         let deadline = self.app.deadline();
         deadline.is_some_and(|deadline| now >= deadline)
     }
