@@ -7,6 +7,10 @@ use anyhow::ensure;
 use std::fs::File;
 use std::process::Stdio;
 
+/// A rule refuses `kill $PPID`.
+const END_SUPERVISOR: &str =
+    r#"touch ran; read -r _ _ _ parent _ </proc/$$/stat; kill -9 "$parent"; sleep 5"#;
+
 /// The columns: arguments, true if stdout is full, the exit code, and a part of stderr.
 const CASES: &[(&[&str], bool, i32, &str)] = &[
     (
@@ -27,7 +31,7 @@ const CASES: &[(&[&str], bool, i32, &str)] = &[
         74,
         "cannot write to stdout",
     ),
-    (&["touch ran; kill -9 $PPID; sleep 5"], false, 70, ""),
+    (&[END_SUPERVISOR], false, 70, ""),
     (&["touch ran; exit 3"], false, 3, ""),
 ];
 
