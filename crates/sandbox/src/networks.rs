@@ -29,6 +29,8 @@ pub struct Networks {
 struct NetworkPower {
     level: Level,
     writable: Vec<PathBuf>,
+    /// A server could read what is hidden from its client, or pass descriptors of it.
+    hidden: Vec<PathBuf>,
     devices: Vec<PathBuf>,
 }
 
@@ -64,6 +66,7 @@ impl Networks {
         let power = NetworkPower {
             level: plan.level,
             writable: plan.writable.clone(),
+            hidden: plan.hidden.clone(),
             devices: plan.devices.clone(),
         };
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +129,11 @@ mod tests {
             devices: vec!["/dev/kvm".into()],
             ..plan("/a")
         };
-        for other in [plan("/b"), reading, device] {
+        let hiding = Plan {
+            hidden: vec!["/a/secret".into()],
+            ..plan("/a")
+        };
+        for other in [plan("/b"), reading, device, hiding] {
             assert_eq!(part(&networks, &other).unwrap().part, NetworkRole::Make);
         }
         let host = Networks::default();
