@@ -10,7 +10,7 @@ use crate::profiles;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
-use crate::stage::holders::CallNetwork;
+use crate::stage::holders::FailedCall;
 use crate::stage::{changes, holders, journal, parse_input, run, shape};
 use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
@@ -145,8 +145,8 @@ pub(super) async fn run(
     let mut message = message(tool, call, output, outcome, changed, excluded);
     if message.status.is_error() {
         let lines: Vec<&str> = message.output.lines().collect();
-        let context = (Path::new(&message.cwd), &CallNetwork::Host);
-        let notices = holders::notices(tool, &message.command, &lines, context).await;
+        let failed = FailedCall::without_sandbox(&message.command, Path::new(&message.cwd));
+        let notices = holders::notices(tool, failed, &lines).await;
         message.notices.extend(notices);
     }
     let unrecorded = audit::record(

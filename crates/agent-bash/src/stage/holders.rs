@@ -7,6 +7,7 @@ mod port_message;
 
 use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
+use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
 use agent_bash_exec::{JobListener, JobState, Jobs};
 use agent_bash_process::{
@@ -17,6 +18,7 @@ use lock_message::LockMessage;
 use port_message::PortMessage;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The tool whose lock is the existence of a file.
 const GIT: &str = "git";
@@ -61,29 +63,66 @@ impl CallNetwork {
     }
 }
 
+/// A failed call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FailedCall<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) cwd: &'a Path,
+    pub(crate) network: &'a CallNetwork,
+    /// The plan of its sandbox, if it has one.
+    pub(crate) plan: Option<&'a Arc<Plan>>,
+}
+
+impl<'a> FailedCall<'a> {
+    pub(crate) fn without_sandbox(command: &'a str, cwd: &'a Path) -> Self {
+        Self {
+            command,
+            cwd,
+            network: &CallNetwork::Host,
+            plan: None,
+        }
+    }
+}
+
 /// Returns the notices about what the printed lines of a failed command name.
 pub(crate) async fn notices(
     tool: &ToolContext,
-    command: &str,
+    call: FailedCall<'_>,
     lines: &[&str],
-    (cwd, network): (&Path, &CallNetwork),
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
     if let Some(message) = port_message::find(lines) {
-        notices.extend(port_notice(tool, command, message, network).await);
+        notices.extend(port_notice(tool, call.command, message, call.network).await);
     }
-    if let Some(message) = lock_message::find(lines, cwd, tool.host.home.as_deref()) {
-        notices.extend(lock_notice(tool, cwd, message).await);
+    if let Some(message) = lock_message::find(lines, call.cwd, tool.host.home.as_deref()) {
+        notices.extend(lock_notice(tool, call, message).await);
     }
     notices
 }
 
+/// True if a sandboxed call may know of a file: it can write there. A command can print any path,
+/// also of a link that it has made.
+fn is_within_sandbox(plan: &Plan, file: &Path) -> bool {
+    let is_below = |paths: &[PathBuf], file: &Path| paths.iter().any(|path| file.starts_with(path));
+    fs::canonicalize(file)
+        .is_ok_and(|file| is_below(&plan.writable, &file) && !is_below(&plan.hidden, &file))
+}
+
 /// Returns the notice about the first file of a lock that exists and is held, or that is itself the
 /// lock.
-async fn lock_notice(tool: &ToolContext, cwd: &Path, message: LockMessage) -> Option<Notice> {
-    let (cwd, name, pid) = (cwd.to_owned(), message.tool, message.pid);
+async fn lock_notice(
+    tool: &ToolContext,
+    call: FailedCall<'_>,
+    message: LockMessage,
+) -> Option<Notice> {
+    let (name, pid) = (message.tool, message.pid);
+    let (cwd, plan) = (call.cwd.to_owned(), call.plan.map(Arc::clone));
     let find = move || {
-        let mut files = message.files.into_iter().filter(|path| path.exists());
+        let is_known = |path: &PathBuf| match &plan {
+            Some(plan) => is_within_sandbox(plan, path),
+            None => path.exists(),
+        };
+        let mut files = message.files.into_iter().filter(is_known);
         files.find_map(|path| {
             // A git command that waits for an editor or a hook has closed its lock.
             let is_git = name == GIT;
@@ -97,7 +136,11 @@ async fn lock_notice(tool: &ToolContext, cwd: &Path, message: LockMessage) -> Op
     };
     let (path, holder, changed) = run_blocking(find).await.ok()??;
     let mut named = None;
-    if let Some((pid, command)) = holder {
+    if let Some((pid, mut command)) = holder {
+        if call.plan.is_some() {
+            // The arguments of a process outside may be secret.
+            command.truncate(command.find(' ').unwrap_or(command.len()));
+        }
         let mut holder = Holder::new(pid, command);
         if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs()) {
             holder.job = jobs.job_of(pid).await;
@@ -181,4 +224,45 @@ async fn listeners(jobs: Option<&Jobs>) -> Vec<JobListener> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+
+    #[test]
+    fn sandboxed_call_is_told_only_of_files_that_it_can_write() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        let at = |name: &str| base.join(name);
+        for directory in ["work/secrets", "home"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        for file in ["work/a.lock", "work/secrets/b.lock", "home/c.lock"] {
+            fs::write(at(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(at("home/c.lock"), at("work/link.lock")).unwrap();
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: vec![at("work")],
+            hidden: vec![at("work/secrets")],
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        };
+        for (name, is_known) in [
+            ("work/a.lock", true),
+            ("work/../work/a.lock", true),
+            ("work/gone.lock", false),
+            ("work/secrets/b.lock", false),
+            ("work/link.lock", false),
+            ("work/../home/c.lock", false),
+            ("home/c.lock", false),
+        ] {
+            assert_eq!(is_within_sandbox(&plan, &at(name)), is_known, "{name}");
+        }
+    }
 }

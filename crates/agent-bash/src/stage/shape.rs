@@ -4,7 +4,7 @@ use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd}
 use crate::layout::{self, CallEnding, CallFacts};
 use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
-use crate::stage::holders::CallNetwork;
+use crate::stage::holders::{CallNetwork, FailedCall};
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{holders, limits, sandbox};
 use crate::tool_context::ToolContext;
@@ -181,7 +181,13 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
             _ => CallNetwork::Host,
         };
         let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
-        notices.extend(holders::notices(tool, &call.command, &lines, (directory, &network)).await);
+        let failed = FailedCall {
+            command: &call.command,
+            cwd: directory,
+            network: &network,
+            plan: call_sandbox.as_ref().and_then(|it| it.plan.as_ref()),
+        };
+        notices.extend(holders::notices(tool, failed, &lines).await);
     }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {
