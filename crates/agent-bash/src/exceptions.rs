@@ -79,7 +79,7 @@ pub enum Allowance {
 /// The program that checks an allowed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckedBy {
-    /// The last one before it runs.
+    /// This program, as the last check before it runs the command.
     Call,
     /// An agent's hook. The agent's shell may check the command again.
     Hook,

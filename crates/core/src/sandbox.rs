@@ -52,6 +52,11 @@ impl Plan {
         entry.map(PathBuf::as_path)
     }
 
+    /// True if this canonical path is one of [`Self::writable`], or is below one.
+    pub fn is_writable(&self, path: &Path) -> bool {
+        self.writable.iter().any(|root| path.starts_with(root))
+    }
+
     /// True if something else is mounted over this canonical path in the sandbox.
     pub fn covers(&self, path: &Path) -> bool {
         let is_own = || OWN_DEVICES.iter().any(|own| path.starts_with(own));

@@ -27,10 +27,10 @@ pub use identity::ProcessIdentity;
 pub use in_root::exists_in_root;
 pub use known::open_known;
 #[cfg(target_os = "linux")]
-pub use mount::{is_btrfs, mountinfo_path};
+pub use mount::{is_btrfs, mountinfo_fields, mountinfo_path};
 pub use private_dir::{PrivateDir, is_linked};
 pub use proc_file::read_proc;
-pub use process_info::ProcessInfo;
+pub use process_info::{ProcessInfo, network_namespace, process_of_thread};
 pub use regular::read_regular;
 pub use remove::remove_tree;
 pub use sweep::{SweepBounds, SweepProgress, Visit};

@@ -14,6 +14,16 @@ pub fn is_btrfs(file: impl AsFd) -> bool {
     fstatfs(file).is_ok_and(|found| found.f_type == BTRFS_MAGIC)
 }
 
+/// Returns the fields of the line with this mount id in `/proc/PID/mountinfo`, without the id.
+pub fn mountinfo_fields<'a>(
+    table: &'a [u8],
+    mount: &str,
+) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
+    let lines = table.split(|byte| *byte == b'\n');
+    let mut lines = lines.map(|line| line.split(|byte| *byte == b' '));
+    lines.find_map(|mut fields| (fields.next() == Some(mount.as_bytes())).then_some(fields))
+}
+
 /// Decodes a path in `/proc/PID/mountinfo`, where spaces, tabs, newlines and backslashes are
 /// written as `\040` and so on.
 #[must_use]

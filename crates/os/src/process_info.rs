@@ -7,6 +7,8 @@ use crate::pidfd;
 use crate::read_proc;
 use rustix::io::Errno;
 use rustix::process::{Pid, getpgid, getsid, test_kill_process};
+use std::fs::read_link;
+use std::path::PathBuf;
 
 /// A process according to `/proc/<pid>/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +94,20 @@ impl ProcessInfo {
             start_time: fields.get(19)?.parse().ok()?,
         })
     }
+}
+
+/// Returns the pid of the process that a thread belongs to.
+pub fn process_of_thread(thread: i32) -> Option<i32> {
+    let status = read_proc(format!("/proc/{thread}/status")).ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    line?.trim().parse().ok()
+}
+
+/// Returns the name of a process's network namespace, such as `net:[4026531840]`. `None` without
+/// permission.
+pub fn network_namespace(pid: u32) -> Option<PathBuf> {
+    read_link(format!("/proc/{pid}/ns/net")).ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! session, and those that can write to its output. A process that has left both is not found.
 
 use crate::proc_scan;
-use crate::supervisor::command_line;
+use crate::supervisor::shown_command;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessIdentity;
 use agent_bash_os::ProcessInfo;
@@ -57,7 +57,7 @@ impl Leftovers {
         };
         let pipes: Vec<u64> = self.pipe.into_iter().collect();
         let named = pids.into_iter().map(|pid| {
-            let command = command_line(&proc_scan::arguments(pid), b"");
+            let command = shown_command(pid);
             Survivor::new(
                 pid.unsigned_abs(),
                 command,

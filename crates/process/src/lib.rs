@@ -48,9 +48,7 @@ pub use foreground::in_foreground;
 pub use inherited::Inherited;
 pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;
-pub use listening::{
-    PortHolder, addresses_in_network_of, listening_addresses, network_namespace, port_holder,
-};
+pub use listening::{PortHolder, addresses_in_network_of, listening_addresses, port_holder};
 pub use lock_holder::{command_of, lock_holder, waiting_program_in};
 pub use platform::{
     is_automounter, is_known_directory, known_link, known_path, make_fifo, shrink_pipe,

@@ -4,10 +4,9 @@
 //! addresses of a sandboxed process are found, too. On Linux only; elsewhere all lists are empty.
 
 use crate::proc_scan;
-use crate::supervisor::command_line;
-use agent_bash_os::{ProcessInfo, read_proc};
+use crate::supervisor::shown_command;
+use agent_bash_os::{ProcessInfo, network_namespace, read_proc};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -84,7 +83,7 @@ pub fn port_holder(port: u16) -> Option<PortHolder> {
         Some((socket, process)) => PortHolder {
             pid: Some(process.pid.unsigned_abs()),
             uid: socket.uid,
-            command: command_line(&proc_scan::arguments(process.pid), b""),
+            command: shown_command(process.pid),
             address: socket.address,
         },
         None => PortHolder {
@@ -94,12 +93,6 @@ pub fn port_holder(port: u16) -> Option<PortHolder> {
             address: first.address,
         },
     })
-}
-
-/// Returns the name of a process's network namespace, such as `net:[4026531840]`. `None` without
-/// permission.
-pub fn network_namespace(pid: u32) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/ns/net")).ok()
 }
 
 /// Returns the listening sockets in the network namespace of a process.

@@ -2,7 +2,7 @@
 //! examine.
 
 use crate::proc_scan;
-use crate::supervisor::command_line;
+use crate::supervisor::shown_command;
 use agent_bash_os::{ProcessInfo, read_proc};
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ pub fn lock_holder(path: &Path) -> Option<(u32, String)> {
         .into_iter()
         .filter(has_open)
         .min_by_key(|process| (!lockers.contains(&process.pid), process.start_time))?;
-    Some(named(holder.pid))
+    Some(named(&holder))
 }
 
 /// Returns the oldest process with this program name that works in one of these directories and
@@ -41,19 +41,16 @@ pub fn waiting_program_in(program: &str, directories: &[PathBuf]) -> Option<(u32
             })
     };
     let found = processes.iter().filter(waits_there);
-    Some(named(found.min_by_key(|process| process.start_time)?.pid))
+    found.min_by_key(|process| process.start_time).map(named)
 }
 
 /// Returns the command line of a process; `None` if no process has this pid.
 pub fn command_of(pid: u32) -> Option<String> {
-    ProcessInfo::read(pid.cast_signed())?;
-    Some(named(pid.cast_signed()).1)
+    ProcessInfo::read(pid.cast_signed()).map(|process| shown_command(process.pid))
 }
 
-/// Returns a process with its command line.
-fn named(pid: i32) -> (u32, String) {
-    let command = command_line(&proc_scan::arguments(pid), b"");
-    (pid.unsigned_abs(), command)
+fn named(process: &ProcessInfo) -> (u32, String) {
+    (process.pid.unsigned_abs(), shown_command(process.pid))
 }
 
 /// Returns the processes that hold a lock on an inode, by lines such as

@@ -5,8 +5,8 @@
 //! without an interface fails before it is counted. In a shared network, the accesses of all its
 //! sandboxes are counted.
 
-use crate::listening::network_namespace;
 use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, Report, Tier};
+use agent_bash_os::network_namespace;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;

@@ -44,7 +44,7 @@ pub use protocol::ORDER_NAMES;
 pub use protocol::{
     DetachOptions, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart,
 };
-pub(crate) use server::command_line;
+pub(crate) use server::shown_command;
 pub use server::{Token, init, shown_command_line};
 
 /// The process name of a supervisor, by which [`init`] recognises one. It never contains parts of

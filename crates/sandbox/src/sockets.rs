@@ -22,6 +22,7 @@ pub(crate) use table::open as open_table;
 use crate::trace::is_native;
 use address::{Target, UnixName};
 use agent_bash_notify::{Listener, WaitingCall};
+use agent_bash_os::{network_namespace, process_of_thread};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{StatVfsMountFlags, fstat, fstatvfs};
@@ -126,7 +127,7 @@ impl SocketGuard {
     /// Copies descriptor and address, and determines the target.
     fn prepare(&self, listener: &Listener, call: &WaitingCall) -> Result<Connection, Errno> {
         let [number, pointer, length, ..] = call.arguments;
-        let network = network_of(call.thread).ok_or(Errno::ACCESS)?;
+        let network = network_namespace(call.thread.unsigned_abs()).ok_or(Errno::ACCESS)?;
         let socket = duplicate(call.thread, number as i32)?;
         let length = usize::try_from(length as i32).map_err(|_| Errno::INVAL)?;
         let address = address::read(call.thread, pointer, length)?;
@@ -230,7 +231,7 @@ impl Connection {
     fn check_peer(&self) -> Result<(), Errno> {
         // The pid is 0 for a process of another pid namespace.
         let peer = getsockopt(&self.socket, PeerCredentials).map_err(|_| Errno::ACCESS)?;
-        let is_inside = match network_of(peer.pid()) {
+        let is_inside = match network_namespace(peer.pid().unsigned_abs()) {
             Some(network) => network == self.network,
             None => peer.uid() == geteuid().as_raw(),
         };
@@ -242,15 +243,14 @@ impl Connection {
     }
 }
 
-fn network_of(process: i32) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{process}/ns/net")).ok()
-}
-
 /// Duplicates a descriptor of a thread.
 fn duplicate(thread: i32, number: i32) -> Result<OwnedFd, Errno> {
     let opened = open_pid(thread, PIDFD_THREAD).or_else(|error| match error {
         // The kernel is older than 6.9.
-        Errno::INVAL => open_pid(process_of(thread)?, PidfdFlags::empty()),
+        Errno::INVAL => open_pid(
+            process_of_thread(thread).ok_or(Errno::SRCH)?,
+            PidfdFlags::empty(),
+        ),
         other => Err(other),
     })?;
     pidfd_getfd(opened, number, PidfdGetfdFlags::empty())
@@ -258,13 +258,4 @@ fn duplicate(thread: i32, number: i32) -> Result<OwnedFd, Errno> {
 
 fn open_pid(pid: i32, flags: PidfdFlags) -> Result<OwnedFd, Errno> {
     pidfd_open(Pid::from_raw(pid).ok_or(Errno::SRCH)?, flags)
-}
-
-/// Returns the process of a thread.
-fn process_of(thread: i32) -> Result<i32, Errno> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).map_err(|_| Errno::SRCH)?;
-    let mut lines = status.lines();
-    let line = lines.find_map(|line| line.strip_prefix("Tgid:"));
-    line.and_then(|id| id.trim().parse().ok())
-        .ok_or(Errno::SRCH)
 }

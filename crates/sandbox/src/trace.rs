@@ -2,6 +2,7 @@
 //! listener in another process has inspected it. It denies nothing.
 
 mod indirect;
+pub mod memory;
 mod table;
 
 pub use indirect::{IndirectEffect, indirect};

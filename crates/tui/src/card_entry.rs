@@ -312,7 +312,7 @@ impl CardEntry {
                 continue;
             };
             let job = jobs.iter().find(|job| job.id.0 == *id);
-            if job.is_some_and(|job| job.may_be_over_at_once(now)) {
+            if job.is_some_and(|job| job.may_end_within_a_second(now)) {
                 self.unshown_survivors.push(line);
             } else {
                 footer.push(line);

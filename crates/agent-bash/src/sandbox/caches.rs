@@ -129,11 +129,6 @@ impl UserCaches<'_> {
     }
 }
 
-/// True if a call may write this path in its workspace or another configured directory.
-fn is_in_workspace(path: &Path, plan: &Plan) -> bool {
-    plan.writable.iter().any(|root| path.starts_with(root))
-}
-
 /// The private caches of a workspace.
 struct PrivateCaches {
     /// The directory that calls may write.
@@ -153,7 +148,7 @@ impl PrivateCaches {
     ) -> io::Result<Self> {
         let name = directory_name(workspace);
         let root = create_root(state, &name, user)?.canonicalize()?;
-        if is_in_workspace(&root, plan) || is_in_workspace(state, plan) {
+        if plan.is_writable(&root) || plan.is_writable(state) {
             return Err(io::Error::other("calls may write the state directory"));
         }
         let mut mounts = Vec::new();
@@ -174,7 +169,7 @@ impl PrivateCaches {
         let is_moved = |cache: &&Cache| {
             let own = user.path(cache);
             // A cache that the user keeps in the workspace can be written already.
-            let is_writable = own.as_deref().is_some_and(|own| is_in_workspace(own, plan));
+            let is_writable = own.as_deref().is_some_and(|own| plan.is_writable(own));
             let has_own = || own.as_deref().is_some_and(Path::is_dir);
             !is_writable
                 && match cache.moved {

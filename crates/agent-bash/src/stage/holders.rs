@@ -10,9 +10,9 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
 use agent_bash_exec::{JobListener, JobState, Jobs};
+use agent_bash_os::network_namespace;
 use agent_bash_process::{
-    command_of, listening_addresses, lock_holder, network_namespace, port_holder,
-    waiting_program_in,
+    command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
 use lock_message::LockMessage;
 use port_message::PortMessage;
@@ -103,9 +103,8 @@ pub(crate) async fn notices(
 /// True if a sandboxed call may know of a file: it can write there. A command can print any path,
 /// also of a link that it has made.
 fn is_within_sandbox(plan: &Plan, file: &Path) -> bool {
-    let is_below = |paths: &[PathBuf], file: &Path| paths.iter().any(|path| file.starts_with(path));
     fs::canonicalize(file)
-        .is_ok_and(|file| is_below(&plan.writable, &file) && !is_below(&plan.hidden, &file))
+        .is_ok_and(|file| plan.is_writable(&file) && plan.hidden_by(&file).is_none())
 }
 
 /// Returns the notice about the first file of a lock that exists and is held, or that is itself the

@@ -70,7 +70,7 @@ impl Job {
     }
 
     /// True if the job still runs, and [`Self::ended_within_a_second`] may become true.
-    pub fn may_be_over_at_once(&self, now: Timestamp) -> bool {
+    pub fn may_end_within_a_second(&self, now: Timestamp) -> bool {
         self.kind == JobKind::Adopted
             && self.state == JobState::Running
             && self.lasted_until(now) < HIDDEN_LIFETIME
@@ -165,12 +165,15 @@ mod tests {
                 want,
                 "{adopted_at:?} {ended_at}"
             );
-            assert!(!job.may_be_over_at_once(Timestamp(ended_at)), "it is over");
+            assert!(
+                !job.may_end_within_a_second(Timestamp(ended_at)),
+                "it is over"
+            );
             job.is_asked_to_end = true;
             assert!(!job.ended_within_a_second());
             job.state = JobState::Running;
             assert!(!job.ended_within_a_second());
-            assert_eq!(job.may_be_over_at_once(Timestamp(ended_at)), want);
+            assert_eq!(job.may_end_within_a_second(Timestamp(ended_at)), want);
         }
     }
 }

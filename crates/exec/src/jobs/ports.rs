@@ -2,7 +2,8 @@
 
 use crate::jobs::{Job, JobError, JobState, Jobs};
 use agent_bash_core::{Holder, JobId, Survivor};
-use agent_bash_process::{listening_addresses, network_namespace};
+use agent_bash_os::network_namespace;
+use agent_bash_process::listening_addresses;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

@@ -46,5 +46,5 @@ pub(super) use fallback::start as start_fallback;
 pub(super) use fork::fork;
 pub(super) use this_program::{SupervisorProgram, this_program};
 pub(super) use trace::is_possible as is_tracing_possible;
-pub(crate) use tree::command_line;
+pub(crate) use tree::shown_command;
 pub use tree::shown_command_line;

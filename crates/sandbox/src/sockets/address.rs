@@ -1,8 +1,10 @@
 //! Addresses of a waiting `connect`: copied once from the memory of the process, then parsed.
 
 use super::table::SocketInode;
+use crate::trace::memory;
+use agent_bash_os::mountinfo_fields;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
-use rustix::io::{Errno, pread};
+use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::ffi::OsStr;
 use std::fs;
@@ -39,17 +41,16 @@ pub(super) fn read(thread: i32, pointer: u64, length: usize) -> Result<Vec<u8>, 
     if length > MAX_BYTES {
         return Err(Errno::INVAL);
     }
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let memory = openat(CWD, format!("/proc/{thread}/mem"), flags, Mode::empty())?;
     let mut address = vec![0; length];
     let read = match length {
-        0 => 0,
-        _ => pread(&memory, &mut address, pointer).map_err(|_| Errno::FAULT)?,
+        0 => Ok(0),
+        _ => memory::read(thread, pointer, &mut address),
     };
-    if read < length {
-        return Err(Errno::FAULT);
+    match read {
+        Ok(read) if read == length => Ok(address),
+        Ok(_) | Err(nix::errno::Errno::EFAULT) => Err(Errno::FAULT),
+        Err(_) => Err(Errno::ACCESS),
     }
-    Ok(address)
 }
 
 fn family(address: &[u8]) -> Result<(i32, &[u8]), Errno> {
@@ -142,12 +143,7 @@ fn device(thread: i32, file: &OwnedFd) -> Option<u32> {
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     let mount = info.lines().find_map(|line| line.strip_prefix("mnt_id:"))?;
     let table = fs::read(format!("/proc/{thread}/mountinfo")).ok()?;
-    let lines = table.split(|byte| *byte == b'\n');
-    let mut fields = lines.map(|line| line.split(|byte| *byte == b' '));
-    let device = fields.find_map(|mut fields| {
-        let is_it = fields.next() == Some(mount.trim().as_bytes());
-        is_it.then(|| fields.nth(1)).flatten()
-    })?;
+    let device = mountinfo_fields(&table, mount.trim())?.nth(1)?;
     let (major, minor) = std::str::from_utf8(device).ok()?.split_once(':')?;
     Some(major.parse::<u32>().ok()? << MINOR_BITS | minor.parse::<u32>().ok()?)
 }

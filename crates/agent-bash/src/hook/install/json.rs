@@ -154,8 +154,8 @@ fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Ran
 }
 
 /// Removes the largest range for which `insert` restores the text exactly. A larger range would
-/// also remove objects that the user wrote. If there is none, because the file was reformatted,
-/// removes the largest range.
+/// also remove objects that the user wrote. If no range does, because the file was reformatted,
+/// removes the largest one.
 pub(super) fn without_range(
     text: &str,
     ranges: Vec<Range<usize>>,

@@ -5,7 +5,7 @@ use crate::support::{SOON, run_with, soon};
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use agent_bash_core::{Cancel, SessionName};
 use agent_bash_exec::{Job, JobStdin};
-use agent_bash_process::network_namespace;
+use agent_bash_os::network_namespace;
 use agent_bash_test_kit::test_workspace::TestWorkspace;
 use std::fs;
 use std::net::SocketAddr;

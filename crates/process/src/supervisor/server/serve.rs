@@ -2,7 +2,7 @@
 //! survivors' output and the next step of a ladder.
 //!
 //! Modules: `orders` (executes and answers orders), `survivors` (survivors of calls, and their
-//! owners), `lone_shell` (a quick check that there are none).
+//! owners), `lone_shell` (checks quickly that the shell is the only process).
 
 mod lone_shell;
 mod orders;

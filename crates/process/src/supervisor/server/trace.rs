@@ -8,7 +8,6 @@
 mod attribution;
 mod filtered;
 mod held;
-mod memory;
 mod named_file;
 mod orders;
 mod other_ways;
@@ -25,19 +24,20 @@ pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::Listener;
+use agent_bash_sandbox::trace::memory;
 use agent_bash_sandbox::{SocketGuard, WatchScope};
 use attribution::Attribution;
 use held::UnheldShell;
-use orders::{Order, OrderSender, RecordOrder};
+use orders::{Order, OrderSender, RecordOrder, StoppedRecord};
 use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tracing_thread::{RecordState, TracingThread};
@@ -74,7 +74,8 @@ pub(super) struct Tracer {
     /// True if the thread has no order and no open change set.
     is_idle: Cell<bool>,
     has_survivors: Arc<AtomicBool>,
-    unheld_shell: Arc<Mutex<Option<UnheldShell>>>,
+    /// The shell, if it has no file open to which it could write, as of the last end of a call.
+    unheld_shell: Cell<Option<UnheldShell>>,
 }
 
 impl Tracer {
@@ -92,7 +93,6 @@ impl Tracer {
         let (orders, queue, wakeups) = orders::orders()?;
         let (full, full_sender) = io::pipe()?;
         let has_survivors = Arc::new(AtomicBool::new(false));
-        let unheld_shell = Arc::default();
         let tracing = TracingThread {
             listener: Some(Arc::new(Listener::new(listener)?)),
             orders: queue,
@@ -105,8 +105,7 @@ impl Tracer {
             state: RecordState::of(scope),
             attribution: Attribution::default(),
             has_survivors: Arc::clone(&has_survivors),
-            unheld_shell: Arc::clone(&unheld_shell),
-            unheld_in_call: None,
+            unheld_shell: None,
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -116,7 +115,7 @@ impl Tracer {
             filtered: None,
             is_idle: Cell::new(true),
             has_survivors,
-            unheld_shell,
+            unheld_shell: Cell::new(None),
         })
     }
 
@@ -165,8 +164,7 @@ impl Tracer {
         let Some(shell) = live.lone_shell().filter(|_| !self.has_survivors()) else {
             return false;
         };
-        let unheld = self.unheld_shell.lock();
-        let unheld = *unheld.unwrap_or_else(PoisonError::into_inner);
+        let unheld = self.unheld_shell.get();
         unheld.is_some_and(|unheld| unheld.is_still(shell))
     }
 
@@ -215,9 +213,14 @@ impl Tracer {
         }
         let (sender, receiver) = channel();
         self.orders.send(Order::Stop(sender, remaining));
-        let result = receiver.recv_timeout(timeout);
-        let is_idle = |traced: &TraceState| all_ended && !traced.full;
-        self.is_idle.set(result.as_ref().is_ok_and(is_idle));
-        result.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
+        let stopped = receiver.recv_timeout(timeout).ok();
+        let is_idle = |stopped: &StoppedRecord| all_ended && !stopped.traced.full;
+        self.is_idle.set(stopped.as_ref().is_some_and(is_idle));
+        let unheld_shell = stopped.as_ref().and_then(|stopped| stopped.unheld_shell);
+        self.unheld_shell.set(unheld_shell);
+        stopped.map_or_else(
+            || TraceState::incomplete(UNRESPONSIVE_REASON),
+            |stopped| stopped.traced,
+        )
     }
 }

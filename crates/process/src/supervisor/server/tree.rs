@@ -320,7 +320,12 @@ pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
     command_line(arguments, b"")
 }
 
-pub(crate) fn command_line(arguments: &[Vec<u8>], startup_argument: &[u8]) -> String {
+/// Returns the command line of a process, as reported for survivors. Empty if it cannot be read.
+pub(crate) fn shown_command(pid: i32) -> String {
+    command_line(&proc_scan::arguments(pid), b"")
+}
+
+fn command_line(arguments: &[Vec<u8>], startup_argument: &[u8]) -> String {
     if !startup_argument.is_empty()
         && arguments
             .iter()

@@ -6,10 +6,9 @@
 //! several calls are possible, the record is marked as uncertain.
 
 use super::held;
-use super::paths::process_of_thread;
 use super::record::TraceContext;
 use agent_bash_changes::{BackgroundChanges, ChangesError};
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessInfo, process_of_thread};
 use std::collections::HashMap;
 
 /// The live processes when a record begins or ends.
@@ -245,7 +244,7 @@ fn preserve_open_files(
     context: &mut TraceContext,
 ) {
     let pids: Vec<i32> = processes.keys().copied().collect();
-    if held::record(&pids, context, background).is_err() {
+    if held::record(&pids, context, background).recorded.is_err() {
         ignore_result(background.lacks());
     }
 }

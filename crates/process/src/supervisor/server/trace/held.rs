@@ -19,12 +19,10 @@ pub(super) struct UnheldShell {
 }
 
 impl UnheldShell {
-    /// Examines a shell. `None` if it has such a file open or mapped.
+    /// Describes a shell that was found without such a file.
     pub(super) fn of(pid: i32) -> Option<Self> {
         let descriptors = descriptor_count(pid)?;
-        writable_files(pid)
-            .is_empty()
-            .then_some(Self { pid, descriptors })
+        Some(Self { pid, descriptors })
     }
 
     /// True if this is the shell, with as many descriptors as when it was examined.
@@ -39,21 +37,32 @@ fn descriptor_count(pid: i32) -> Option<u64> {
     Some(found.len())
 }
 
-/// Records the writable files of these processes. Continues after an error, and returns the first
-/// one.
+/// The result of [`record`].
+pub(super) struct HeldFiles {
+    /// True if there is no such file.
+    pub(super) are_none: bool,
+    /// The first error.
+    pub(super) recorded: Result<(), IncompleteReason>,
+}
+
+/// Records the writable files of these processes. Continues after an error.
 pub(super) fn record(
     pids: &[i32],
     context: &mut TraceContext,
     record: &mut dyn ChangeRecord,
-) -> Result<(), IncompleteReason> {
-    let mut recorded = Ok(());
+) -> HeldFiles {
+    let mut held = HeldFiles {
+        are_none: true,
+        recorded: Ok(()),
+    };
     for pid in pids {
         for file in writable_files(*pid) {
             let result = context.touches(&file, Touch::Content, *pid, false, record);
-            recorded = recorded.and(result);
+            held.are_none = false;
+            held.recorded = held.recorded.and(result);
         }
     }
-    recorded
+    held
 }
 
 /// Returns the writable files of a process that have names.

@@ -2,6 +2,7 @@
 //! next traced system call is deferred: it does not wake the thread, and can be withdrawn.
 
 use super::attribution::LiveProcesses;
+use super::held::UnheldShell;
 use agent_bash_core::changes::TraceState;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -13,11 +14,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) enum Order {
     Record(RecordOrder),
     /// Stop the record. The processes, if any, keep running.
-    Stop(Sender<TraceState>, Option<LiveProcesses>),
+    Stop(Sender<StoppedRecord>, Option<LiveProcesses>),
     /// Some survivors have ended; these are still running.
     Conclude(LiveProcesses),
     /// Trace another shell: all processes of the former have ended.
     Another,
+}
+
+/// The answer to [`Order::Stop`].
+#[derive(Debug)]
+pub(super) struct StoppedRecord {
+    pub(super) traced: TraceState,
+    /// The shell, if it has no file open to which it could write.
+    pub(super) unheld_shell: Option<UnheldShell>,
 }
 
 /// Record into a change set.

@@ -5,7 +5,7 @@
 //! an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
-use agent_bash_os::read_proc;
+use agent_bash_os::process_of_thread;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxFlags, fstatfs,
     openat, openat2, readlinkat, statx,
@@ -303,12 +303,4 @@ fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
         found.stx_ino,
         found.stx_mnt_id,
     ))
-}
-
-/// Returns the pid of the process that a thread belongs to.
-pub(super) fn process_of_thread(thread: i32) -> Option<i32> {
-    let status = read_proc(format!("/proc/{thread}/status")).ok()?;
-    let status = String::from_utf8_lossy(&status);
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line?.trim().parse().ok()
 }

@@ -1,9 +1,7 @@
 //! Records the changes of a traced system call before it continues.
 
-use super::memory;
 use super::named_file::NamedFile;
 use super::other_ways;
-use super::paths::process_of_thread;
 use super::sockets::KnownSockets;
 use super::touched::{self, CallArguments, CallEffect};
 use super::watched_tree::{FileLocation, WatchedTree};
@@ -11,7 +9,8 @@ use agent_bash_changes::{
     BackgroundChanges, BeyondRoot, ChangesError, KeepOutcome, Recorder, Touch,
 };
 use agent_bash_notify::{Listener, WaitingCall};
-use agent_bash_sandbox::trace::{self, IndirectEffect};
+use agent_bash_os::process_of_thread;
+use agent_bash_sandbox::trace::{self, IndirectEffect, memory};
 use rustix::fs::FileType;
 use std::fs::read_to_string;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,9 +2,9 @@
 //! a build daemon, a terminal multiplexer or a container engine. Such changes are neither recorded
 //! nor held back.
 
-use super::paths::process_of_thread;
 use super::touched::{CallArguments, address_path};
 use agent_bash_notify::WaitingCall;
+use agent_bash_os::{network_namespace, process_of_thread};
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
 use rustix::net::{SocketAddrUnix, SocketType, getsockname, sockopt::socket_type};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
@@ -273,9 +273,8 @@ fn is_stream(waiting: &WaitingCall) -> bool {
 
 /// True if the thread is in another network namespace, which contains only traced processes.
 fn has_own_network(thread: i32) -> bool {
-    let network = |of: &str| fs::read_link(format!("/proc/{of}/ns/net")).ok();
-    let theirs = network(&thread.to_string());
-    theirs.is_some() && theirs != network("self")
+    let theirs = network_namespace(thread.unsigned_abs());
+    theirs.is_some() && theirs != network_namespace(std::process::id())
 }
 
 /// True if this machine has the address.

@@ -5,10 +5,11 @@
 //! shells follow one another, each after the end of the former shell's processes, that thread
 //! starts all of them, and the tracer is reused.
 
+use super::Tracer;
 use super::filtered::FilteredThread;
-use super::{Tracer, memory};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell_command::{PreparedShell, ShellCommand};
+use agent_bash_sandbox::trace::memory;
 use agent_bash_sandbox::{SandboxError, WatchScope};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;

@@ -1,12 +1,11 @@
 //! Determines the files that a system call is about to change, if it succeeds.
 
-use super::memory;
 use super::named_file::NamedFile;
 use super::paths::PathArgument;
 use agent_bash_changes::Touch;
 use agent_bash_notify::WaitingCall;
 use agent_bash_sandbox::trace::{
-    Call, FileArgument, FileEffect, FileOperand, FlagsPosition, LinkHandling,
+    Call, FileArgument, FileEffect, FileOperand, FlagsPosition, LinkHandling, memory,
 };
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, OFlags, ResolveFlags};

@@ -2,7 +2,7 @@
 
 use super::attribution::{Attribution, Owner, ignore_result};
 use super::held::{self, UnheldShell};
-use super::orders::{Order, OrderQueue, RecordOrder};
+use super::orders::{Order, OrderQueue, RecordOrder, StoppedRecord};
 use super::record::{IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
@@ -11,8 +11,8 @@ use agent_bash_sandbox::{SocketGuard, WatchScope};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The data of the tracing thread.
 pub(super) struct TracingThread {
@@ -30,10 +30,8 @@ pub(super) struct TracingThread {
     pub(super) attribution: Attribution,
     /// [`Tracer::has_survivors`](super::Tracer::has_survivors).
     pub(super) has_survivors: Arc<AtomicBool>,
-    /// The shell, if it has no file open to which it could write, as of the last end of a call.
-    pub(super) unheld_shell: Arc<Mutex<Option<UnheldShell>>>,
-    /// The shell, if it has no such file open, during a call.
-    pub(super) unheld_in_call: Option<UnheldShell>,
+    /// The shell, while it certainly has no file open to which it could write.
+    pub(super) unheld_shell: Option<UnheldShell>,
 }
 
 pub(super) enum RecordState {
@@ -184,10 +182,11 @@ impl TracingThread {
                     RecordState::Stopped => TraceState::incomplete("no record was requested"),
                 };
                 self.update_has_survivors();
-                let unheld = self.unheld_shell.lock();
-                *unheld.unwrap_or_else(PoisonError::into_inner) = self.unheld_in_call;
                 // The receiver may have timed out.
-                let _ = sender.send(traced);
+                let _ = sender.send(StoppedRecord {
+                    traced,
+                    unheld_shell: self.unheld_shell,
+                });
             }
         }
     }
@@ -207,16 +206,13 @@ impl TracingThread {
 
     /// Records the open files of these processes, to which they may write during the call.
     fn record_open_files(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
-        self.unheld_in_call = match pids {
-            [shell] => UnheldShell::of(*shell),
+        let held = held::record(pids, &mut self.context, recorder);
+        self.unheld_shell = match pids {
+            [shell] if held.are_none => UnheldShell::of(*shell),
             _ => None,
         };
-        if self.unheld_in_call.is_some() {
-            return TraceState::complete();
-        }
-        let result = held::record(pids, &mut self.context, recorder);
         let mut traced = TraceState::complete();
-        if let Err(lacking) = result {
+        if let Err(lacking) = held.recorded {
             let _ = recorder.lacks();
             traced.lacks(lacking.reason);
         }
@@ -244,7 +240,7 @@ impl TracingThread {
         let has_no_set =
             matches!(self.state, RecordState::Waiting(_)) || self.orders.defers_record();
         let is_of_unheld = self
-            .unheld_in_call
+            .unheld_shell
             .is_some_and(|unheld| unheld.pid == call.thread);
         if (has_no_set || is_of_unheld) && self.context.changes_nothing(listener, &call) {
             self.release(listener, &call);
@@ -253,7 +249,7 @@ impl TracingThread {
         while self.execute_next() {}
         if is_of_unheld {
             // The shell may get a file that stays open after the call.
-            self.unheld_in_call = None;
+            self.unheld_shell = None;
         }
         match &mut self.state {
             RecordState::Waiting(held) => *held = Some(call),

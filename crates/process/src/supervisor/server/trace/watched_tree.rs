@@ -4,7 +4,7 @@
 use super::named_file::{FileIdentity, NamedFile, path_of};
 use super::paths::PathArgument;
 use agent_bash_changes::Touch;
-use agent_bash_os::mountinfo_path;
+use agent_bash_os::{mountinfo_fields, mountinfo_path};
 use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::cell::OnceCell;
@@ -205,14 +205,8 @@ fn file_system_path(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf>,
 
 /// Returns the directory within its file system that a mount shows, by `mountinfo`.
 fn mounted_directory(table: &[u8], mount: u64) -> Option<PathBuf> {
-    let lines = table.split(|byte| *byte == b'\n');
-    let mut fields = lines.map(|line| line.split(|byte| *byte == b' '));
-    let number = mount.to_string();
-    let mut line = fields.find_map(|mut fields| {
-        let is_it = fields.next() == Some(number.as_bytes());
-        is_it.then_some(fields)
-    })?;
-    let shown = mountinfo_path(line.nth(2)?);
+    let shown = mountinfo_fields(table, &mount.to_string())?.nth(2)?;
+    let shown = mountinfo_path(shown);
     shown.is_absolute().then_some(shown)
 }
 

@@ -14,7 +14,7 @@ const PATH_MAX: usize = 4096;
 const PAGE_BYTES: usize = 4096;
 
 /// Reads the text at this address of a process, up to its NUL.
-pub(super) fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
+pub fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
     let mut text = vec![0; PATH_MAX];
     let read = read(thread, address, &mut text)?;
     text.truncate(read);
@@ -25,7 +25,7 @@ pub(super) fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
 }
 
 /// Checks whether the memory of a process can be read.
-pub(super) fn is_readable(process: i32) -> Result<(), Errno> {
+pub fn is_readable(process: i32) -> Result<(), Errno> {
     match text(process, 0) {
         // The address is not mapped, or the process has ended.
         Ok(_) | Err(Errno::EFAULT | Errno::ESRCH | Errno::ENAMETOOLONG) => Ok(()),
@@ -34,10 +34,7 @@ pub(super) fn is_readable(process: i32) -> Result<(), Errno> {
 }
 
 /// Reads `LENGTH` bytes at this address. Fails with `EFAULT` if not all are mapped.
-pub(super) fn exactly<const LENGTH: usize>(
-    thread: i32,
-    address: u64,
-) -> Result<[u8; LENGTH], Errno> {
+pub fn exactly<const LENGTH: usize>(thread: i32, address: u64) -> Result<[u8; LENGTH], Errno> {
     let mut bytes = [0; LENGTH];
     match read(thread, address, &mut bytes)? {
         read if read == LENGTH => Ok(bytes),
@@ -46,7 +43,7 @@ pub(super) fn exactly<const LENGTH: usize>(
 }
 
 /// Reads bytes at this address until `into` is full or a page is not mapped. Returns their number.
-pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+pub fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     match read_by_system_call(thread, address, into) {
         // If the address is not mapped, or no thread has this id, reading `/proc/PID/mem` fails as
         // well.
