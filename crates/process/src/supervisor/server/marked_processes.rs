@@ -210,9 +210,11 @@ mod tests {
             write.try_clone().unwrap(),
         );
         let after = child("cat", &[], write);
-        // Wait until the second child has executed its program.
+        // Wait until the second child has executed its program, and has its arguments.
         let exe = format!("/proc/{}/exe", after.id());
-        while fs::read_link(&exe).is_ok_and(|program| program == own) {
+        while fs::read_link(&exe).is_ok_and(|program| program == own)
+            || proc_scan::arguments(after.id().cast_signed()).is_empty()
+        {
             std::thread::yield_now();
         }
         let (before_pid, after_pid) = (before.id().cast_signed(), after.id().cast_signed());
