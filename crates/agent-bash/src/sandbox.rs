@@ -494,8 +494,9 @@ pub(crate) struct CallSandbox {
 impl CallSandbox {
     /// True if the call runs in a network namespace of its own or of equal sandboxes.
     pub(crate) fn has_own_network(&self) -> bool {
-        let plan = self.plan.as_ref();
-        plan.is_some_and(|plan| plan.network != Network::On && plan.tier == Tier::Full)
+        self.plan
+            .as_ref()
+            .is_some_and(|plan| plan.has_own_network())
     }
 
     /// Finds the protected paths that changed during the call, which has ended.

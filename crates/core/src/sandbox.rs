@@ -52,6 +52,11 @@ impl Plan {
         entry.map(PathBuf::as_path)
     }
 
+    /// True if the call runs in a network namespace of its own or of equal sandboxes.
+    pub fn has_own_network(&self) -> bool {
+        self.tier == Tier::Full && self.network != Network::On
+    }
+
     /// True if this canonical path is one of [`Self::writable`], or is below one.
     pub fn is_writable(&self, path: &Path) -> bool {
         self.writable.iter().any(|root| path.starts_with(root))

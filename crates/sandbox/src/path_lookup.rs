@@ -51,8 +51,14 @@ impl PathLookup {
 
     /// Returns the canonical form of a path that exists.
     pub(crate) fn existing_one(&self, path: &Path) -> Option<PathBuf> {
-        let exists = self.may_exist(path) && path.exists();
-        exists.then(|| fs::canonicalize(path).ok()).flatten()
+        self.exists(path)
+            .then(|| fs::canonicalize(path).ok())
+            .flatten()
+    }
+
+    /// True if the path exists; false for a link to a missing file.
+    pub(crate) fn exists(&self, path: &Path) -> bool {
+        self.may_exist(path) && path.exists()
     }
 
     /// Resolves links in the existing part of a path.

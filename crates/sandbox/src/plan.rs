@@ -2,7 +2,9 @@
 
 use crate::networks::NetworkRole;
 use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::{Network, Plan, Tier};
+use agent_bash_core::sandbox::Plan;
+#[cfg(target_os = "linux")]
+use agent_bash_core::sandbox::Tier;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -54,8 +56,7 @@ impl Order {
     /// True if the sandbox may use Unix sockets, whose connections the listener makes. The private
     /// network namespace proves which sockets are the sandbox's own.
     pub fn guards_sockets(&self) -> bool {
-        let plan = self.plan.as_ref();
-        plan.is_some_and(|plan| plan.tier == Tier::Full && plan.network != Network::On)
+        self.plan.as_ref().is_some_and(Plan::has_own_network)
     }
 }
 

@@ -57,11 +57,7 @@ impl SecretSearch<'_> {
                 continue;
             }
             let found = self.in_home(&home).into_iter();
-            hidden.extend(
-                found.filter(|path| {
-                    !is_of_service || (self.lookup.may_exist(path) && path.exists())
-                }),
-            );
+            hidden.extend(found.filter(|path| !is_of_service || self.lookup.exists(path)));
         }
         let linked: Vec<PathBuf> = hidden
             .iter()
