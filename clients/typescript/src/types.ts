@@ -97,7 +97,7 @@ export interface BashData {
 }
 
 /** How a denial was detected. */
-export type Basis = "inferred";
+export type Basis = "inferred" | "observed";
 
 /** The options of a call: its fields without the command. */
 export interface CallOptions {
@@ -977,10 +977,12 @@ export interface NoticeSandboxCache {
   text: string;
 }
 
-/** A message in the output names a file that the sandbox forbids. */
+/** The sandbox forbids a file that a message in the output names, or that a failed command tried to change. */
 export interface NoticeSandboxDenied {
   /** The forbidden access. */
   access: Access;
+  /** How the denial was detected. */
+  basis: Basis;
   kind: "sandbox_denied";
   /** The level in force. */
   level: SandboxLevel;

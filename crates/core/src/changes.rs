@@ -473,6 +473,10 @@ pub struct TraceState {
     /// True if the shell is not traced at all, so that its next call is not traced either.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unwatched: bool,
+    /// The last files that the call tried to change although its sandbox forbids it, the latest
+    /// last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_writes: Vec<PathBuf>,
 }
 
 impl TraceState {
@@ -482,6 +486,7 @@ impl TraceState {
             lacking: None,
             full: false,
             unwatched: false,
+            refused_writes: Vec::new(),
         }
     }
 
@@ -489,8 +494,7 @@ impl TraceState {
     pub fn incomplete(reason: impl Into<String>) -> Self {
         Self {
             lacking: Some(reason.into()),
-            full: false,
-            unwatched: false,
+            ..Self::complete()
         }
     }
 

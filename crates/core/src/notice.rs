@@ -2,7 +2,7 @@
 
 use crate::changes::ChangesId;
 use crate::observed::{listed, listens_on};
-use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
+use crate::sandbox::{Access, Basis, Lack, Network, SandboxLevel, Unknown};
 use crate::{Holder, Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -146,12 +146,15 @@ pub enum NoticeKind {
         /// For example `No space left on device`.
         reason: String,
     },
-    /// A message in the output names a file that the sandbox forbids.
+    /// The sandbox forbids a file that a message in the output names, or that a failed command
+    /// tried to change.
     SandboxDenied {
         /// The file; absolute.
         path: String,
         /// The forbidden access.
         access: Access,
+        /// How the denial was detected.
+        basis: Basis,
         /// The level in force.
         level: SandboxLevel,
     },
@@ -395,13 +398,18 @@ impl NoticeKind {
             Self::SandboxDenied {
                 path,
                 access,
+                basis,
                 level,
             } => {
                 let what = match access {
                     Access::Read => "read it",
                     Access::Write => "write there",
                 };
-                format!("The output names `{path}`; this call may not {what} (sandbox: {level}).")
+                let found = match basis {
+                    Basis::Inferred => "The output names",
+                    Basis::Observed => "Before it failed, the command tried to write",
+                };
+                format!("{found} `{path}`; this call may not {what} (sandbox: {level}).")
             }
             Self::SandboxSockets { is_full, level } => {
                 let usable = if *is_full {
@@ -677,9 +685,10 @@ mod tests {
 
     #[test]
     fn sandbox_notices_have_their_sentences() {
-        let denied = |access| NoticeKind::SandboxDenied {
+        let denied = |access, basis| NoticeKind::SandboxDenied {
             path: "/home/u/.bashrc".into(),
             access,
+            basis,
             level: SandboxLevel::WorkspaceWrite,
         };
         let network = |refused, network| NoticeKind::SandboxNetwork { refused, network };
@@ -687,11 +696,15 @@ mod tests {
         let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
         for (kind, want) in [
             (
-                denied(Access::Write),
+                denied(Access::Write, Basis::Observed),
+                "Before it failed, the command tried to write `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
+            ),
+            (
+                denied(Access::Write, Basis::Inferred),
                 "The output names `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
             ),
             (
-                denied(Access::Read),
+                denied(Access::Read, Basis::Inferred),
                 "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write).",
             ),
             (

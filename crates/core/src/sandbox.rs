@@ -62,6 +62,13 @@ impl Plan {
         self.writable.iter().any(|root| path.starts_with(root))
     }
 
+    /// True if the call may not change the file at this canonical path.
+    pub fn refuses_write(&self, path: &Path) -> bool {
+        let is_within = |list: &[PathBuf]| list.iter().any(|one| path.starts_with(one));
+        let may_write = self.is_writable(path) || is_within(&self.devices);
+        !self.covers(path) && (!may_write || is_within(&self.protected))
+    }
+
     /// True if something else is mounted over this canonical path in the sandbox.
     pub fn covers(&self, path: &Path) -> bool {
         let is_own = || OWN_DEVICES.iter().any(|own| path.starts_with(own));
@@ -366,6 +373,9 @@ pub enum Basis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
     /// has it.
     Inferred,
+    /// A system call of the command would have changed the file, the sandbox forbids that, and the
+    /// host could do it. Reported if the command failed and no message names a file.
+    Observed,
 }
 
 /// An unknown observation of a sandboxed call, because a file system did not answer.

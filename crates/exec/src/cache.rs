@@ -459,9 +459,8 @@ impl Executor for ShellCache {
         }
         if let Some(name) = &spec.session {
             let sessions = &self.inner.sessions;
-            let mut outcome = sessions
-                .run(name, &kind, spec, options, out, cancel)
-                .await?;
+            let ran = sessions.run(name, &kind, spec, options, out, cancel);
+            let mut outcome = Box::pin(ran).await?;
             add_notices(&mut outcome, spec, configured);
             return Ok(outcome);
         }

@@ -274,6 +274,35 @@ fn rpc_confines_model_but_not_user() -> Result<()> {
     Ok(())
 }
 
+/// `perl` prints no path: the trace of a recorded call has seen it.
+#[test]
+fn failed_command_without_a_path_in_its_message_gets_the_refused_write() -> Result<()> {
+    let world = World::new()?;
+    let script = r#"open(my $f, ">", $ARGV[0]) or die "cannot open it\n"; print "opened\n""#;
+    let command = |file: &str, rest: &str| format!("perl -e '{script}' {file}{rest}");
+    for (record, command, is_named) in [
+        ("undo", command("$PWD/new", ""), true),
+        // Controls: not recorded; the command succeeds; the write is allowed; nothing is printed.
+        ("off", command("$PWD/new", ""), false),
+        ("undo", command("$PWD/new", " || true"), false),
+        ("undo", command("$TMPDIR/new", "; false"), false),
+        ("undo", command("$PWD/new", " 2>/dev/null"), false),
+    ] {
+        let mut run = world.command(product::agent_bash()?);
+        run.args(["run", "--json", "--sandbox=read_only", "--changes", record])
+            .arg(&command);
+        let output = run.output()?;
+        let result: Value = serde_json::from_slice(&output.stdout)?;
+        let denied = &result["sandbox"]["denied"];
+        let path = world.cwd().join("new").display().to_string();
+        let want = json!([{"path": path, "access": "write", "basis": "observed"}]);
+        let want = if is_named { want } else { json!([]) };
+        ensure!(*denied == want, "{record} {command}: {result}");
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 /// In a call that is not recorded, recorded, or a trial, with each network that has a guard.
 #[test]
 fn unix_sockets_connect_processes_of_a_call_only() -> Result<()> {

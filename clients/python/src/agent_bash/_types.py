@@ -141,7 +141,7 @@ class BashData(_BashDataAlways, total=False):
 
 
 # How a denial was detected.
-Basis = Literal["inferred"]
+Basis = Literal["inferred", "observed"]
 
 
 class CallOptions(TypedDict, total=False):
@@ -1374,10 +1374,13 @@ class NoticeSandboxCache(TypedDict):
 
 
 class NoticeSandboxDenied(TypedDict):
-    """A message in the output names a file that the sandbox forbids."""
+    """The sandbox forbids a file that a message in the output names, or that a failed command tried to change."""
 
     # The forbidden access.
     access: Access
+
+    # How the denial was detected.
+    basis: Basis
 
     kind: Literal["sandbox_denied"]
 

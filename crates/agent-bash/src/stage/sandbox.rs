@@ -235,9 +235,21 @@ pub(crate) async fn result(
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     sandbox.missed_cache = missed_cache(&plan, lines, facts);
     let messages = denied::messages(printed);
-    if !messages.is_empty() {
+    // Without output, a status such as 1 of `grep` is the likely result, not a failure.
+    let has_failed = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
+        && printed.iter().any(|it| it.shown_lines().next().is_some());
+    let refused = outcome.traced.as_ref().filter(|_| has_failed);
+    let refused = refused.map_or_else(Vec::new, |traced| traced.refused_writes.clone());
+    if !messages.is_empty() || !refused.is_empty() {
         let cwd = cwd.to_owned();
-        let named = move || denied::denied_files(&plan, &cwd, &messages);
+        let named = move || {
+            let named = denied::denied_files(&plan, &cwd, &messages);
+            if named.is_empty() {
+                denied::refused_files(refused)
+            } else {
+                named
+            }
+        };
         match tool
             .sandbox
             .file_access
@@ -294,6 +306,7 @@ pub(crate) fn notices(
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),
             access: denied.access,
+            basis: denied.basis,
             level: sandboxed.level,
         });
     }

@@ -1,6 +1,7 @@
 //! Finds the files that the sandbox denied to a command: an error message names the file, the
 //! sandbox forbids the access, and the host itself could access the file. The kernel does not
-//! report which accesses it refused, so the result is marked as inferred.
+//! report which accesses it refused, so the result is marked as inferred. If no message names a
+//! file, the writes that a trace has seen count.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
@@ -135,6 +136,18 @@ pub(crate) fn denied_files(
     denied.take(MAX_NAMED_FILES).collect()
 }
 
+/// Returns the writes that the sandbox refused and that the host could do, the latest first.
+pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
+    let denied = refused.into_iter().rev();
+    let denied = denied.filter(|path| host_could(Access::Write, path));
+    let denied = denied.map(|path| DeniedAccess {
+        path: path.display().to_string(),
+        access: Access::Write,
+        basis: Basis::Observed,
+    });
+    denied.collect()
+}
+
 /// Returns the paths that an error message may be about: the words before the error or after it,
 /// then all absolute paths, the last one first. In messages about copies and moves, the last path
 /// is the destination.
@@ -206,10 +219,6 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     }
 }
 
-fn is_within(list: &[PathBuf], path: &Path) -> bool {
-    list.iter().any(|one| path.starts_with(one))
-}
-
 /// Returns the part of this path that the sandbox forbids, and the forbidden access.
 fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
     // Names the hidden directory itself: the call must not learn which files it has.
@@ -221,12 +230,7 @@ fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
     if let Some(entry) = plan.hidden_by(&path) {
         return hidden(entry);
     }
-    if plan.covers(&path) {
-        return None;
-    }
-    let writable = is_within(&plan.writable, &path) || is_within(&plan.devices, &path);
-    let is_read_only = !writable || is_within(&plan.protected, &path);
-    is_read_only.then_some((path, Access::Write))
+    plan.refuses_write(&path).then_some((path, Access::Write))
 }
 
 /// Returns the hidden path that this path is or leads through. Accesses nothing below a hidden

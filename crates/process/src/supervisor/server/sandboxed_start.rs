@@ -7,7 +7,7 @@ use super::trace::Tracer;
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
-use agent_bash_core::sandbox;
+use agent_bash_core::sandbox::{self, Plan};
 use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
@@ -51,8 +51,8 @@ pub(super) struct SandboxedStart {
     directory: ShellDirectory,
     /// Directories whose changes are not recorded.
     unrecorded: Vec<PathBuf>,
-    /// The hidden paths of its sandbox.
-    hidden: Vec<PathBuf>,
+    /// The plan of its sandbox.
+    plan: Option<Plan>,
 }
 
 /// The confinement of a started shell: a sandbox, a trial, both or neither.
@@ -116,10 +116,7 @@ impl SandboxedStart {
             start: LauncherStart::new(&order)?,
             directory,
             unrecorded,
-            hidden: match &confinement.plan {
-                Some(plan) => plan.hidden.clone(),
-                None => Vec::new(),
-            },
+            plan: confinement.plan.clone(),
         }))
     }
 
@@ -166,14 +163,7 @@ impl SandboxedStart {
                 (_, None, None) => None,
                 (watched, Some(scope), guard) => watched.map(|watched| {
                     let directory = &self.directory;
-                    start_tracer(
-                        watched,
-                        scope,
-                        guard,
-                        directory,
-                        self.unrecorded,
-                        self.hidden,
-                    )
+                    start_tracer(watched, scope, guard, directory, self.unrecorded, self.plan)
                 }),
             };
             Ok(StartConfinement {
@@ -213,14 +203,14 @@ fn start_tracer(
     guard: Option<SocketGuard>,
     directory: &ShellDirectory,
     mut unrecorded: Vec<PathBuf>,
-    hidden: Vec<PathBuf>,
+    plan: Option<Plan>,
 ) -> Result<Result<Tracer, String>, SandboxError> {
     let listener = match watched {
         Ok(listener) => listener,
         Err(reason) => return Ok(Err(reason)),
     };
     unrecorded.push(directory.path().to_owned());
-    Tracer::start(listener, scope, guard, unrecorded, hidden)
+    Tracer::start(listener, scope, guard, unrecorded, plan)
         .map(Ok)
         .map_err(|error| SandboxError::Unwatched(error.to_string()))
 }

@@ -23,6 +23,7 @@ pub(super) use attribution::LiveProcesses;
 pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;
+use agent_bash_core::sandbox::Plan;
 use agent_bash_notify::Listener;
 use agent_bash_sandbox::trace::memory;
 use agent_bash_sandbox::{SocketGuard, WatchScope};
@@ -79,16 +80,16 @@ pub(super) struct Tracer {
 }
 
 impl Tracer {
-    /// Starts a trace with this listener. `guard` makes the connections of a sandbox. Changes below
-    /// `excluded` are ignored, and files below `hidden` are never read. Until there is a change
-    /// set, a process that is about to change a file waits. Opening a device does not wait, as
-    /// every starting shell does that.
+    /// Starts a trace with this listener. `guard` makes the connections of a sandbox, whose plan is
+    /// `plan`. Changes below `excluded` are ignored, and files that the plan hides are never read.
+    /// Until there is a change set, a process that is about to change a file waits. Opening a
+    /// device does not wait, as every starting shell does that.
     pub(super) fn start(
         listener: OwnedFd,
         scope: WatchScope,
         guard: Option<SocketGuard>,
         excluded: Vec<PathBuf>,
-        hidden: Vec<PathBuf>,
+        plan: Option<Plan>,
     ) -> io::Result<Self> {
         let (orders, queue, wakeups) = orders::orders()?;
         let (full, full_sender) = io::pipe()?;
@@ -98,9 +99,8 @@ impl Tracer {
             orders: queue,
             wakeups,
             full_sender,
-            context: TraceContext::new(excluded, guard.is_some()),
+            context: TraceContext::new(excluded, guard.is_some(), plan),
             guard,
-            hidden,
             scope,
             state: RecordState::of(scope),
             attribution: Attribution::default(),

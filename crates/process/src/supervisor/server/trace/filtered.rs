@@ -31,7 +31,7 @@ impl FilteredThread {
                 // The receiver still waits.
                 Err(error) => return drop(results.send(Err(error))),
             };
-            // TracerReuse the first shell runs, this thread must not make a traced system call: the
+            // Until the first shell runs, this thread must not make a traced system call: the
             // listener is not served yet.
             for command in commands {
                 let pid = command.spawn();

@@ -8,6 +8,7 @@ use super::watched_tree::{FileLocation, WatchedTree};
 use agent_bash_changes::{
     BackgroundChanges, BeyondRoot, ChangesError, KeepOutcome, Recorder, Touch,
 };
+use agent_bash_core::sandbox::Plan;
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_os::process_of_thread;
 use agent_bash_sandbox::trace::{self, IndirectEffect, memory};
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// A recorder of changes.
 pub(super) trait ChangeRecord {
+    /// True if it records the running call; false if it records an earlier one.
+    fn is_of_running_call(&self) -> bool;
     fn root(&self) -> &Path;
     fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError>;
     fn before_beyond(
@@ -28,6 +31,10 @@ pub(super) trait ChangeRecord {
 }
 
 impl ChangeRecord for Recorder {
+    fn is_of_running_call(&self) -> bool {
+        true
+    }
+
     fn root(&self) -> &Path {
         self.root()
     }
@@ -46,6 +53,10 @@ impl ChangeRecord for Recorder {
 }
 
 impl ChangeRecord for BackgroundChanges {
+    fn is_of_running_call(&self) -> bool {
+        false
+    }
+
     fn root(&self) -> &Path {
         self.root()
     }
@@ -108,16 +119,60 @@ pub(super) struct TraceContext {
     sockets: KnownSockets,
     /// True if all connections stay among sandboxes.
     is_guarded: bool,
+    /// The plan of the shell's sandbox.
+    plan: Option<Plan>,
+    /// The last writes of the call that the plan refuses, the latest last.
+    refused: Vec<PathBuf>,
 }
 
+/// The maximum number of reported refused writes.
+const MAX_REFUSED: usize = 20;
+
+/// The directory in which Python tries to store compiled modules. It ignores the failure.
+const IGNORED_DIRECTORY: &str = "__pycache__";
+
 impl TraceContext {
-    pub(super) fn new(excluded: Vec<PathBuf>, is_guarded: bool) -> Self {
+    pub(super) fn new(excluded: Vec<PathBuf>, is_guarded: bool, plan: Option<Plan>) -> Self {
         Self {
             excluded,
             tree: None,
             sockets: KnownSockets::default(),
             is_guarded,
+            plan,
+            refused: Vec::new(),
         }
+    }
+
+    /// Returns the paths of the sandbox whose files must not be read.
+    pub(super) fn hidden(&self) -> &[PathBuf] {
+        self.plan.as_ref().map_or(&[], |plan| &plan.hidden)
+    }
+
+    /// Returns the writes that the sandbox has refused since the last time, and forgets them.
+    pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.refused)
+    }
+
+    /// Remembers a write that the sandbox refuses.
+    fn note_refused(&mut self, file: &NamedFile, path: &Path) {
+        let is_device = matches!(
+            file.kind(),
+            Some(FileType::CharacterDevice | FileType::BlockDevice)
+        );
+        let refuses = |plan: &Plan| {
+            let is_ignored = path
+                .components()
+                .any(|it| it.as_os_str() == IGNORED_DIRECTORY);
+            plan.refuses_write(path) && !is_ignored && !is_device && !is_virtual(path)
+        };
+        if !self.plan.as_ref().is_some_and(refuses) {
+            return;
+        }
+        self.refused.retain(|earlier| earlier != path);
+        if self.refused.len() == MAX_REFUSED {
+            self.refused.remove(0);
+        }
+        self.refused.push(path.to_owned());
     }
 
     fn excludes(&self, path: &Path) -> bool {
@@ -257,6 +312,9 @@ impl TraceContext {
         let path = file.path().map_err(IncompleteReason::unreadable_path)?;
         if self.excludes(&path) {
             return Ok(());
+        }
+        if is_immediate && record.is_of_running_call() {
+            self.note_refused(file, &path);
         }
         let tree = self.tree(record.root())?;
         let location = tree.locate(file, path, touch, thread);

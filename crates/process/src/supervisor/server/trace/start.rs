@@ -51,8 +51,7 @@ pub(in crate::supervisor::server) fn start(
     let (pid, listener) = start_in(&filtered, command)?;
     let tracer = check_readable(pid).and_then(|()| {
         let listener = listener.ok_or_else(|| unwatched(&"no listener"))?;
-        let (excluded, hidden) = (Vec::new(), Vec::new());
-        Tracer::start(listener, scope, None, excluded, hidden).map_err(|error| unwatched(&error))
+        Tracer::start(listener, scope, None, Vec::new(), None).map_err(|error| unwatched(&error))
     });
     let mut tracer = tracer.inspect_err(|_| kill(pid))?;
     if more_follow {

@@ -10,7 +10,6 @@ use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::{SocketGuard, WatchScope};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,7 +23,6 @@ pub(super) struct TracingThread {
     pub(super) wakeups: PipeReader,
     pub(super) full_sender: PipeWriter,
     pub(super) context: TraceContext,
-    pub(super) hidden: Vec<PathBuf>,
     pub(super) scope: WatchScope,
     pub(super) state: RecordState,
     pub(super) attribution: Attribution,
@@ -116,7 +114,9 @@ impl TracingThread {
                 self.state = RecordState::of(self.scope);
             }
             Order::Record(RecordOrder { set, live, started }) => {
-                let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
+                let hidden = self.context.hidden();
+                let mut recorder = Recorder::open(&set).map(|it| it.hiding(hidden.to_vec()));
+                self.context.take_refused();
                 let own = live
                     .as_ref()
                     .map(|live| self.attribution.begin_call(live, &mut self.context));
@@ -157,7 +157,8 @@ impl TracingThread {
                     self.attribution.close_all();
                 }
                 let traced = match state {
-                    RecordState::Recording(recorder, traced) => {
+                    RecordState::Recording(recorder, mut traced) => {
+                        traced.refused_writes = self.context.take_refused();
                         if let (Some(recorder), Some(running)) = (&recorder, remaining) {
                             self.attribution.end_call(
                                 &running,
