@@ -205,11 +205,19 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// Returns the path without links, if the kernel has it in its cache, because the command has just
-/// used it. An output must not make this process look up other paths: an automounter could access
+/// Returns the path without links, or its first part that does not exist, if the kernel has it in
+/// its cache, because the command has just used it. An output must not make this process look up other paths: an automounter could access
 /// the network, which the call cannot.
 fn resolved(path: &Path) -> Option<PathBuf> {
-    let directory = known_path(path.parent()?).ok()?;
+    let mut path = path;
+    let directory = loop {
+        let parent = path.parent()?;
+        match known_path(parent) {
+            Ok(directory) => break directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => path = parent,
+            Err(_) => return None,
+        }
+    };
     let within = directory.join(path.file_name()?);
     match known_path(path) {
         Ok(path) => Some(path),
@@ -333,6 +341,7 @@ mod tests {
             ("bash: line 1: new: Permission denied", Some("new")),
             ("bash: line 1: there: Permission denied", Some("there")),
             ("tee: there: Read-only file system", Some("there")),
+            ("mkdir: new/a/b: Read-only file system", Some("new")),
             (
                 "chmod: changing permissions of 'there': Operation not permitted",
                 Some("there"),
