@@ -117,6 +117,12 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-proxy",
+        workspace: &["agent-bash-core"],
+        third_party: &["async-trait", "base64", "httparse", "thiserror", "tokio"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-process",
         workspace: &[
             "agent-bash-changes",

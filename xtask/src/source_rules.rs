@@ -32,6 +32,7 @@ const LIBRARIES: &[&str] = &[
     "crates/syntax/",
     "crates/policy/",
     "crates/notify/",
+    "crates/proxy/",
     "crates/sandbox/",
     "crates/sink/",
     "crates/changes/",

@@ -1,0 +1,87 @@
+//! The proxy: accepts connections and serves them.
+
+use crate::dial::{Dialer, ParentProxy, Resolver};
+use crate::refusals::Refusals;
+use crate::relay::{HEAD_TIMEOUT, within};
+use crate::rules::AllowedHosts;
+use crate::{http, socks};
+use agent_bash_core::Clock;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// The largest number of connections at a time. Further ones wait in the kernel's queue.
+const MAX_CONNECTIONS: usize = 256;
+
+/// The pause after a failure to accept a connection, such as a lack of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A proxy for one list of hosts.
+#[derive(Debug)]
+pub struct Proxy {
+    dialer: Dialer,
+}
+
+impl Proxy {
+    /// Returns a proxy for these hosts. `parent` is the host's own proxy, if connections are to be
+    /// made through it.
+    pub fn new(
+        allowed: AllowedHosts,
+        resolver: Box<dyn Resolver>,
+        parent: Option<ParentProxy>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let dialer = Dialer {
+            allowed,
+            resolver,
+            parent,
+            refusals: Arc::default(),
+            clock,
+        };
+        Self { dialer }
+    }
+
+    /// The refused targets.
+    pub fn refusals(&self) -> Arc<Refusals> {
+        Arc::clone(&self.dialer.refusals)
+    }
+
+    /// Serves connections for ever. Dropping the future ends all of them.
+    pub async fn serve(self, listener: TcpListener) {
+        let proxy = Arc::new(self);
+        let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let mut connections = JoinSet::new();
+        loop {
+            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+                return;
+            };
+            while connections.try_join_next().is_some() {}
+            match listener.accept().await {
+                Ok((client, _)) => {
+                    let proxy = Arc::clone(&proxy);
+                    connections.spawn(async move {
+                        // An error concerns this connection alone, whose client sees its end.
+                        let _ = proxy.serve_client(client).await;
+                        drop(slot);
+                    });
+                }
+                Err(_) => proxy.dialer.clock.sleep(ACCEPT_PAUSE).await,
+            }
+        }
+    }
+
+    /// Serves one connection. The first byte tells the protocol.
+    async fn serve_client(&self, client: TcpStream) -> io::Result<()> {
+        client.set_nodelay(true)?;
+        let mut first = [0];
+        let peeked = client.peek(&mut first);
+        within(&*self.dialer.clock, HEAD_TIMEOUT, peeked).await?;
+        match first[0] {
+            socks::PROTOCOL_VERSION => socks::serve(&self.dialer, client).await,
+            _ => http::serve(&self.dialer, client).await,
+        }
+    }
+}
