@@ -206,8 +206,8 @@ fn quoted(text: &str) -> Option<&str> {
 }
 
 /// Returns the path without links, or its first part that does not exist, if the kernel has it in
-/// its cache, because the command has just used it. An output must not make this process look up other paths: an automounter could access
-/// the network, which the call cannot.
+/// its cache, because the command has just used it. An output must not make this process look up
+/// other paths: an automounter could access the network, which the call cannot.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut path = path;
     let directory = loop {
