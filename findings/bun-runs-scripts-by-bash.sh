@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # bun 1.4.5 (npm): `bun run` runs a script of package.json by bash, where npm takes sh.
 #
-# Expected: the same shell for the same package.json, on the same machine. Seen: bun starts bash, and
-# npm `sh`, which is dash on Debian and Ubuntu. With `[[ "$CI" == *1* ]]`, `{a,b}` or `source`, a
-# script that passes with bun fails or, worse, succeeds with other words below npm.
+# Expected: the same shell for the same package.json, on the same machine. Seen: bun starts bash,
+# and npm `sh`, which is dash on Debian and Ubuntu. With `[[ "$CI" == *1* ]]`, `{a,b}` or `source`,
+# a script that passes with bun fails or, worse, succeeds with other words below npm.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install bun@1.4.5
