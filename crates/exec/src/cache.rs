@@ -9,13 +9,13 @@ use crate::jobs::Jobs;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{ConfiguredNames, SnapshotCache, SnapshotForCall};
+use crate::snapshot::{ConfiguredNames, SnapshotCache};
 use crate::start::{self, CallStart, unrecorded};
 use agent_bash_call::{UnstartedReason, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
     Cancel, Definitions, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec,
-    ScriptEnding, SessionName, Shell, ShellDefinitions, StdinSource, Streams,
+    SessionName, Shell, ShellDefinitions, StdinSource, Streams,
 };
 use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
@@ -383,18 +383,6 @@ fn spawn_evictor(cache: Weak<CacheInner>) {
     });
 }
 
-/// bash's exit code for a command that it has not found.
-const NOT_FOUND: i32 = 127;
-
-fn add_notices(outcome: &mut Outcome, spec: &RunSpec, configured: SnapshotForCall) {
-    if outcome.ending == (ScriptEnding::Exited { code: NOT_FOUND }) {
-        outcome
-            .notices
-            .extend(configured.missing_command_notice(&spec.script));
-    }
-    outcome.notices.extend(configured.notice);
-}
-
 #[async_trait]
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
@@ -447,23 +435,22 @@ impl Executor for ShellCache {
             return direct::run(spec, invocation, options, out, cancel).await;
         }
         let snapshots = &self.inner.snapshots;
-        let mut configured = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
-            configured = snapshots.for_call(spec, &options.supervisor, &options.clock) => configured,
-        };
-        let kind = ShellKind::of(spec, configured.snapshot.take());
         if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
             let reason = "a persistent shell cannot run a trial; leave `session` out".to_owned();
             return Err(NotStarted::Trial { reason });
         }
         if let Some(name) = &spec.session {
             let sessions = &self.inner.sessions;
-            let ran = sessions.run(name, &kind, spec, options, out, cancel);
-            let mut outcome = Box::pin(ran).await?;
-            add_notices(&mut outcome, spec, configured);
-            return Ok(outcome);
+            let kind = ShellKind::of(spec, None);
+            let ran = sessions.run(name, &kind, spec, (snapshots, options), out, cancel);
+            return Box::pin(ran).await;
         }
+        let mut configured = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
+            configured = snapshots.for_call(spec, &spec.cwd, &options.supervisor, &options.clock) => configured,
+        };
+        let kind = ShellKind::of(spec, configured.snapshot.take());
         let _running = self.inner.pool.enter();
         let mut handover = self.shell(spec, &kind).await.map_err(NotStarted::from)?;
         loop {
@@ -485,7 +472,7 @@ impl Executor for ShellCache {
                     self.done_with(spec, &kind, supervised).await;
                     match result {
                         Ok(mut outcome) => {
-                            add_notices(&mut outcome, spec, configured);
+                            configured.add_notices(spec, &mut outcome);
                             return Ok(outcome);
                         }
                         Err(UnstartedReason::Refused(error)) => return Err(error),

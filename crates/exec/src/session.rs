@@ -20,7 +20,7 @@ mod survivors;
 use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, SnapshotCache};
 use crate::start::unrecorded;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
@@ -31,6 +31,7 @@ use call::{SessionCall, StateAfterCall};
 pub use directory::sweep_sessions;
 use live::LiveShell;
 use remembered::RememberedState;
+use shell_cwd::ShellCwd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
@@ -94,7 +95,7 @@ impl Sessions {
         name: &SessionName,
         kind: &ShellKind,
         spec: &RunSpec,
-        options: &ShellCacheOptions,
+        (snapshots, options): (&SnapshotCache, &ShellCacheOptions),
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
@@ -112,8 +113,17 @@ impl Sessions {
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             session = session.lock() => session,
         };
-        let snapshot = kind.snapshot.as_ref();
-        session.run(spec, snapshot, options, out, cancel).await
+        let cwd = session.cwd(spec);
+        let mut configured = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
+            configured = snapshots.for_call(spec, &cwd, &options.supervisor, &options.clock) => configured,
+        };
+        let snapshot = configured.snapshot.take();
+        let ran = session.run(spec, snapshot.as_ref(), options, out, cancel);
+        let mut outcome = Box::pin(ran).await?;
+        configured.add_notices(spec, &mut outcome);
+        Ok(outcome)
     }
 
     /// Returns all sessions, in order of first use.
@@ -187,6 +197,13 @@ impl Sessions {
 const MAX_ATTEMPTS: usize = 2;
 
 impl ShellSession {
+    /// Returns the directory in which the call begins.
+    fn cwd(&self, spec: &RunSpec) -> PathBuf {
+        let remembered = self.remembered.as_ref().filter(|_| !spec.enter_cwd);
+        let cwd = remembered.and_then(|remembered| remembered.cwd.as_ref());
+        cwd.map_or_else(|| spec.cwd.clone(), ShellCwd::display_path)
+    }
+
     /// Stores the exports that the shell reported after its last call. Fails with the reason if the
     /// shell has ended.
     async fn receive_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
@@ -230,6 +247,7 @@ impl ShellSession {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
+            shell.change_snapshot(spec, snapshot);
             if let Some(refusal) = unrecorded(spec, shell.unwatched.as_ref()) {
                 self.shell = Some(shell);
                 return Err(refusal);

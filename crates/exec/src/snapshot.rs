@@ -11,8 +11,9 @@
 //! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
 //! host), `project` (the directory in which the file is read), `capture` (reading the file in a
 //! separate shell), `dump` (the report of that shell), `filter` and `names` (excluded names),
-//! `needs` (the variables that are loaded), `search_path`, `compose` (the text that other shells
-//! load), `file` (the stored text), `running_shell` (the definitions of a persistent shell).
+//! `needs` (the variables that are loaded), `hook_changes` (those of a project), `search_path`,
+//! `compose` (the text that other shells load), `file` (the stored text), `running_shell` (the
+//! definitions of a persistent shell).
 
 mod cache;
 mod capture;
@@ -20,6 +21,7 @@ mod compose;
 mod dump;
 mod file;
 mod filter;
+mod hook_changes;
 mod names;
 mod needs;
 mod options;
@@ -33,6 +35,7 @@ use agent_bash_process::quoted;
 pub(crate) use cache::{SnapshotCache, SnapshotForCall};
 use capture::{Configuration, ConfigurationReader};
 use file::SnapshotFile;
+use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
 pub use options::SnapshotOptions;
 use skipped::SkipReason;
@@ -77,6 +80,9 @@ pub(crate) struct Snapshot {
     exec_program: Option<String>,
     file: SnapshotFile,
     path: Option<OsString>,
+    hooks: HookChanges,
+    /// True if the configuration defines a `cd` of its own, which snapshots exclude.
+    replaces_cd: bool,
     options: Vec<u8>,
     allows_tail: bool,
 }
@@ -96,6 +102,28 @@ impl Snapshot {
     /// The search path, if the configuration changed it.
     pub(crate) fn path(&self) -> Option<&OsStr> {
         self.path.as_deref()
+    }
+
+    /// Returns the commands, each followed by `; `, that bring a session's shell to this snapshot.
+    /// The shell has loaded `old`, or none if that was not captured in time; `base` is the search
+    /// path that the shell was started with.
+    pub(crate) fn replace(&self, old: Option<&Self>, base: &OsStr) -> Vec<u8> {
+        if let Some(old) = old {
+            return self.hooks.replace(&old.hooks);
+        }
+        let mut text = self.load_command();
+        if let Some(path) = &self.path {
+            text.extend(hook_changes::add_to_path(base, path));
+        }
+        text.extend_from_slice(b"{ \\builtin :; ");
+        text.extend_from_slice(&self.options);
+        text.extend_from_slice(b"} >/dev/null 2>&1; ");
+        text
+    }
+
+    /// True if the configuration defines a `cd` of its own, which adapts to the new directory.
+    pub(crate) fn replaces_cd(&self) -> bool {
+        self.replaces_cd
     }
 
     pub(crate) fn configured(&self) -> ConfiguredNames {
@@ -162,6 +190,7 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         dump,
         variables,
         excluded,
+        replaces_cd,
     } = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
@@ -196,6 +225,8 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         exec_program: Some(after.exec_program.clone()).filter(|program| !program.is_empty()),
         file,
         path: variables.path,
+        hooks: variables.hooks,
+        replaces_cd,
         options: commands,
         allows_tail,
     })

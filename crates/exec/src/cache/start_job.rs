@@ -48,10 +48,10 @@ impl ShellCache {
             .stdin(StdinSource::Null)
             .session(None)
             .report_stages(false);
-        let configured = self
-            .inner
-            .snapshots
-            .for_call(&spec, &options.supervisor, &options.clock);
+        let configured =
+            self.inner
+                .snapshots
+                .for_call(&spec, &spec.cwd, &options.supervisor, &options.clock);
         let SnapshotForCall { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),

@@ -101,6 +101,7 @@ impl<'a> SessionCall<'a> {
             is_new: shell.fresh && remembered.is_none(),
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.fresh),
+            changes: &std::mem::take(&mut shell.snapshot_changes),
             last: shell.last,
             stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,

@@ -13,6 +13,7 @@ use agent_bash_process::supervisor::{
 };
 use agent_bash_process::{LoneShellCheck, SandboxWatch, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub(super) struct LiveShell {
     pub(super) fresh: bool,
     /// The snapshot that the shell has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
+    /// The commands that bring the shell to `snapshot`, for its next record.
+    pub(super) snapshot_changes: Vec<u8>,
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last: i32,
@@ -120,6 +123,7 @@ impl LiveShell {
             directory,
             fresh: true,
             snapshot,
+            snapshot_changes: Vec::new(),
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor),
             last: 0,
             sandbox: SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
@@ -129,6 +133,20 @@ impl LiveShell {
                 Some(UNTRACED_REASON.to_owned())
             },
         })
+    }
+
+    /// Plans the change to the snapshot of the call's project, which the next record makes.
+    pub(super) fn change_snapshot(&mut self, spec: &RunSpec, snapshot: Option<&Arc<Snapshot>>) {
+        let Some(snapshot) = snapshot else { return };
+        let old = self.snapshot.as_ref();
+        if old.is_some_and(|old| Arc::ptr_eq(old, snapshot)) {
+            return;
+        }
+        let base = spec.env.base.get(OsStr::new("PATH"));
+        let base = base.map_or(OsStr::new(""), OsString::as_os_str);
+        let changes = snapshot.replace(self.snapshot.as_deref(), base);
+        self.snapshot_changes.extend(changes);
+        self.snapshot = Some(Arc::clone(snapshot));
     }
 
     /// Opens the FIFO at this path that an earlier call has left, or creates one. Only the host has

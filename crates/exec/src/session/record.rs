@@ -214,6 +214,8 @@ pub(super) struct SessionRecord<'a> {
     /// The snapshot that a new shell has loaded: its options and search path are set with the first
     /// script.
     pub(super) snapshot: Option<&'a Snapshot>,
+    /// The commands that bring a used shell to another snapshot, each followed by `; `.
+    pub(super) changes: &'a [u8],
     /// `$?` when the script begins: the exit status of the script before.
     pub(super) last: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
@@ -238,6 +240,7 @@ impl SessionRecord<'_> {
             add(&quoted(path));
             add(b"; ");
         }
+        add(self.changes);
         let enter_cwd = self
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());

@@ -3,10 +3,10 @@
 
 use super::capture::ConfigurationReader;
 use super::options::SnapshotOptions;
-use super::project::{FileIdentity, Project};
+use super::project::{FileIdentity, Project, entered_directory};
 use super::skipped::SkipReason;
 use super::{Snapshot, capture};
-use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell};
+use agent_bash_core::{Clock, Notice, NoticeKind, Outcome, RunSpec, ScriptEnding, Shell};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -22,6 +22,9 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Maximum number of snapshots; the least recently used one is dropped first.
 const MAX_SNAPSHOTS: usize = 16;
+
+/// bash's exit code for a command that it has not found.
+const NOT_FOUND: i32 = 127;
 
 /// The snapshots of a [`ShellCache`](crate::ShellCache).
 #[derive(Debug)]
@@ -42,9 +45,19 @@ pub(crate) struct SnapshotForCall {
 }
 
 impl SnapshotForCall {
+    /// Adds the notices about the configuration to the outcome of its call.
+    pub(crate) fn add_notices(self, spec: &RunSpec, outcome: &mut Outcome) {
+        if outcome.ending == (ScriptEnding::Exited { code: NOT_FOUND }) {
+            outcome
+                .notices
+                .extend(self.missing_command_notice(&spec.script));
+        }
+        outcome.notices.extend(self.notice);
+    }
+
     /// Returns the notice for a call whose command was not found, if an excluded part of the
     /// configuration may define it. Each reason is reported once.
-    pub(crate) fn missing_command_notice(&self, script: &str) -> Option<Notice> {
+    fn missing_command_notice(&self, script: &str) -> Option<Notice> {
         let entry = self.entry.as_ref()?;
         let (name, reason) = entry.missing_command(script)?;
         let name = name.to_owned();
@@ -93,12 +106,16 @@ impl SnapshotCache {
         }
     }
 
-    /// Returns the snapshot for a call. If the cache has none for the call's shell, environment,
-    /// configuration and project, captures it, and waits for at most `max_wait`. Cancel safe: the
-    /// capture continues.
+    /// Returns the snapshot for a call that begins in `cwd`. If the cache has none for the call's
+    /// shell, environment, configuration and project, captures it, and waits for at most
+    /// `max_wait`. Cancel safe: the capture continues.
+    ///
+    /// If the configuration's tools replace `cd`, a script that begins with `cd DIRECTORY` gets the
+    /// snapshot of that directory.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
+        cwd: &Path,
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> SnapshotForCall {
@@ -106,7 +123,20 @@ impl SnapshotCache {
             return SnapshotForCall::default();
         }
         let shell = (&spec.shell, &spec.env.base);
-        self.for_shell(shell, &spec.cwd, supervisor, clock).await
+        let mut found = self.for_shell(shell, cwd, supervisor, clock).await;
+        let replaces_cd = |snapshot: &Arc<Snapshot>| snapshot.replaces_cd();
+        let home = spec.env.get("HOME").map(Path::new);
+        if found.snapshot.as_ref().is_some_and(replaces_cd)
+            && let Some(entered) = entered_directory(&spec.script, cwd, home)
+        {
+            let notice = found.notice.take();
+            let entered = self.for_shell(shell, &entered, supervisor, clock).await;
+            found = SnapshotForCall {
+                notice: notice.or(entered.notice),
+                ..entered
+            };
+        }
+        found
     }
 
     /// Returns the snapshot for this shell, environment and directory, as [`Self::for_call`] does.
@@ -124,7 +154,11 @@ impl SnapshotCache {
             return SnapshotForCall::default();
         };
         if entry.captured.get().is_none() {
-            return entry.still_capturing(options);
+            return SnapshotForCall {
+                notice: entry.still_capturing(options),
+                entry: Some(entry),
+                ..SnapshotForCall::default()
+            };
         }
         SnapshotForCall {
             entry: Some(Arc::clone(&entry)),
@@ -228,20 +262,15 @@ impl CacheEntry {
         }
     }
 
-    /// Returns the result for a call whose wait ended before the capture. Has a notice the first
-    /// time.
-    fn still_capturing(&self, options: &SnapshotOptions) -> SnapshotForCall {
+    /// Returns the notice for the first call whose wait ended before the capture.
+    fn still_capturing(&self, options: &SnapshotOptions) -> Option<Notice> {
         let was_reported = self.slowness_is_reported.swap(true, Ordering::AcqRel);
         let slow = SkipReason::Slow {
             rc: options.rc.clone(),
             limit: options.max_wait,
         };
         let reason = slow.to_string();
-        let notice = (!was_reported).then(|| NoticeKind::SnapshotSkipped { reason }.into());
-        SnapshotForCall {
-            notice,
-            ..SnapshotForCall::default()
-        }
+        (!was_reported).then(|| NoticeKind::SnapshotSkipped { reason }.into())
     }
 
     /// Returns a command of the script that is probably missing because the snapshot has no
@@ -249,7 +278,11 @@ impl CacheEntry {
     fn missing_command<'a>(&self, script: &'a str) -> Option<(&'a str, String)> {
         let words = script.split(|c: char| c.is_whitespace() || ";|&(){}`\"'".contains(c));
         let mut words = words.filter(|word| !word.is_empty());
-        let (name, reason) = match self.captured.get()? {
+        let Some(captured) = self.captured.get() else {
+            let reason = "the configuration is still being read; try again later";
+            return Some((words.next()?, reason.to_owned()));
+        };
+        let (name, reason) = match captured {
             Captured::Failed { reason, .. } => (words.next()?, reason.clone()),
             Captured::Snapshot(snapshot) => {
                 if let Some(name) = words.clone().find(|word| snapshot.excluded.contains(*word)) {

@@ -62,6 +62,8 @@ pub(super) struct Configuration {
     pub(super) variables: ConfiguredVariables,
     /// Names of functions and aliases that are excluded because they would fail.
     pub(super) excluded: BTreeSet<String>,
+    /// True if the configuration defines a `cd`.
+    pub(super) replaces_cd: bool,
 }
 
 /// How to start the shell that reads the configuration.
@@ -95,10 +97,12 @@ impl ConfigurationReader {
         let mut dump = self.read_rc().await?;
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
+        let mut definitions = state.functions.iter().chain(&state.aliases);
+        let replaces_cd = definitions.any(|definition| definition.name == "cd");
         for list in [&mut state.functions, &mut state.aliases] {
             list.retain(|definition| filter::is_allowed(definition, secrets));
         }
-        let mut variables = needs::configured(&dump, &self.base, &self.options);
+        let mut variables = needs::configured(&dump, &self.base, &self.options, replaces_cd);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
         let none = BTreeSet::new();
@@ -123,6 +127,7 @@ impl ConfigurationReader {
             dump,
             variables,
             excluded,
+            replaces_cd,
         })
     }
 

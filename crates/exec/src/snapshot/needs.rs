@@ -2,6 +2,7 @@
 //! functions and aliases use.
 
 use super::dump::{Definition, ShellDump, ShellState, Variable};
+use super::hook_changes::HookChanges;
 use super::options::SnapshotOptions;
 use super::search_path;
 use crate::exports::is_set_by_bash;
@@ -9,6 +10,15 @@ use agent_bash_process::environment::UNATTENDED_DEFAULTS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+
+/// Variables that configurations set anew for each shell, whatever its directory.
+const PER_SHELL_VARIABLES: &[&str] = &[
+    "ATUIN_SESSION",
+    "GPG_TTY",
+    "SSH_AGENT_PID",
+    "SSH_AUTH_SOCK",
+    "STARSHIP_SESSION_KEY",
+];
 
 /// The variables and the search path of a configuration.
 #[derive(Debug, Default)]
@@ -19,6 +29,8 @@ pub(super) struct ConfiguredVariables {
     pub(super) changed: BTreeMap<String, Option<Variable>>,
     /// The names of variables that are excluded because they hold secrets.
     pub(super) withheld: BTreeSet<String>,
+    /// The part of the changes that depends on the project.
+    pub(super) hooks: HookChanges,
 }
 
 /// Compares the variables before and after the configuration was read. `base` is the environment of
@@ -27,11 +39,13 @@ pub(super) fn configured(
     dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
     options: &SnapshotOptions,
+    replaces_cd: bool,
 ) -> ConfiguredVariables {
     let (before, after) = (&dump.before, &dump.after);
     let was_read_by_parent =
         search_path::has_active(base) || was_read_by_parent_shell(before, after);
     let mut result = ConfiguredVariables::default();
+    let mut of_project = BTreeMap::new();
     let at_prompt = dump.at_prompt.as_ref();
     let names = before.variables.keys().chain(after.variables.keys());
     let names = names.chain(at_prompt.iter().flat_map(|state| state.variables.keys()));
@@ -53,6 +67,26 @@ pub(super) fn configured(
         } else {
             hooked
         };
+        // A replaced `cd` sets the variables of its tool while the configuration is read.
+        let without = if replaces_cd && !PER_SHELL_VARIABLES.contains(&name.as_str()) {
+            old
+        } else {
+            before_hook
+        };
+        let is_exported = [without, hooked]
+            .iter()
+            .any(|it| it.is_some_and(Variable::is_exported));
+        let is_secret = |variable: &Variable| {
+            let secrets = options.secrets.as_ref();
+            secrets.is_some_and(|filter| variable.holds_secret(name, filter))
+        };
+        if !is_same(hooked, without)
+            && is_exported
+            && ![without, hooked].into_iter().flatten().any(is_secret)
+        {
+            let change = (without.cloned(), hooked.cloned());
+            of_project.insert(name.clone(), change);
+        }
         if is_same(old, now) {
             continue;
         }
@@ -65,6 +99,7 @@ pub(super) fn configured(
         }
     }
     result.path = path(dump, base, options);
+    result.hooks = HookChanges::new(of_project, dump, replaces_cd);
     result
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Files by which tools choose versions and variables. If one changes, the configuration is read
 /// again.
@@ -95,6 +95,43 @@ impl Project {
     }
 }
 
+/// Returns the directory that a script enters first, if its first command is `cd` with a literal
+/// path.
+pub(super) fn entered_directory(script: &str, cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let blanks = [' ', '\t'];
+    let rest = script.trim_start().strip_prefix("cd")?;
+    let rest = rest.strip_prefix(blanks)?.trim_start_matches(blanks);
+    let (word, rest) = if let Some(quoted) = rest.strip_prefix(['"', '\'']) {
+        quoted.split_once(rest.chars().next()?)?
+    } else {
+        let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
+        rest.split_at(end.unwrap_or(rest.len()))
+    };
+    let rest = rest.trim_start_matches(blanks);
+    let ends = rest.is_empty() || ["&&", ";", "\n"].iter().any(|end| rest.starts_with(end));
+    let is_special = |c: char| "$`\\*?[{\"'()<>#!".contains(c);
+    if !ends || word.is_empty() || word.starts_with('-') || word.contains(is_special) {
+        return None;
+    }
+    let path = match word.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            home?.join(rest.trim_start_matches('/'))
+        }
+        Some(_) => return None,
+        None => cwd.join(word),
+    };
+    // As bash does, `..` removes the last name.
+    let mut entered = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(entered.pop()),
+            Component::CurDir => {}
+            part => entered.push(part),
+        }
+    }
+    entered.is_dir().then_some(entered)
+}
+
 impl From<&Metadata> for FileIdentity {
     fn from(metadata: &Metadata) -> Self {
         Self {
@@ -116,6 +153,35 @@ fn identity(path: &Path) -> Option<FileIdentity> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entered_directory_reads_literal_paths() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["a", "b c"] {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+        }
+        let a = root.path().join("a");
+        let of = |script: &str| {
+            let entered = entered_directory(script, &a, Some(root.path()))?;
+            Some(entered.strip_prefix(root.path()).unwrap().to_owned())
+        };
+        for (script, want) in [
+            ("cd '../b c' && x", Some("b c")),
+            ("  cd ~/a; x", Some("a")),
+            ("cd ../a/./../a\nx", Some("a")),
+            ("cd ~", Some("")),
+            ("cd ..", Some("")),
+            ("cd ../missing && x", None),
+            ("cd $D && x", None),
+            ("cd .. | x", None),
+            ("cd .. & x", None),
+            ("cd - && x", None),
+            ("cd \"..\"/a && x", None),
+            ("cdx ..", None),
+        ] {
+            assert_eq!(of(script), want.map(PathBuf::from), "{script}");
+        }
+    }
 
     #[test]
     fn project_is_the_nearest_directory_with_a_marker() {

@@ -173,7 +173,8 @@ fn is_system(entry: &[u8]) -> bool {
         .any(|system| system.as_bytes() == entry)
 }
 
-fn entries(path: &OsStr) -> Vec<&[u8]> {
+/// Returns the entries of a search path.
+pub(super) fn entries(path: &OsStr) -> Vec<&[u8]> {
     if path.is_empty() {
         return Vec::new();
     }

@@ -353,12 +353,79 @@ async fn each_project_has_its_own_snapshot() {
     assert_eq!(version("one").await, "20.1 /tools/20.1\n");
 }
 
+/// After a session enters another project, its next call has what a prompt would set.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_enters_another_project_gets_its_version() {
+    let home = Home::with("hook");
+    let cache = home.cache(0);
+    let run_in = async |script: &str| run(&cache, &in_session(&home, script)).await.out;
+    for (directory, text) in [("one", "18\n"), ("two", "22\n"), ("none", "")] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        if !text.is_empty() {
+            std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+        }
+    }
+    let show = "echo ${TOOL_VERSION-none} $own $PATH";
+    assert_eq!(
+        run_in("own=1; PATH=/own:/usr/bin:/bin; cd ~/one; echo").await,
+        "\n"
+    );
+    assert_eq!(run_in(show).await, "18 1 /tools/18:/own:/usr/bin:/bin\n");
+    assert_eq!(
+        run_in("PATH=/new:$PATH; cd ../two; echo $TOOL_VERSION").await,
+        "18\n"
+    );
+    let two = "22 1 /tools/22:/new:/own:/usr/bin:/bin\n";
+    assert_eq!(run_in(show).await, two);
+    assert_eq!(run_in("TOOL_VERSION=mine; cd .; echo").await, "\n");
+    assert_eq!(run_in("echo $TOOL_VERSION; cd ../none").await, "mine\n");
+    assert_eq!(run_in(show).await, "none 1 /new:/own:/usr/bin:/bin\n");
+    let mut named = in_session(&home, show);
+    named.cwd = home.path("two");
+    named.enter_cwd = true;
+    assert_eq!(run(&cache, &named).await.out, two);
+    std::fs::write(home.path("two/.tool-versions"), "24.10\n").unwrap();
+    assert_eq!(
+        run_in(show).await,
+        "24.10 1 /tools/24.10:/new:/own:/usr/bin:/bin\n"
+    );
+}
+
+/// If a tool replaces `cd`, a script that begins with it gets the version of that directory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_cd_chooses_the_version_of_its_directory() {
+    let home = Home::with("hook");
+    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+    }
+    let hook = std::fs::read_to_string(home.rc()).unwrap();
+    for (rc, want) in [
+        (hook.clone(), "18\n"),
+        (
+            hook.clone() + "cd() { builtin cd \"$@\" && _hook; }\n",
+            "22\n",
+        ),
+        (hook + "alias cd=chdir_hook\n", "22\n"),
+    ] {
+        home.write_rc(&rc);
+        let cache = home.cache(0);
+        for session in [None, Some(SessionName("a".into()))] {
+            let mut spec = home.spec("cd ../two && echo $TOOL_VERSION");
+            spec.session = session;
+            spec.cwd = home.path("one");
+            spec.enter_cwd = true;
+            assert_eq!(run(&cache, &spec).await.out, want, "{rc}");
+        }
+    }
+}
+
 /// The call goes on after its limit, and a later one has the snapshot.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_capture_finishes_in_the_background() {
     let home = Home::with("locks");
     let cache = home.cache(0);
-    let spec = home.spec("echo hi");
+    let spec = in_session(&home, "echo hi; PATH=/own:$PATH");
     let (first, ()) = tokio::join!(run(&cache, &spec), async {
         home.census.wait_for("sleep").await;
         home.clock.pass();
@@ -366,7 +433,8 @@ async fn a_slow_capture_finishes_in_the_background() {
     assert_eq!(first.out, "hi\n");
     assert!(skipped(&first).is_some_and(|why| why.contains("calls go on")));
     assert!(soon(|| !home.path(".lock").exists()).await);
-    let spec = home.spec("locked");
+    // A session that began without the snapshot loads it, too.
+    let spec = in_session(&home, "locked");
     let mut ran = run(&cache, &spec).await;
     for _ in 0..200 {
         if ran.out.is_empty() {

@@ -1,0 +1,192 @@
+//! The changes that the hooks of a prompt (direnv, mise) make for a project, and the commands with
+//! which a session's shell changes from one project to another.
+
+use super::compose;
+use super::dump::{ShellDump, Variable};
+use super::search_path;
+use agent_bash_process::quoted;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The changes that the hooks made after the configuration was read in a project.
+#[derive(Debug, Default)]
+pub(super) struct HookChanges {
+    /// The variables, each with its value without the hooks and with them; `None` is unset.
+    variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
+    path: PathEdit,
+}
+
+/// The entries that are removed from a search path, and those added at its front.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct PathEdit {
+    removed: Vec<Vec<u8>>,
+    added: Vec<Vec<u8>>,
+}
+
+impl HookChanges {
+    /// Returns the changes of a configuration. If its tools replace `cd`, they have run while the
+    /// configuration was read, and the search path is compared with the one before.
+    pub(super) fn new(
+        variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
+        dump: &ShellDump,
+        replaces_cd: bool,
+    ) -> Self {
+        let before = if replaces_cd {
+            &dump.before
+        } else {
+            &dump.after
+        };
+        let after = dump.at_prompt.as_ref().unwrap_or(&dump.after);
+        Self {
+            variables,
+            path: PathEdit::between(&before.options.path, &after.options.path),
+        }
+    }
+
+    /// Returns the commands, each followed by `; `, that replace the changes of another project by
+    /// these. Variables that hooks do not set keep the values that the session has set.
+    pub(super) fn replace(&self, other: &Self) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut set = |name: &str, variable: Option<&Variable>| {
+            let command = compose::variable(name, variable);
+            text.extend_from_slice(command.trim_ascii_end());
+            text.extend_from_slice(b"; ");
+        };
+        for (name, (without, with)) in &other.variables {
+            if !self.variables.contains_key(name) && without != with {
+                set(name, without.as_ref());
+            }
+        }
+        for (name, (_, with)) in &self.variables {
+            if other.variables.get(name).map(|(_, with)| with) != Some(with) {
+                set(name, with.as_ref());
+            }
+        }
+        text.extend(self.path.after(&other.path).commands());
+        text
+    }
+}
+
+impl PathEdit {
+    fn between(before: &OsStr, after: &OsStr) -> Self {
+        let [before, after] = [before, after].map(search_path::entries);
+        let without = |all: &[&[u8]], known: &[&[u8]]| {
+            let rest = all.iter().filter(|entry| !known.contains(entry));
+            rest.map(|entry| entry.to_vec()).collect()
+        };
+        Self {
+            removed: without(&before, &after),
+            added: without(&after, &before),
+        }
+    }
+
+    /// Returns the edit of a search path that `other` has edited, so that this edit replaces it.
+    fn after(&self, other: &Self) -> Self {
+        let without = |all: &[Vec<u8>], known: &[Vec<u8>]| {
+            let rest = all.iter().filter(|entry| !known.contains(entry));
+            rest.cloned().collect::<Vec<_>>()
+        };
+        let mut removed = without(&other.added, &self.added);
+        removed.extend(without(&self.removed, &other.removed));
+        Self {
+            removed,
+            added: without(&self.added, &other.added),
+        }
+    }
+
+    /// Returns the commands that apply the edit to the shell's `PATH`. Each entry gets a colon on
+    /// both sides, so that the removal of one leaves those of its neighbours.
+    fn commands(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        if !self.removed.is_empty() {
+            text.extend_from_slice(b"__ab=:${PATH-}:; __ab=${__ab//:/::}; ");
+            for entry in &self.removed {
+                let entry = quoted(OsStr::from_bytes(entry));
+                text.extend([b"__ab=${__ab//:", &*entry, b":/}; "].concat());
+            }
+            text.extend_from_slice(
+                b"__ab=${__ab//::/:}; __ab=${__ab#:}; \\builtin export PATH=\"${__ab%:}\"; \
+                  \\builtin unset -v __ab; ",
+            );
+        }
+        if !self.added.is_empty() {
+            let added = self.added.join(&b':');
+            let added = quoted(OsStr::from_bytes(&added));
+            text.extend([b"\\builtin export PATH=", &*added, b"\"${PATH:+:$PATH}\"; "].concat());
+        }
+        text
+    }
+}
+
+/// Returns the commands that add to a shell's `PATH` what a configuration has added to `base`.
+pub(super) fn add_to_path(base: &OsStr, configured: &OsStr) -> Vec<u8> {
+    PathEdit::between(base, configured).commands()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn variable(declaration: &str) -> Variable {
+        Variable {
+            declaration: declaration.as_bytes().to_vec(),
+            value: "".into(),
+        }
+    }
+
+    fn changes(variables: &[(&str, Variable)], path: (&str, &str)) -> HookChanges {
+        let variables = variables
+            .iter()
+            .map(|(name, with)| ((*name).to_owned(), (None, Some(with.clone()))));
+        HookChanges {
+            variables: variables.collect(),
+            path: PathEdit::between(path.0.as_ref(), path.1.as_ref()),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "The test needs the variables of a real bash"
+    )]
+    fn run(commands: &[u8], before: &str, after: &str) -> String {
+        let text = [before.as_bytes(), commands, after.as_bytes()].concat();
+        let bash = Command::new("/bin/bash")
+            .args([OsStr::new("-c"), OsStr::from_bytes(&text)])
+            .output();
+        String::from_utf8(bash.unwrap().stdout).unwrap()
+    }
+
+    #[test]
+    fn replace_undoes_one_project_and_applies_the_other() {
+        let one = changes(
+            &[
+                ("A", variable("declare -x A=\"1\"")),
+                ("B", variable("declare -x B=\"1\"")),
+            ],
+            ("/usr/bin", "/one/b in:/usr/bin"),
+        );
+        let two = changes(
+            &[("A", variable("declare -x A=\"2\""))],
+            ("/usr/bin:/x", "/two:/usr/bin"),
+        );
+        let show = "builtin echo \"$A ${B-unset} $PATH\"";
+        let before = "export A=1 B=1 PATH='/mine:/one/b in:/one/b in:/x:/usr/bin'; ";
+        assert_eq!(
+            run(&two.replace(&one), before, show),
+            "2 unset /two:/mine:/usr/bin\n"
+        );
+        assert!(two.replace(&two).is_empty());
+        let none = HookChanges::default();
+        let before = "export A=2 PATH=/two:/mine:/usr/bin; ";
+        assert_eq!(
+            run(
+                &none.replace(&two),
+                before,
+                "builtin echo \"${A-unset} $PATH\""
+            ),
+            "unset /mine:/usr/bin\n"
+        );
+    }
+}
