@@ -200,6 +200,7 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
     for line in [
         "shell",
         "canary",
+        "managers",
         "supervisor",
         "survivors",
         "artifacts",

@@ -3,6 +3,7 @@
 mod agents;
 mod changes;
 mod finding;
+mod managers;
 
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
@@ -45,7 +46,9 @@ pub(crate) fn doctor(start: &StartContext) -> anyhow::Result<u8> {
     findings.extend(agents::agents(start));
     if let Some(state) = start.host.state_dir() {
         // The surviving processes that the checks started were recorded as jobs in this directory.
-        let _ = fs::remove_dir_all(state.join(SESSION_NAME));
+        for name in [SESSION_NAME, managers::SESSION_NAME] {
+            let _ = fs::remove_dir_all(state.join(name));
+        }
     }
     let mut text = String::new();
     for finding in &findings {
@@ -117,6 +120,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         Finding::new(is_readable, "settings", read),
         shell(&tool),
         Finding::new(runs, "canary", ran),
+        managers::managers(&user_settings, start, &supervisors).await?,
         supervisor(&probe_run),
         sandbox(&tool, start, &user_settings).await?,
         record,
