@@ -12,6 +12,7 @@ mod clients;
 mod conformance;
 mod corpora;
 mod crates;
+mod environments;
 mod fuzz;
 mod generated;
 mod keys_page;
@@ -148,6 +149,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[COUNT]",
         summary: "makes many calls of all kinds (10000), then checks for leftovers",
         run: soak::command,
+    },
+    Command {
+        name: "environments",
+        arguments: "[NAME…]",
+        summary: "installs version managers, and compares calls with a terminal's (minutes)",
+        run: environments::command,
     },
 ];
 
