@@ -5,8 +5,8 @@
 # Expected: `printf done` returns "done" at once. Seen: the shell tool of `ShellToolMiddleware`
 # waits for a line that begins with its mark. After an output without a line end, the mark is in the
 # middle of a line, and is not found. When the time is over, 30 seconds by default, the model reads
-# "Command timed out", without the output, and the shell is started anew, so variables and
-# the directory of earlier commands are gone, too. `curl` of a JSON text, `jq -j` and `git config -z`
+# "Command timed out", without the output, and the shell is started anew, so variables and the
+# directory of earlier commands are gone, too. `curl` of a JSON text, `jq -j` and `git config -z`
 # print so.
 set -eu
 . "$(dirname "$0")/lib/python.sh"

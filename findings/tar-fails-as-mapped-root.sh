@@ -4,8 +4,8 @@
 # Expected: `unshare -r tar xf archive.tar` extracts the files that the same user extracts without
 # it; more privileges do not make it fail. Seen: as root, tar gives each file the owner that the
 # archive has. A user ID without a mapping is "Cannot change ownership to uid 1000, gid 1000:
-# Invalid argument". Archives that an ordinary user packed have such owners. All files are there, and
-# the exit code is 2, so `&&` and build scripts stop. `--no-same-owner` is the cure.
+# Invalid argument". Archives that an ordinary user packed have such owners. All files are there,
+# and the exit code is 2, so `&&` and build scripts stop. `--no-same-owner` is the cure.
 set -eu
 version=$(tar --version | head -n 1)
 [ "$version" = 'tar (GNU tar) 1.34' ] || { echo "cannot run: $version, not 1.34"; exit 2; }

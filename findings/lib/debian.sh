@@ -2,7 +2,7 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# unpack PACKAGE=VERSION ...: puts the programs of these packages first in PATH, without an installation.
+# unpack PACKAGE=VERSION ...: puts the programs of these packages first in PATH, uninstalled.
 unpack() {
     (cd "$work" && apt-get -qq download "$@" 2> log && for file in ./*.deb; do dpkg -x "$file" root; done) \
         || { echo "cannot run: apt-get cannot download $*"; exit 2; }
