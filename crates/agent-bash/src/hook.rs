@@ -20,6 +20,7 @@ mod answer_format;
 mod call;
 mod fields;
 pub mod install;
+pub mod mcp_agents;
 pub mod take_over;
 mod verdict;
 

@@ -15,6 +15,7 @@ mod log;
 mod mcp;
 mod rpc;
 mod run;
+mod setup;
 mod shell;
 mod tui;
 mod values;
@@ -33,6 +34,7 @@ pub(crate) use log::{LogArgs, RecordSelection, ReportArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
+pub(crate) use setup::{ChosenAgent, SetupArgs, SetupWay};
 pub(crate) use shell::ShellArgs;
 pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Allow a command that a rule refused, once or always.
     Allow(AllowArgs),
+    /// Set up the agents on this machine to use agent-bash, or undo that.
+    Setup(SetupArgs),
     /// Answer an agent's hook that asks before it runs a command.
     Hook(HookArgs),
     /// Explain how a script is read: its commands, each rule's verdict, and an alternative that

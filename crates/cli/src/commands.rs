@@ -29,6 +29,7 @@ mod script;
 pub(crate) mod serving;
 mod session;
 pub(crate) mod settings;
+pub(crate) mod setup;
 pub(crate) mod shell;
 pub(crate) mod shell_link;
 mod target;

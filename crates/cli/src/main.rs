@@ -110,6 +110,7 @@ fn dispatch(
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),
         Command::Allow(args) => commands::allow::allow(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
+        Command::Setup(args) => commands::setup::setup(&args, &start),
         Command::Hook(args) => commands::hook::hook(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),

@@ -10,6 +10,8 @@ use super::install::json::JsonForm;
 pub struct Agent {
     /// The agent's name on the command line.
     pub name: &'static str,
+    /// The agent's program, as found on `PATH`.
+    pub program: &'static str,
     /// The program and version that this entry was tested with, or the source of an untested entry.
     pub tested_with: &'static str,
     /// The format of the hook's answer. `None` if the format depends on the call.
@@ -62,6 +64,8 @@ pub(in crate::hook) struct SettingsPath {
     pub(in crate::hook) below_project: Option<&'static str>,
     /// The file's name in each of these directories.
     pub(in crate::hook) file: &'static str,
+    /// Another name that the file may have.
+    pub(in crate::hook) other_file: Option<&'static str>,
 }
 
 /// The form in which a hook is written into the agent's configuration.

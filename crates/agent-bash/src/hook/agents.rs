@@ -22,13 +22,18 @@ macro_rules! group {
 
 /// Returns the path of settings in a directory of the user's home, or in the directory of the same
 /// name in a project.
-const fn dot(variable: &'static str, directory: &'static str, file: &'static str) -> SettingsPath {
+pub(in crate::hook) const fn dot(
+    variable: &'static str,
+    directory: &'static str,
+    file: &'static str,
+) -> SettingsPath {
     SettingsPath {
         variable,
         below_variable: "",
         below_home: directory,
         below_project: Some(directory),
         file,
+        other_file: None,
     }
 }
 
@@ -40,6 +45,7 @@ const PRE_TOOL_USE: &[&[&str]] = &[&["hooks", "PreToolUse"]];
 /// The answer is never `allow`, because that would suppress the question to the user.
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
+    program: "claude",
     tested_with: "@anthropic-ai/claude-code 2.1.332",
     format: Some(AnswerFormat::ClaudeCode),
     rewrites: false,
@@ -57,6 +63,7 @@ pub const CLAUDE_CODE: Agent = Agent {
 /// Codex: a call of `exec_command` is reported as `Bash`; `cwd` is the directory of the command.
 pub const CODEX: Agent = Agent {
     name: "codex",
+    program: "codex",
     tested_with: "@openai/codex 0.171.0",
     format: Some(AnswerFormat::ClaudeCode),
     rewrites: true,
@@ -74,6 +81,7 @@ pub const CODEX: Agent = Agent {
 /// Any agent: the format of the answer is determined from the call.
 pub const AUTO: Agent = Agent {
     name: "auto",
+    program: "",
     tested_with: "the recorded calls of all others",
     format: None,
     rewrites: false,
@@ -90,6 +98,7 @@ pub const AGENTS: [&Agent; 15] = [
     // Its CLI; the hub ignores exit codes, so its script answers even if this program does not.
     &Agent {
         name: "cline",
+        program: "cline",
         tested_with: "cline 3.0.65",
         format: Some(AnswerFormat::Cline),
         rewrites: false,
@@ -102,6 +111,7 @@ pub const AGENTS: [&Agent; 15] = [
     // Its camel-case event, whose answer may carry a reason; any failure refuses the call.
     &Agent {
         name: "copilot",
+        program: "copilot",
         tested_with: "@github/copilot 1.0.102",
         format: Some(AnswerFormat::Copilot),
         rewrites: false,
@@ -121,6 +131,7 @@ pub const AGENTS: [&Agent; 15] = [
     // Hooks see the calls of the top-level agent only.
     &Agent {
         name: "crush",
+        program: "crush",
         tested_with: "the documentation of Crush 0.96",
         format: Some(AnswerFormat::Crush),
         rewrites: false,
@@ -140,6 +151,7 @@ pub const AGENTS: [&Agent; 15] = [
     // `failClosed` refuses a command whose hook fails.
     &Agent {
         name: "cursor",
+        program: "cursor",
         tested_with: "the documentation of Cursor 2",
         format: Some(AnswerFormat::Cursor),
         rewrites: false,
@@ -155,6 +167,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "droid",
+        program: "droid",
         tested_with: "the documentation of Factory Droid 0.225",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
@@ -167,6 +180,7 @@ pub const AGENTS: [&Agent; 15] = [
         }),
         preferred: Some(&Agent {
             name: "droid",
+            program: "droid",
             tested_with: "the documentation of Factory Droid 0.225",
             format: Some(AnswerFormat::ClaudeCode),
             rewrites: false,
@@ -184,6 +198,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "gemini-cli",
+        program: "gemini",
         tested_with: "@google/gemini-cli 0.61.0",
         format: Some(AnswerFormat::Gemini),
         rewrites: false,
@@ -202,6 +217,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "kimi",
+        program: "kimi",
         tested_with: "@moonshot-ai/kimi-code 2.1.0",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
@@ -217,6 +233,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "kiro",
+        program: "kiro-cli",
         tested_with: "the documentation of Kiro CLI 3",
         format: Some(AnswerFormat::ExitCode),
         rewrites: false,
@@ -233,16 +250,22 @@ pub const AGENTS: [&Agent; 15] = [
     // Its hooks are functions, so a plugin file calls this program.
     &Agent {
         name: "opencode",
+        program: "opencode",
         tested_with: "opencode-ai 1.18.33",
         format: Some(AnswerFormat::Plugin),
         rewrites: false,
-        settings: OPENCODE_SETTINGS,
+        settings: SettingsPath {
+            file: "plugins/agent-bash.js",
+            other_file: None,
+            ..OPENCODE_CONFIG
+        },
         form: HookForm::Plugin(include_str!("agents/opencode.js")),
         preferred: None,
         install_hint: "opencode reads its plugins when it starts.",
     },
     &Agent {
         name: "pi",
+        program: "pi",
         tested_with: "@mariozechner/pi-coding-agent 0.73.1",
         format: Some(AnswerFormat::Plugin),
         rewrites: false,
@@ -260,6 +283,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "qwen",
+        program: "qwen",
         tested_with: "@qwen-code/qwen-code 0.24.4",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
@@ -275,6 +299,7 @@ pub const AGENTS: [&Agent; 15] = [
     },
     &Agent {
         name: "windsurf",
+        program: "windsurf",
         tested_with: "the documentation of Windsurf's Cascade",
         format: Some(AnswerFormat::ExitCode),
         rewrites: false,
@@ -293,14 +318,12 @@ pub const AGENTS: [&Agent; 15] = [
     },
 ];
 
-const OPENCODE_SETTINGS: SettingsPath = SettingsPath {
+/// The settings of opencode.
+pub(in crate::hook) const OPENCODE_CONFIG: SettingsPath = SettingsPath {
     below_variable: "opencode",
     below_project: Some(".opencode"),
-    ..dot(
-        "XDG_CONFIG_HOME",
-        ".config/opencode",
-        "plugins/agent-bash.js",
-    )
+    other_file: Some("opencode.jsonc"),
+    ..dot("XDG_CONFIG_HOME", ".config/opencode", "opencode.json")
 };
 
 /// Finds an agent by name.

@@ -7,17 +7,23 @@ mod bad_file;
 mod entry;
 pub(super) mod json;
 mod line;
+mod mcp_entry;
+mod member;
 mod setting;
 mod toml_entry;
 
 pub use bad_file::BadFile;
+pub use mcp_entry::{mcp_program, with_mcp, without_mcp};
 pub use setting::{shell_of, with_shell, without_shell};
 
 use super::agent::{Agent, HookForm, SettingsPath};
+use super::mcp_agents::McpAgent;
 use super::take_over::ShellSetting;
 use crate::HostContext;
+use line::hook_command;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use toml_entry::TomlEntry;
 
 /// The scope of the settings file to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +45,15 @@ pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext
     preferred.unwrap_or(agent)
 }
 
+/// Returns all entries of an agent: the entry itself and the preferred one.
+pub fn entries(agent: &'static Agent) -> impl Iterator<Item = &'static Agent> {
+    [agent].into_iter().chain(agent.preferred)
+}
+
 /// Returns the path of the agent's settings file with hooks. `None` if no home directory is known,
 /// or if the agent reads no settings of a project.
 pub fn file(agent: &Agent, scope: SettingsScope, host: &HostContext) -> Option<PathBuf> {
-    let directory = directory(&agent.settings, scope, host)?;
-    Some(directory.join(agent.settings.file))
+    settings_file(&agent.settings, scope, host)
 }
 
 /// Returns the path of the settings file that names the agent's shell. `None` if no home directory
@@ -53,9 +63,29 @@ pub fn shell_file(
     scope: SettingsScope,
     host: &HostContext,
 ) -> Option<PathBuf> {
-    let directory = directory(&setting.settings, scope, host)?;
-    let file = directory.join(setting.settings.file);
-    let other = setting.other_file.map(|other| directory.join(other));
+    settings_file(&setting.settings, scope, host)
+}
+
+/// Returns the path of the user's file with the agent's MCP servers. `None` if no home directory is
+/// known.
+pub fn mcp_file(agent: &McpAgent, host: &HostContext) -> Option<PathBuf> {
+    settings_file(&agent.settings, SettingsScope::User, host)
+}
+
+/// Returns the directory of the user's settings of the agent, if it exists.
+pub fn settings_directory(agent: &Agent, host: &HostContext) -> Option<PathBuf> {
+    let directory = directory(&agent.settings, SettingsScope::User, host)?;
+    (!agent.settings.file.is_empty() && directory.is_dir()).then_some(directory)
+}
+
+fn settings_file(
+    settings: &SettingsPath,
+    scope: SettingsScope,
+    host: &HostContext,
+) -> Option<PathBuf> {
+    let directory = directory(settings, scope, host)?;
+    let file = directory.join(settings.file);
+    let other = settings.other_file.map(|other| directory.join(other));
     // If neither file exists, the first name is used.
     match other {
         Some(other) if other.exists() && !file.exists() => Some(other),
@@ -115,7 +145,11 @@ fn with_options(
 ) -> Result<String, BadFile> {
     let (text, program) = match &agent.form {
         HookForm::Json(form) => return entry::with(agent, form, before, (program, options)),
-        HookForm::Toml(form) => return toml_entry::with(agent, form, before, (program, options)),
+        HookForm::Toml(form) => {
+            let line = toml::Value::from(hook_command(agent.name, program, options));
+            let lines = form.replacen("LINE", &line.to_string(), 1);
+            return toml_hook(agent).with(before, &lines);
+        }
         HookForm::Unknown => return Err(BadFile::Unknown),
         HookForm::Plugin(text) => (text, serde_json::Value::from(program).to_string()),
         HookForm::Script(text) => (
@@ -137,10 +171,25 @@ fn with_options(
 pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
         HookForm::Json(form) => entry::without(agent, form, before),
-        HookForm::Toml(_) => toml_entry::without(agent, before),
+        HookForm::Toml(_) => toml_hook(agent).without(before),
         HookForm::Plugin(_) | HookForm::Script(_) if is_written_by_us(before) => Ok(None),
         HookForm::Plugin(_) | HookForm::Script(_) => Err(BadFile::NotOurs),
         HookForm::Unknown => Err(BadFile::Unknown),
+    }
+}
+
+fn toml_hook(agent: &Agent) -> TomlEntry {
+    let name = agent.name;
+    let is_ours = move |hook: &toml::Value| {
+        let line = hook.get("command").and_then(toml::Value::as_str);
+        line.is_some_and(|line| line::is_ours(name, line))
+    };
+    TomlEntry {
+        agent: name,
+        header: "[[hooks]]",
+        keys: &["hooks"],
+        expected: "a list of tables [[hooks]]",
+        is_ours: Box::new(is_ours),
     }
 }
 

@@ -2,7 +2,8 @@
 //! table.
 
 use super::agent::SettingsPath;
-use super::install::json::{JsonForm, STRICT};
+use super::agents::{CLAUDE_CODE, OPENCODE_CONFIG, dot};
+use super::install::json::{JsonForm, LENIENT, STRICT};
 use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,8 +16,6 @@ const LINKS_DIRECTORY: &str = "agent-bash/links";
 pub struct ShellAgent {
     /// The agent's name on the command line.
     pub name: &'static str,
-    /// The agent's program, as found on `PATH`.
-    pub program: &'static str,
     /// The version whose calls were recorded.
     pub recorded_with: &'static str,
     /// The way in which the agent finds its shell.
@@ -41,8 +40,6 @@ pub struct ShellSetting {
     pub(in crate::hook) agent: &'static str,
     /// The path of the file with the agent's setting.
     pub(in crate::hook) settings: SettingsPath,
-    /// Another name that the file may have.
-    pub(in crate::hook) other_file: Option<&'static str>,
     /// The form of the file.
     pub(in crate::hook) json: JsonForm,
     /// The member names from the root to the setting.
@@ -98,12 +95,10 @@ pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
 pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     &ShellAgent {
         name: "claude-code",
-        program: "claude",
         recorded_with: "@anthropic-ai/claude-code 2.1.332",
         way: ShellWay::Setting(ShellSetting {
             agent: "claude-code",
-            settings: super::agents::CLAUDE_CODE.settings,
-            other_file: None,
+            settings: CLAUDE_CODE.settings,
             json: STRICT,
             keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
             link: ShellLink::Prefix,
@@ -112,40 +107,26 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     },
     &ShellAgent {
         name: "codex",
-        program: "codex",
         recorded_with: "@openai/codex 0.171.0",
         way: ShellWay::Fixed,
     },
     &ShellAgent {
         name: "copilot",
-        program: "copilot",
         recorded_with: "@github/copilot 1.0.102",
         way: ShellWay::Fixed,
     },
     &ShellAgent {
         name: "gemini-cli",
-        program: "gemini",
         recorded_with: "@google/gemini-cli 0.61.0",
         way: ShellWay::SearchPath,
     },
     &ShellAgent {
         name: "opencode",
-        program: "opencode",
         recorded_with: "opencode-ai 1.18.33",
         way: ShellWay::Setting(ShellSetting {
             agent: "opencode",
-            settings: SettingsPath {
-                variable: "XDG_CONFIG_HOME",
-                below_variable: "opencode",
-                below_home: ".config/opencode",
-                below_project: Some(".opencode"),
-                file: "opencode.json",
-            },
-            other_file: Some("opencode.jsonc"),
-            json: JsonForm {
-                comments: true,
-                trailing_commas: true,
-            },
+            settings: OPENCODE_CONFIG,
+            json: LENIENT,
             keys: &["shell"],
             link: ShellLink::Bash,
             install_hint: "opencode reads it when it starts.",
@@ -153,18 +134,13 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     },
     &ShellAgent {
         name: "pi",
-        program: "pi",
         recorded_with: "@mariozechner/pi-coding-agent 0.73.1",
         way: ShellWay::Setting(ShellSetting {
             agent: "pi",
             settings: SettingsPath {
-                variable: "PI_CODING_AGENT_DIR",
-                below_variable: "",
-                below_home: ".pi/agent",
                 below_project: Some(".pi"),
-                file: "settings.json",
+                ..dot("PI_CODING_AGENT_DIR", ".pi/agent", "settings.json")
             },
-            other_file: None,
             json: STRICT,
             keys: &["shellPath"],
             link: ShellLink::Bash,
@@ -173,7 +149,6 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     },
     &ShellAgent {
         name: "qwen",
-        program: "qwen",
         recorded_with: "@qwen-code/qwen-code 0.24.4",
         way: ShellWay::SearchPath,
     },

@@ -1,7 +1,8 @@
 //! `agent-bash hook`.
 
+use agent_bash::hook::mcp_agents::{McpAgent, mcp_agent};
 use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, shell_agent};
-use agent_bash::hook::{AGENTS, Agent, by_name};
+use agent_bash::hook::{AGENTS, AUTO, Agent, by_name};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
@@ -78,16 +79,37 @@ pub(crate) struct NamedAgent {
     pub(crate) hook: Option<&'static Agent>,
     /// How it finds its shell; `None` if its shell cannot be replaced.
     pub(crate) shell: Option<&'static ShellAgent>,
+    /// The file with its MCP servers; `None` if it is not known.
+    pub(crate) mcp: Option<&'static McpAgent>,
+}
+
+impl NamedAgent {
+    /// Returns all agents.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let names = AGENTS.into_iter().map(|agent| agent.name);
+        names
+            .filter(|name| *name != AUTO.name)
+            .filter_map(Self::by_name)
+    }
+
+    /// Finds an agent by name.
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        let (hook, shell) = (by_name(name), shell_agent(name));
+        let name = hook.map(|it| it.name).or(shell.map(|it| it.name))?;
+        let mcp = mcp_agent(name);
+        Some(Self {
+            name,
+            hook,
+            shell,
+            mcp,
+        })
+    }
 }
 
 fn agents() -> impl TypedValueParser<Value = NamedAgent> {
     let hooks = AGENTS.map(|agent| agent.name);
     let shells = SHELL_AGENTS.map(|agent| agent.name);
     let names: BTreeSet<&str> = hooks.into_iter().chain(shells).collect();
-    PossibleValuesParser::new(names).try_map(|name| {
-        let (hook, shell) = (by_name(&name), shell_agent(&name));
-        let name = hook.map(|it| it.name).or(shell.map(|it| it.name));
-        let name = name.ok_or("there is no such agent")?;
-        Ok::<_, &str>(NamedAgent { name, hook, shell })
-    })
+    PossibleValuesParser::new(names)
+        .try_map(|name| NamedAgent::by_name(&name).ok_or("there is no such agent"))
 }

@@ -2,9 +2,11 @@
 //! answer. This module reads stdin and guarantees an answer in time, which blocks the command if
 //! anything fails.
 
+pub(crate) mod change;
 pub(crate) mod file;
 mod install;
-mod take_over;
+pub(crate) mod take_over;
+pub(crate) mod target;
 
 use crate::args::{HookArgs, NamedAgent, TakeOverArg};
 use crate::output;
@@ -45,7 +47,7 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
     }
     let host = start.host.clone();
     let program = match args.take_over {
-        Some(_) => Some(install::program(start)?),
+        Some(_) => Some(target::program(start)?),
         None => None,
     };
     let answer = answer_within(agent, ANSWER_TIMEOUT, move || {

@@ -7,6 +7,7 @@ mod linked;
 mod recorded;
 mod report;
 mod sandbox;
+mod setup;
 mod support;
 mod take_over;
 mod tools;

@@ -43,6 +43,12 @@ pub(in crate::hook) const COMMENTS: JsonForm = JsonForm {
     trailing_commas: false,
 };
 
+/// JSON with comments and trailing commas.
+pub(in crate::hook) const LENIENT: JsonForm = JsonForm {
+    comments: true,
+    trailing_commas: true,
+};
+
 /// Parses a text as strictly as the agent that reads it.
 fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {

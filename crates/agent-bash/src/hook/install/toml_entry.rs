@@ -1,109 +1,156 @@
-//! Edits a hook's entry in a TOML file: a table `[[hooks]]` at the end.
+//! Edits our entry in a TOML file: a table at the end.
 
 use super::bad_file::BadFile;
-use super::line::{hook_command, is_ours};
-use crate::hook::agent::Agent;
 use toml::{Table, Value};
 
-const TABLE_HEADER: &str = "[[hooks]]";
-
-/// Returns the file's text with the hook, which replaces a hook of an earlier version.
-pub(super) fn with(
-    agent: &Agent,
-    entry: &str,
-    before: Option<&str>,
-    (program, options): (&str, &str),
-) -> Result<String, BadFile> {
-    let line = Value::from(hook_command(agent.name, program, options)).to_string();
-    let entry = format!("{TABLE_HEADER}\n{}", entry.replacen("LINE", &line, 1));
-    let Some(before) = before else {
-        return Ok(entry);
-    };
-    if before.contains(&entry) && parse(agent, before).is_ok() {
-        return Ok(before.to_owned());
-    }
-    let Some(cleared) = without(agent, before)? else {
-        return Ok(entry);
-    };
-    // The entry ends as the file did, so that its removal restores the file.
-    let after = match cleared.strip_suffix('\n') {
-        Some(_) => format!("{cleared}\n{entry}"),
-        None => format!("{cleared}\n\n{}", entry.trim_end()),
-    };
-    parse(agent, &after).map_err(|_| BadFile::OtherShape {
-        path: "hooks".to_owned(),
-        expected: "a list of tables [[hooks]]",
-    })?;
-    Ok(after)
+/// A table of ours: an item of a list of tables, or a table in a table.
+pub(super) struct TomlEntry {
+    /// The name of the agent whose file it is.
+    pub(super) agent: &'static str,
+    /// The table's header.
+    pub(super) header: &'static str,
+    /// The names from the root to the list, or to the table.
+    pub(super) keys: &'static [&'static str],
+    /// What must be at `keys`, for an error.
+    pub(super) expected: &'static str,
+    /// True if agent-bash wrote the table.
+    pub(super) is_ours: Box<dyn Fn(&Value) -> bool>,
 }
 
-/// Returns the file's text without the hook. `None` if the file did not exist before.
-pub(super) fn without(agent: &Agent, before: &str) -> Result<Option<String>, BadFile> {
-    let mut expected = parse(agent, before)?;
-    if let Some(Value::Array(hooks)) = expected.get_mut("hooks") {
-        hooks.retain(|hook| !is_hook(agent, hook));
-    }
-    let mut lines: Vec<&str> = before.split_inclusive('\n').collect();
-    while let Some((start, end)) = find(agent, &lines) {
-        if start == 0 && end == lines.len() {
-            return Ok(None);
+impl TomlEntry {
+    /// Returns the file's text with the entry, which replaces an entry of an earlier version.
+    pub(super) fn with(&self, before: Option<&str>, lines: &str) -> Result<String, BadFile> {
+        let entry = format!("{}\n{lines}", self.header);
+        let Some(before) = before else {
+            return Ok(entry);
+        };
+        if before.contains(&entry) && self.parse(before).is_ok() {
+            return Ok(before.to_owned());
         }
-        lines.drain(start..end);
-        // The blank line that the installation put before the entry.
-        if start > 0 && lines[start - 1].trim().is_empty() {
-            lines.remove(start - 1);
+        let Some(cleared) = self.without(before)? else {
+            return Ok(entry);
+        };
+        if let Some(value @ Value::Table(_)) = value_at(&self.parse(&cleared)?, self.keys) {
+            return Err(BadFile::AlreadySet {
+                path: self.keys.join("."),
+                value: value.to_string(),
+            });
         }
-        if end > lines.len() && !before.ends_with('\n') {
-            let last = lines.pop().unwrap_or_default();
-            lines.push(last.trim_end_matches('\n'));
-        }
+        // The entry ends as the file did, so that its removal restores the file.
+        let after = match cleared.strip_suffix('\n') {
+            Some(_) => format!("{cleared}\n{entry}"),
+            None if cleared.is_empty() => entry.trim_end().to_owned(),
+            None => format!("{cleared}\n\n{}", entry.trim_end()),
+        };
+        self.parse(&after).map_err(|_| self.other_shape())?;
+        Ok(after)
     }
-    let after: String = lines.concat();
-    let mut found = parse(agent, &after)?;
-    for table in [&mut expected, &mut found] {
-        if table
-            .get("hooks")
-            .and_then(Value::as_array)
-            .is_some_and(Vec::is_empty)
-        {
-            table.remove("hooks");
-        }
-    }
-    if found != expected {
-        return Err(BadFile::OtherShape {
-            path: "hooks".to_owned(),
-            expected: "a list of tables [[hooks]]",
-        });
-    }
-    Ok(Some(after))
-}
 
-/// Returns the range of the entry's lines, from its header to its last key.
-fn find(agent: &Agent, lines: &[&str]) -> Option<(usize, usize)> {
-    let starts = (0..lines.len()).filter(|index| lines[*index].trim() == TABLE_HEADER);
-    starts.into_iter().find_map(|start| {
-        let next = lines[start + 1..]
-            .iter()
-            .position(|line| line.starts_with('['));
-        let mut end = next.map_or(lines.len(), |next| start + 1 + next);
-        let is_key = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
-        while end > start + 1 && !is_key(lines[end - 1]) {
-            end -= 1;
+    /// Returns the file's text without the entry. `None` if the file did not exist before.
+    pub(super) fn without(&self, before: &str) -> Result<Option<String>, BadFile> {
+        let mut expected = self.parse(before)?;
+        let mut lines: Vec<&str> = before.split_inclusive('\n').collect();
+        while let Some((start, end)) = self.find(&lines) {
+            if start == 0 && end == lines.len() {
+                return Ok(before.strip_suffix('\n').is_none().then(String::new));
+            }
+            lines.drain(start..end);
+            // The blank line that the installation put before the entry.
+            if start > 0 && lines[start - 1].trim().is_empty() {
+                lines.remove(start - 1);
+            }
+            if end > lines.len() && !before.ends_with('\n') {
+                let last = lines.pop().unwrap_or_default();
+                lines.push(last.trim_end_matches('\n'));
+            }
         }
-        let table: Table = lines[start + 1..end].concat().parse().ok()?;
-        is_hook(agent, &Value::Table(table)).then_some((start, end))
-    })
-}
+        let after: String = lines.concat();
+        let mut found = self.parse(&after)?;
+        for table in [&mut expected, &mut found] {
+            self.remove(table, self.keys);
+        }
+        if found != expected {
+            return Err(self.other_shape());
+        }
+        Ok(Some(after))
+    }
 
-fn is_hook(agent: &Agent, hook: &Value) -> bool {
-    let line = hook.get("command").and_then(Value::as_str);
-    line.is_some_and(|line| is_ours(agent.name, line))
-}
+    /// Returns our entry. `None` if the text has no entry of ours.
+    pub(super) fn own_entry(&self, text: &str) -> Result<Option<Value>, BadFile> {
+        let table = self.parse(text)?;
+        let entry = value_at(&table, self.keys).filter(|entry| (self.is_ours)(entry));
+        Ok(entry.cloned())
+    }
 
-fn parse(agent: &Agent, text: &str) -> Result<Table, BadFile> {
-    text.parse()
-        .map_err(|error: toml::de::Error| BadFile::NotToml {
-            agent: agent.name,
-            error: error.to_string(),
+    /// Removes our entries, and the tables and lists that are empty without them.
+    fn remove(&self, table: &mut Table, keys: &[&str]) {
+        let Some((name, inner)) = keys.split_first() else {
+            return;
+        };
+        let Some(value) = table.get_mut(*name) else {
+            return;
+        };
+        let is_removed = match value {
+            Value::Array(items) if inner.is_empty() => {
+                items.retain(|item| !(self.is_ours)(item));
+                items.is_empty()
+            }
+            Value::Table(table) if !inner.is_empty() => {
+                self.remove(table, inner);
+                table.is_empty()
+            }
+            value => inner.is_empty() && (self.is_ours)(value),
+        };
+        if is_removed {
+            table.remove(*name);
+        }
+    }
+
+    /// Returns the range of the entry's lines, from its header to its last key, with the tables
+    /// below it.
+    fn find(&self, lines: &[&str]) -> Option<(usize, usize)> {
+        let below = format!("[{}.", self.keys.join("."));
+        let starts = (0..lines.len()).filter(|index| lines[*index].trim() == self.header);
+        starts.into_iter().find_map(|start| {
+            let next = lines[start + 1..]
+                .iter()
+                .position(|line| line.starts_with('[') && !line.starts_with(&below));
+            let mut end = next.map_or(lines.len(), |next| start + 1 + next);
+            let is_key = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
+            while end > start + 1 && !is_key(lines[end - 1]) {
+                end -= 1;
+            }
+            let table: Table = lines[start..end].concat().parse().ok()?;
+            let entry = match value_at(&table, self.keys)? {
+                Value::Array(items) => items.first()?,
+                entry => entry,
+            };
+            (self.is_ours)(entry).then_some((start, end))
         })
+    }
+
+    fn other_shape(&self) -> BadFile {
+        BadFile::OtherShape {
+            path: self.keys.join("."),
+            expected: self.expected,
+        }
+    }
+
+    fn parse(&self, text: &str) -> Result<Table, BadFile> {
+        text.parse()
+            .map_err(|error: toml::de::Error| BadFile::NotToml {
+                agent: self.agent,
+                error: error.to_string(),
+            })
+    }
+}
+
+/// Returns the value at a path of names.
+fn value_at<'a>(table: &'a Table, keys: &[&str]) -> Option<&'a Value> {
+    let (name, inner) = keys.split_first()?;
+    let value = table.get(*name)?;
+    if inner.is_empty() {
+        return Some(value);
+    }
+    value_at(value.as_table()?, inner)
 }

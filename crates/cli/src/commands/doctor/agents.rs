@@ -1,27 +1,91 @@
-//! Reports which agents of this machine use `agent-bash shell`, by one harmless call of each.
+//! Reports which agents of this machine use agent-bash: as a shell, tried by one harmless call, as a
+//! hook, or as an MCP server.
 
 use super::finding::{Finding, FindingGrade};
+use crate::args::NamedAgent;
+use crate::commands::hook::change::Connection;
 use crate::commands::hook::file::SettingsFile;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::start::StartContext;
-use agent_bash::hook::install::{SettingsScope, file, is_rewriting, shell_file, shell_of};
-use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, ShellLink, ShellSetting, ShellWay};
+use agent_bash::hook::install::{
+    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,
+};
+use agent_bash::hook::mcp_agents::McpAgent;
+use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 use agent_bash::hook::{Agent, by_name};
 use std::path::Path;
 
-/// Returns a finding for each agent whose program is on `PATH` or whose settings name a link of
-/// ours.
+/// Returns findings for each agent whose program is on `PATH` or whose files have an entry of ours.
 pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
-    let findings = SHELL_AGENTS.into_iter().map(|agent| finding(agent, start));
-    findings.flatten().collect()
+    NamedAgent::all()
+        .flat_map(|agent| {
+            let mut findings = connections(agent, start);
+            let is_connected = !findings.is_empty();
+            let shell = agent.shell;
+            let shell = shell.and_then(|shell| finding(shell, is_connected, start));
+            findings.splice(0..0, shell);
+            findings
+        })
+        .collect()
 }
 
-fn finding(agent: &ShellAgent, start: &StartContext) -> Option<Finding> {
-    let is_installed = shell_link::find_on_path(agent.program, start).is_some();
+/// Returns a finding for the agent's hook and one for its MCP server, if they are set up.
+fn connections(agent: NamedAgent, start: &StartContext) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let hooks = agent.hook.into_iter().map(Connection::Hook);
+    if hooks
+        .flat_map(Connection::entries)
+        .any(|hook| is_in_a_file(hook, start))
+    {
+        let detail = "its hook asks agent-bash before each command";
+        findings.push(Finding::new(FindingGrade::Works, agent.name, detail));
+    }
+    if let Some(program) = agent.mcp.and_then(|mcp| server_of(mcp, start)) {
+        let exists = if program.contains('/') {
+            Path::new(&program).exists()
+        } else {
+            shell_link::find_on_path(&program, start).is_some()
+        };
+        let detail = if exists {
+            format!("its MCP server is `{program} mcp`")
+        } else {
+            let name = agent.name;
+            format!(
+                "its MCP server is {program}, which does not exist; agent-bash setup --agent {name}=mcp repairs that"
+            )
+        };
+        findings.push(Finding::new(FindingGrade::of(exists), agent.name, detail));
+    }
+    findings
+}
+
+/// True if the user's file or the project's has an entry of this connection.
+fn is_in_a_file(connection: Connection, start: &StartContext) -> bool {
+    let scopes = [SettingsScope::Project, SettingsScope::User].into_iter();
+    let mut files = scopes.filter_map(|scope| connection.file(scope, start));
+    files.any(|path| {
+        let settings = SettingsFile::read(&path).ok();
+        let text = settings.as_ref().and_then(SettingsFile::text);
+        text.is_some_and(|text| connection.is_installed(text).unwrap_or_default())
+    })
+}
+
+/// Returns the program in our entry among the agent's MCP servers.
+fn server_of(agent: &McpAgent, start: &StartContext) -> Option<String> {
+    let settings = SettingsFile::read(&mcp_file(agent, &start.host)?).ok()?;
+    mcp_program(agent, settings.text()?).ok()?
+}
+
+/// Returns a finding for the agent's shell. An agent that is connected in another way gets no
+/// advice.
+fn finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -> Option<Finding> {
+    let advice = || (!is_connected).then(|| (FindingGrade::Note, not_through_us(agent)));
+    let program = by_name(agent.name)?.program;
+    let is_installed = shell_link::find_on_path(program, start).is_some();
     let (grade, detail) = match &agent.way {
         ShellWay::Setting(setting) => match link_in_settings(setting, start) {
             Ok(Some(link)) => check_link(Path::new(&link), setting.link, start),
-            Ok(None) if is_installed => (FindingGrade::Note, not_through_us(agent)),
+            Ok(None) if is_installed => advice()?,
             Err(reason) if is_installed => (FindingGrade::Note, reason),
             _ => return None,
         },
@@ -30,13 +94,13 @@ fn finding(agent: &ShellAgent, start: &StartContext) -> Option<Finding> {
             Some(bash) if LinkTarget::of(&bash) == LinkTarget::ThisProgram => {
                 check_link(&bash, ShellLink::Bash, start)
             }
-            _ => (FindingGrade::Note, not_through_us(agent)),
+            _ => advice()?,
         },
         ShellWay::Fixed if has_rewriting_hook(agent, start) => (
             FindingGrade::Works,
             "its hook replaces each command by a call of agent-bash shell".to_owned(),
         ),
-        ShellWay::Fixed => (FindingGrade::Note, not_through_us(agent)),
+        ShellWay::Fixed => advice()?,
     };
     Some(Finding::new(grade, agent.name, detail))
 }

@@ -1,16 +1,15 @@
 //! `agent-bash hook --take-over`: makes `agent-bash shell` the shell of an agent, and undoes that.
 
-use super::file::SettingsFile;
-use super::install::{confirm, diff};
+use super::change::{Connection, FileChange, confirm};
+use super::target::make_and_probe;
 use crate::args::HookArgs;
-use crate::commands::shell_link::{self, LinkProbe};
 use crate::output;
 use crate::start::StartContext;
 use crate::usage::UsageError;
-use agent_bash::hook::Agent;
-use agent_bash::hook::install::{BadFile, SettingsScope, shell_file, with_shell, without_shell};
+use agent_bash::hook::install::SettingsScope;
 use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
-use anyhow::{Context, anyhow};
+use agent_bash::hook::{Agent, by_name};
+use anyhow::Context;
 use std::path::Path;
 
 /// The error if the home directory, which contains the links, is unknown.
@@ -29,34 +28,32 @@ pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result
 }
 
 /// Writes the agent's setting, after a harmless command has run through the link.
-fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> anyhow::Result<u8> {
+fn by_setting(
+    args: &HookArgs,
+    setting: &'static ShellSetting,
+    start: &StartContext,
+) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let scope = if args.project {
         SettingsScope::Project
     } else {
         SettingsScope::User
     };
-    let path = shell_file(setting, scope, &start.host).context(NO_HOME)?;
-    let settings = SettingsFile::read(&path)?;
-    let before = settings.text();
-    let bad = |error: BadFile| UsageError(format!("{}: {error}", path.display()));
+    let connection = Connection::Shell(setting);
+    let path = connection.file(scope, start).context(NO_HOME)?;
+    let mut change = FileChange::read(path)?;
     let link = setting.link.path(&start.host).context(NO_HOME)?;
-    let after = if args.install {
-        Some(with_shell(setting, before, settings_path(&link, setting)?).map_err(bad)?)
-    } else {
-        match before {
-            Some(before) => without_shell(setting, before).map_err(bad)?,
-            None => None,
-        }
-    };
-    let is_unchanged = before == after.as_deref();
+    let target = args.install.then(|| connection.target(start)).transpose()?;
+    let edited = change.edit(connection, target.as_deref());
+    edited.map_err(|error| change.usage_error(&error))?;
+    let is_unchanged = change.is_unchanged();
     if is_unchanged && !args.install {
-        let path = path.display();
+        let path = change.path.display();
         output::print(&format!("{path}: {name} does not go through agent-bash\n"))?;
         return Ok(0);
     }
     if !is_unchanged {
-        output::print(&diff(&path, before, after.as_deref()))?;
+        output::print(&change.diff())?;
         if !args.yes && !confirm()? {
             output::say("agent-bash: nothing was written");
             return Ok(1);
@@ -67,46 +64,52 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> 
         make_and_probe(&link, setting.link, start)?;
     }
     if is_unchanged {
-        let (path, link) = (path.display(), link.display());
+        let (path, link) = (change.path.display(), link.display());
         output::print(&format!(
             "{path}: {name} goes through {link} already; the link works\n"
         ))?;
         return Ok(0);
     }
-    settings.replace(after.as_deref(), false)?;
-    let done = match after {
-        Some(_) => "wrote",
-        None => "removed",
-    };
+    change.write()?;
     let hint = if args.install {
         setting.install_hint.to_owned()
     } else {
-        // The link stays, because running agents still use it.
-        let link = link.display();
-        format!("{link} stays for agents that are running; remove it when none is")
+        link_stays(&link)
     };
-    let path = path.display();
-    output::print(&format!("{done} {path}\n{hint}\n"))?;
+    output::print(&format!("{hint}\n"))?;
     Ok(0)
 }
 
-/// Makes a link and prints how to start an agent that starts the first `bash` in `PATH`.
+/// Returns the note on a link after its removal from the settings: running agents still use it.
+pub(crate) fn link_stays(link: &Path) -> String {
+    let link = link.display();
+    format!("{link} stays for agents that are running; remove it when none is")
+}
+
+/// Replaces the shell of an agent that starts the first `bash` in `PATH`.
 fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> anyhow::Result<u8> {
-    let (name, program) = (agent.name, agent.program);
+    let name = agent.name;
     if args.uninstall {
         output::print(&format!(
             "{name} starts the first bash in PATH; nothing was written for it\n"
         ))?;
         return Ok(0);
     }
+    put_in_path(agent, start)?;
+    Ok(0)
+}
+
+/// Makes a link and prints how to start an agent that starts the first `bash` in `PATH`.
+pub(crate) fn put_in_path(agent: &ShellAgent, start: &StartContext) -> anyhow::Result<()> {
     let link = ShellLink::Bash.path(&start.host).context(NO_HOME)?;
     make_and_probe(&link, ShellLink::Bash, start)?;
     let directory = link.parent().unwrap_or(&link).display().to_string();
     let directory = shlex::try_quote(&directory).unwrap_or_default();
+    let name = agent.name;
+    let program = by_name(name).map_or(name, |agent| agent.program);
     output::print(&format!(
         "{name} starts the first bash in PATH. Start it with our link in front:\n  PATH={directory}:\"$PATH\" {program}\n"
-    ))?;
-    Ok(0)
+    ))
 }
 
 /// The error for an agent whose shell cannot be replaced.
@@ -120,32 +123,4 @@ fn fixed_shell(args: &HookArgs) -> UsageError {
         "{fixed_shell}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}. \
          Then {name} no longer asks you about commands, and its permission rules see the new text"
     ))
-}
-
-/// Returns the link's path as text for the agent's settings.
-fn settings_path<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, UsageError> {
-    let shown = link.display();
-    let text = link
-        .to_str()
-        .ok_or_else(|| UsageError(format!("{shown} is not UTF-8, as settings are")))?;
-    // The agent also puts the prefix into a line for `sh`.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);
-    if setting.link == ShellLink::Prefix && !text.chars().all(is_plain) {
-        return Err(UsageError(format!(
-            "the agent does not take a path with a blank or a special character, such as {shown}; \
-             set XDG_DATA_HOME to a directory whose path has none"
-        )));
-    }
-    Ok(text)
-}
-
-fn make_and_probe(link: &Path, kind: ShellLink, start: &StartContext) -> anyhow::Result<()> {
-    shell_link::make(link, &shell_link::program(start)?)?;
-    match shell_link::probe(link, kind, start) {
-        LinkProbe::Failed(reason) => Err(anyhow!(
-            "a call of {} failed, so the agent was not changed: {reason}",
-            link.display()
-        )),
-        LinkProbe::Ran | LinkProbe::Recorded => Ok(()),
-    }
 }
