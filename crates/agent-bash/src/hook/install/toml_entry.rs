@@ -11,7 +11,7 @@ pub(super) struct TomlEntry {
     pub(super) header: &'static str,
     /// The names from the root to the list, or to the table.
     pub(super) keys: &'static [&'static str],
-    /// What must be at `keys`, for an error.
+    /// The expected kind of the value at `keys`, for an error.
     pub(super) expected: &'static str,
     /// True if agent-bash wrote the table.
     pub(super) is_ours: Box<dyn Fn(&Value) -> bool>,

@@ -1,5 +1,5 @@
-//! Reports which agents of this machine use agent-bash: as a shell, tried by one harmless call, as a
-//! hook, or as an MCP server.
+//! Reports which agents of this machine use agent-bash: as a shell, tried by one harmless call, as
+//! a hook, or as an MCP server.
 
 use super::finding::{Finding, FindingGrade};
 use crate::args::NamedAgent;

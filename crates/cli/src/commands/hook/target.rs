@@ -1,4 +1,4 @@
-//! What an agent starts: this program, or a link to it.
+//! The program that an agent starts: this one, or a link to it.
 
 use crate::commands::shell_link::{self, LinkProbe};
 use crate::start::StartContext;
