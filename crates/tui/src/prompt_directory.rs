@@ -110,6 +110,10 @@ fn display_path(path: &Path, home: Option<&Path>) -> String {
     one_line(&text).into_owned()
 }
 
+/// What `HEAD` names in every repository with the reference format `reftable`, whose branches are in
+/// a binary file that only git reads.
+const REFTABLE_HEAD: &str = "refs/heads/.invalid";
+
 /// The branch checked out in the repository around a directory, or the commit.
 fn branch(directory: &Path) -> Option<String> {
     let git = directory
@@ -128,6 +132,9 @@ fn branch(directory: &Path) -> Option<String> {
     let rebased = rebased.iter().find_map(|name| read_start(name));
     let head = rebased.as_deref().unwrap_or(&head).trim_end();
     let head = head.strip_prefix("ref: ").unwrap_or(head);
+    if head == REFTABLE_HEAD {
+        return None;
+    }
     let name = match head.strip_prefix("refs/") {
         Some(name) => name.strip_prefix("heads/").unwrap_or(head),
         None => head.get(..SHORT_HASH_CHARS)?,
@@ -209,6 +216,7 @@ mod tests {
             ("ref: refs/heads/a/b\n", Some("a/b")),
             ("ref: refs/heads/a\x1b[31mb\n", Some("a<U+001B>[31mb")),
             ("0123456789abcdef\n", Some("0123456")),
+            ("ref: refs/heads/.invalid\n", None),
             ("", None),
         ] {
             fs::write(repo.join(".git/HEAD"), head).unwrap();
