@@ -266,10 +266,35 @@ impl ApplyDirectories<'_> {
             Err(Errno::ACCESS) => {
                 open_up(&mut self.root, op.path())?;
                 open_up(&mut self.slots, op.slot())?;
-                self.rename(op, flags)
+                match self.rename(op, flags) {
+                    Err(Errno::ACCESS) => self.rename_read_only(op, flags),
+                    other => other,
+                }
             }
             other => other,
         }
+    }
+
+    /// Renames a directory that its owner may not write: a rename to another parent writes its `..`.
+    fn rename_read_only(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {
+        let is_put = op.act == SlotRename::Put;
+        let (tree, path) = match is_put {
+            true => (&mut self.slots, op.slot()),
+            false => (&mut self.root, op.path()),
+        };
+        let (parent, name) = tree.parent(path)?;
+        let seen = FileStat::at(parent, name)?;
+        let seen = seen.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
+        let mode = Mode::from_raw_mode(seen.permissions());
+        chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
+        let renamed = self.rename(op, flags);
+        let (tree, path) = match is_put == renamed.is_ok() {
+            true => (&mut self.root, op.path()),
+            false => (&mut self.slots, op.slot()),
+        };
+        let (parent, name) = tree.parent(path)?;
+        chmodat(parent, name, mode, AtFlags::empty())?;
+        renamed
     }
 
     fn rename(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {

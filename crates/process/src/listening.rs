@@ -63,6 +63,13 @@ pub fn addresses_in_network_of(pid: u32) -> Vec<SocketAddr> {
     sockets.map(|socket| socket.address).collect()
 }
 
+/// Returns the inodes of the sockets that listen on a TCP port, in the network of a process.
+pub(crate) fn listener_inodes(pid: i32, port: u16) -> Vec<u64> {
+    let sockets = listening_sockets(&pid.to_string()).into_iter();
+    let sockets = sockets.filter(|socket| socket.address.port() == port);
+    sockets.map(|socket| socket.inode).collect()
+}
+
 /// Returns the holder of a port in the network namespace of this process. Reads the descriptors of
 /// all processes. If several processes have the socket open, returns the oldest.
 pub fn port_holder(port: u16) -> Option<PortHolder> {

@@ -163,7 +163,7 @@ async fn trial_without_changes_is_not_held() {
         let result = case.run(tried(&json!(true))).await;
         assert_eq!(state(&result), Some(ChangesState::Discarded), "{result:?}");
         let text = &result.text;
-        assert!(text.contains("[Trial 1: it changes no file.]"), "{text}");
+        assert!(text.contains("[Trial 1: it changes no file in "), "{text}");
         let state = case.root.path().join("state");
         let sets = ChangeSets::in_state(state, "s", case.repo());
         assert_eq!(sets.list().unwrap(), []);

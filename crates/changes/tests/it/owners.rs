@@ -1,4 +1,4 @@
-//! Files of another user, as a user other than root: an undo cannot create them again.
+//! Files of another user, and directories that their owner may not write, as a user other than root.
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree};
@@ -45,6 +45,39 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
     place.store().undo(SESSION, changes.id, &[], false).unwrap();
     assert_eq!(place.text("own").as_deref(), Some("own\n"));
     assert_eq!(place.text("moved").as_deref(), Some("foreign\n"));
+}
+
+/// A rename of a directory to another parent needs write permission for the directory itself.
+#[test]
+fn undo_restores_removed_and_moved_read_only_directories() {
+    const THIS: &str = "owners::undo_restores_removed_and_moved_read_only_directories";
+    if rustix::process::geteuid().is_root() {
+        return without_privileges(THIS);
+    }
+    let place = TestTree::new(
+        "mkdir -p gone/in empty moved; touch gone/a gone/in/b moved/c; \
+         chmod 500 gone/in gone empty moved",
+    );
+    let look = || {
+        place.sh("find . -printf '%P %m\\n' | sort >../list");
+        fs::read_to_string(place.root.join("../list")).unwrap()
+    };
+    let before = look();
+    let steps: &[(&[_], _)] = &[
+        (&[("gone", Name)], "chmod -R u+w gone; rm -r gone"),
+        (&[("empty", Name)], "rmdir empty"),
+        (&[("moved", Name), ("to", Name)], "mv moved to"),
+    ];
+    let changes = traced(&place, steps);
+    assert_eq!(changes.undo, Undoable::Whole);
+    let after = look();
+    let store = place.store();
+    for _ in 0..2 {
+        store.undo(SESSION, changes.id, &[], false).unwrap();
+        assert_eq!(look(), before);
+        store.redo(SESSION, changes.id).unwrap();
+        assert_eq!(look(), after);
+    }
 }
 
 fn without_privileges(test: &str) {

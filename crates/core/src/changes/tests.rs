@@ -170,13 +170,13 @@ fn the_texts_are_fixed() {
         ),
         (
             nothing.text(AnnouncedChanges::None).unwrap(),
-            "[Trial 7: nothing applied yet. It changes no file. Details: changes://7]",
+            "[Trial 7: nothing applied yet. It changes no file in /p. Details: changes://7]",
         ),
         (
             set(ChangesState::Discarded, Vec::new())
                 .text(AnnouncedChanges::None)
                 .unwrap(),
-            "[Trial 7: it changes no file.]",
+            "[Trial 7: it changes no file in /p.]",
         ),
         (
             done.text(AnnouncedChanges::Deletions).unwrap(),

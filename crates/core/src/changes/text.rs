@@ -48,9 +48,7 @@ impl Changes {
         }
         match self.state {
             ChangesState::Held => Some(self.held_text()),
-            ChangesState::Discarded if self.counts.total() == 0 => {
-                Some(nothing_text(self.id, self.exact))
-            }
+            ChangesState::Discarded if self.counts.total() == 0 => Some(self.nothing_text()),
             ChangesState::Discarded => Some(discarded_text(self.id)),
             _ => self.done_text(tell),
         }
@@ -66,7 +64,7 @@ impl Changes {
             .collect();
         let what = match (counts.is_empty(), deleted.is_empty()) {
             (true, _) if !self.exact => "It changes no known file".to_owned(),
-            (true, _) => "It changes no file".to_owned(),
+            (true, _) => format!("It changes no file in {}", one_line(&self.root)),
             (false, true) => counts,
             (false, false) => format!("{counts}: {}", list(&deleted, self.counts.deleted)),
         };
@@ -74,6 +72,13 @@ impl Changes {
             "[Trial {}: nothing applied yet. {what}. Details: {}]",
             self.id, self.all
         )
+    }
+
+    /// Returns the text of a trial that changed no file of its tree. Other files are not held back.
+    fn nothing_text(&self) -> String {
+        let known = if self.exact { "" } else { " that is known" };
+        let (id, root) = (self.id, one_line(&self.root));
+        format!("[Trial {id}: it changes no file{known} in {root}.]")
     }
 
     fn done_text(&self, tell: AnnouncedChanges) -> Option<String> {
@@ -133,12 +138,6 @@ pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
 pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
     let name = one_line(&file.path);
     format!("[Trial {id} not applied: {name} was changed by another process meanwhile.]")
-}
-
-/// Returns the text of a trial that changed no file.
-fn nothing_text(id: ChangesId, exact: bool) -> String {
-    let known = if exact { "" } else { " that is known" };
-    format!("[Trial {id}: it changes no file{known}.]")
 }
 
 /// Returns the text of a discarded trial.

@@ -4,7 +4,13 @@ use crate::support::{cache, run_with, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::{Cancel, SessionName};
-use std::fs;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixListener;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 
 /// A file that a session's shell opened in one call can be written in the next. While the shell
 /// has no file open, its calls are recorded only once they are about to change one.
@@ -44,4 +50,93 @@ async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
         store.undo("s", call.id, &[], false).unwrap();
     }
     assert_eq!(fs::read_to_string(place.root.join("a")).unwrap(), "a\n");
+}
+
+/// Runs the scripts in one session. Asserts which records lack something. `before` is called before
+/// each script.
+async fn assert_lacking(
+    place: &TestWorkspace,
+    scripts: &[(&str, bool)],
+    mut before: impl FnMut(&str),
+) {
+    let (cache, cancel, store) = (cache(), Cancel::new(), place.store());
+    for (script, lacks) in scripts {
+        before(script);
+        let set = store.begin_trace("s", &place.root, ChangesLevel::Undo);
+        let set = set.unwrap();
+        let traced = Some(set.dir().to_owned());
+        let spec = spec(script).cwd(place.root.clone()).trace(traced);
+        let spec = spec.session(SessionName("a".into())).enter_cwd(false);
+        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        let lacking = ran.outcome.traced.as_ref().map(|it| it.lacking.is_some());
+        assert_eq!(lacking, Some(*lacks), "{script}: {ran:?}");
+        store.finish(set).unwrap();
+    }
+}
+
+/// A connection that a shell opened in one call can ask its peer for changes in the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
+    let place = TestWorkspace::with(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fifo = place.temp.path().join("fifo");
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, &fifo, FileType::Fifo, mode, 0).unwrap();
+    let _reader = File::options().read(true).write(true).open(&fifo).unwrap();
+    let (pipe, _writer) = std::io::pipe().unwrap();
+    let pipe = format!("/proc/{}/fd/{}", std::process::id(), pipe.as_raw_fd());
+    let connect = format!("exec 5<>/dev/tcp/127.0.0.1/{port}");
+    let open_fifo = format!("exec 5>{}", fifo.display());
+    let write_pipe = format!("echo request >{pipe}");
+    let open_pipe = format!("exec 5>{pipe}");
+    let scripts = [
+        ("true", false),
+        (&*connect, true),
+        ("echo request >&5", true),
+        ("exec 5>&-", true),
+        ("true", false),
+        (&*open_fifo, true),
+        ("echo request >&5", true),
+        ("exec 5>&-", true),
+        ("true", false),
+        (&*write_pipe, true),
+        (&*open_pipe, true),
+        ("echo request >&5", true),
+        ("exec 5>&-", true),
+        // Pipes of the call itself.
+        ("echo a | cat >/dev/stderr; echo b >/proc/$$/fd/1", false),
+    ];
+    assert_lacking(&place, &scripts, |_| {}).await;
+}
+
+/// After the end of a traced server, an outside process can listen at its address.
+#[tokio::test(flavor = "multi_thread")]
+async fn call_that_connects_to_the_successor_of_a_traced_server_is_not_exact() {
+    let place = TestWorkspace::with(&[]);
+    let path = place.temp.path().join("socket");
+    let unused = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = unused.local_addr().unwrap();
+    drop(unused);
+    let listen = format!("{PROGRAM} listen {address}");
+    let listen_local = format!("{PROGRAM} listen-local {}", path.display());
+    let connect = format!("exec 5<>/dev/tcp/127.0.0.1/{}; exec 5>&-", address.port());
+    let connect_local = format!("{PROGRAM} connect {}", path.display());
+    let scripts = [
+        (&*listen, false),
+        (&*listen_local, false),
+        (&*connect, true),
+        (&*connect_local, true),
+    ];
+    let mut outside = None;
+    let serve = |script: &str| {
+        if script == connect {
+            let internet = TcpListener::bind(address).unwrap();
+            let local = UnixListener::bind(&path).unwrap();
+            outside = Some(internet);
+            std::thread::spawn(move || drop(local.accept()));
+        }
+    };
+    assert_lacking(&place, &scripts, serve).await;
+    drop(outside);
 }

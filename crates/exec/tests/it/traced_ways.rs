@@ -151,6 +151,16 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
             ),
             Some(&["d/seven", "d/six"][..]),
         ),
+        // The first change of the call, below a directory of the kernel's file systems.
+        (
+            "unshare -rm sh -c 'mount --bind d /dev; echo x >/dev/seven'".to_owned(),
+            Some(&["d/seven"]),
+        ),
+        (
+            "unshare -rm sh -c 'mount --bind d/six /proc/version; echo x >>/proc/version'"
+                .to_owned(),
+            Some(&["d/six"]),
+        ),
         (
             format!("unshare -rm {PROGRAM} clone-write"),
             Some(&["d/six"]),

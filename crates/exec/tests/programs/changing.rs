@@ -91,6 +91,11 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
             )?;
             let _ = TcpStream::from(socket).read(&mut [0; 8]);
         }
+        "listen" => drop(TcpListener::bind(argument)?),
+        "listen-local" => {
+            drop(UnixListener::bind(&argument)?);
+            fs::remove_file(argument)?;
+        }
         "connect-itself" => {
             let local = UnixListener::bind("socket")?;
             let internet = TcpListener::bind("127.0.0.1:0")?;

@@ -7,7 +7,7 @@ use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
-use super::trace::TracerReuse;
+use super::trace::{self, TracerReuse};
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
@@ -15,7 +15,7 @@ use agent_bash_sandbox::{SandboxError, WatchScope};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::fs::OFlags;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// State that a supervisor in the session of its host has inherited, and passes on to the shell.
 #[derive(Debug)]
@@ -94,11 +94,16 @@ fn launch(
         }
     }
     let (output, captured) = capture(&start.output)?;
+    let mut files = trace::inherited_files(passed_on.iter().copied());
     for (slot, stream) in standard[1..].iter_mut().zip(captured) {
         if let Some(stream) = stream {
             *slot = stream;
         }
     }
+    files.extend(trace::inherited_files(
+        standard.iter().map(AsRawFd::as_raw_fd),
+    ));
+    SandboxedStart::check_inherited(start, standard.iter().map(AsRawFd::as_raw_fd))?;
     let sandboxed = SandboxedStart::prepare(start, passed_on, network)?;
     let command = ShellCommand {
         group: direct.group,
@@ -116,6 +121,10 @@ fn launch(
         .transpose()?;
     let started = started.unwrap_or_default();
     let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let tracer = tracer.or(sandbox_tracer);
+    if let Some(tracer) = &tracer {
+        tracer.set_inherited(files);
+    }
     limits::apply(pid, &start.limits)?;
     let pipes = output.iter().map(AsFd::as_fd);
     Ok(LaunchedShell {
@@ -128,7 +137,7 @@ fn launch(
             directory: started.directory,
             mounts: started.mounts,
             view: None,
-            tracer: tracer.or(sandbox_tracer),
+            tracer,
             terminal: None,
             phase: ShellPhase::Running,
         },

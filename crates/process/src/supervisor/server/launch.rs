@@ -166,6 +166,9 @@ fn try_launch(
     let confinement = confinement.unwrap_or_default();
     let (sandbox_tracer, unwatched) = split_tracer(confinement.watched);
     let tracer = tracer.or(sandbox_tracer);
+    if let Some(tracer) = &tracer {
+        tracer.set_inherited(trace::inherited_files(stdin.map(AsRawFd::as_raw_fd)));
+    }
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
         shell: Shell {

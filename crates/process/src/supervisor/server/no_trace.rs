@@ -34,6 +34,14 @@ pub(super) enum TracerReuse {
     Same(Option<Tracer>),
 }
 
+pub(super) fn inherited_files(_: impl IntoIterator<Item = i32>) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+pub(super) fn inherits_network_socket(_: impl IntoIterator<Item = i32>) -> bool {
+    false
+}
+
 pub(super) fn start(
     _: &ShellCommand<'_>,
     _: [OwnedFd; 3],
@@ -52,6 +60,10 @@ impl Tracer {
         _: Vec<PathBuf>,
     ) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn set_inherited(&self, _: Vec<PathBuf>) {
+        match self.0 {}
     }
 
     pub(super) fn record(&self, _: PathBuf, _: Option<LiveProcesses>) -> TraceState {

@@ -3,11 +3,11 @@
 
 use super::shell_command::ShellCommand;
 use super::this_program::this_program;
-use super::trace::Tracer;
+use super::trace::{self, Tracer};
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
-use agent_bash_core::sandbox::{self, Plan};
+use agent_bash_core::sandbox::{self, Network, Plan};
 use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
@@ -19,6 +19,10 @@ use std::time::Duration;
 
 /// The time limit of each message of a launcher, which waits only for the kernel.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The reason why a sandbox does not start with a socket of the host's network.
+const NETWORK_SOCKET_REASON: &str = "the sandbox cannot confine an inherited network socket, which \
+    its processes could connect to any address; pass the data through a pipe, or allow the network";
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +87,7 @@ impl SandboxedStart {
         let Some(confinement) = start.sandbox.as_ref().filter(is_confined) else {
             return Ok(None);
         };
+        Self::check_inherited(start, inherited.iter().copied())?;
         let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
         // First in the list, so that the call's variables take precedence.
         let temporary = confinement.plan.is_some().then(|| directory.temporary());
@@ -118,6 +123,19 @@ impl SandboxedStart {
             unrecorded,
             plan: confinement.plan.clone(),
         }))
+    }
+
+    /// Refuses inherited sockets of the host's network, unless the shell has this network.
+    pub(super) fn check_inherited(
+        start: &ShellStart,
+        numbers: impl IntoIterator<Item = i32>,
+    ) -> Result<(), SandboxError> {
+        let plan = start.sandbox.as_ref().and_then(|it| it.plan.as_ref());
+        let is_confined = plan.is_some_and(|plan| plan.network != Network::On);
+        if is_confined && trace::inherits_network_socket(numbers) {
+            return Err(SandboxError::Reported(NETWORK_SOCKET_REASON.to_owned()));
+        }
+        Ok(())
     }
 
     /// Returns the path of the report pipe. It is a FIFO: descriptors of the supervisor cannot be

@@ -20,6 +20,8 @@ mod tracing_thread;
 mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
+pub(super) use held::inherited_files;
+pub(super) use sockets::inherits_network_socket;
 pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;
@@ -29,6 +31,7 @@ use agent_bash_sandbox::trace::memory;
 use agent_bash_sandbox::{SocketGuard, WatchScope};
 use attribution::Attribution;
 use held::UnheldShell;
+use named_file::NamedFile;
 use orders::{Order, OrderSender, RecordOrder, StoppedRecord};
 use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -77,6 +80,8 @@ pub(super) struct Tracer {
     has_survivors: Arc<AtomicBool>,
     /// The shell, if it has no file open to which it could write, as of the last end of a call.
     unheld_shell: Cell<Option<UnheldShell>>,
+    /// True if the shell has inherited files open for writing.
+    inherits: Cell<bool>,
 }
 
 impl Tracer {
@@ -106,6 +111,7 @@ impl Tracer {
             attribution: Attribution::default(),
             has_survivors: Arc::clone(&has_survivors),
             unheld_shell: None,
+            inherited: Vec::new(),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -116,6 +122,7 @@ impl Tracer {
             is_idle: Cell::new(true),
             has_survivors,
             unheld_shell: Cell::new(None),
+            inherits: Cell::new(false),
         })
     }
 
@@ -130,13 +137,23 @@ impl Tracer {
         self.orders.send_deferred(Order::Another);
     }
 
+    /// Names files that the shell has inherited open for writing: it can change them without a
+    /// traced system call.
+    pub(super) fn set_inherited(&self, files: Vec<NamedFile>) {
+        if !files.is_empty() {
+            self.inherits.set(true);
+            self.orders.send(Order::Inherits(files));
+        }
+    }
+
     /// Records changes into the change set in this directory. `live`: the processes of a shell that
     /// has run calls before. If present, this function waits until their open files are recorded,
     /// and returns a failure. Later failures are in the result of [`Self::stop`].
     pub(super) fn record(&self, set: PathBuf, live: Option<LiveProcesses>) -> TraceState {
         let was_idle = self.is_idle.replace(false);
+        let inherits = self.inherits.take();
         let is_deferred = match &live {
-            None => was_idle,
+            None => was_idle && !inherits,
             Some(live) => self.have_no_open_files(live),
         };
         let mut order = RecordOrder {
@@ -148,7 +165,7 @@ impl Tracer {
             self.orders.send_deferred(Order::Record(order));
             return TraceState::complete();
         }
-        if order.live.is_none() {
+        if order.live.is_none() && !inherits {
             self.orders.send(Order::Record(order));
             return TraceState::complete();
         }

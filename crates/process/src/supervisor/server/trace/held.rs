@@ -1,5 +1,5 @@
-//! Records files that processes have open for writing, or mapped: writing to them needs no traced
-//! system call.
+//! Records files that processes have open for writing, or mapped, and connections to outside
+//! processes: writing to them needs no traced system call.
 
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext};
@@ -8,9 +8,12 @@ use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
 use std::collections::HashSet;
-use std::fs::{metadata, read_dir, read_link};
+use std::fs::metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-/// A shell that has no file open to which it could write. Only a traced system call of its own can
+/// A shell that has no file open to which it could write, and no connection to another process. Only a traced system call of its own can
 /// change that, or one that receives a descriptor, which changes their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnheldShell {
@@ -39,7 +42,7 @@ fn descriptor_count(pid: i32) -> Option<u64> {
 
 /// The result of [`record`].
 pub(super) struct HeldFiles {
-    /// True if there is no such file.
+    /// True if there is no such file, no nameless one that could get a name, and no connection.
     pub(super) are_none: bool,
     /// The first error.
     pub(super) recorded: Result<(), IncompleteReason>,
@@ -56,8 +59,31 @@ pub(super) fn record(
         recorded: Ok(()),
     };
     for pid in pids {
-        for file in writable_files(*pid) {
-            let result = context.touches(&file, Touch::Content, *pid, false, record);
+        let mut files = mapped(*pid);
+        // The process may have ended meanwhile.
+        for (number, target) in proc_scan::open_files(&pid.to_string()) {
+            let result = if is_open_for_writing(*pid, number, &target) {
+                held.are_none &= !may_get_name(*pid, number, &target);
+                let Some(file) = NamedFile::from_descriptor(*pid, number) else {
+                    continue;
+                };
+                match file.kind() {
+                    Some(FileType::RegularFile) => {
+                        files.push(file);
+                        continue;
+                    }
+                    _ => context.open_file_reason(file),
+                }
+            } else {
+                context.open_channel_reason(*pid, number, &target)
+            };
+            if let Some(reason) = result {
+                held.are_none = false;
+                held.recorded = held.recorded.and(Err(IncompleteReason::of(reason)));
+            }
+        }
+        for file in files.iter().filter(|file| is_named(file)) {
+            let result = context.touches(file, Touch::Content, *pid, false, record);
             held.are_none = false;
             held.recorded = held.recorded.and(result);
         }
@@ -65,25 +91,31 @@ pub(super) fn record(
     held
 }
 
-/// Returns the writable files of a process that have names.
-fn writable_files(pid: i32) -> Vec<NamedFile> {
-    let files = open_for_writing(pid).into_iter().chain(mapped(pid));
-    let is_named =
-        |file: &NamedFile| file.kind() == Some(FileType::RegularFile) && file.links() > 0;
-    files.filter(is_named).collect()
+/// Returns the regular files among these descriptors of this process that are open for writing.
+pub(in crate::supervisor::server) fn inherited_files(
+    numbers: impl IntoIterator<Item = i32>,
+) -> Vec<NamedFile> {
+    let own = std::process::id().cast_signed();
+    let is_file = |number: &i32| {
+        let found = metadata(format!("/proc/self/fd/{number}"));
+        found.is_ok_and(|found| found.is_file() && found.nlink() > 0)
+    };
+    let numbers = numbers.into_iter().filter(is_file);
+    let written = numbers.filter(|number| is_open_for_writing(own, *number, Path::new("/")));
+    written
+        .filter_map(|number| NamedFile::from_descriptor(own, number))
+        .collect()
 }
 
-fn open_for_writing(pid: i32) -> Vec<NamedFile> {
-    // The process may have ended meanwhile.
-    let Ok(entries) = read_dir(format!("/proc/{pid}/fd")) else {
-        return Vec::new();
-    };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let numbers = names.filter_map(|name| name.parse().ok());
-    let written = numbers.filter(|number| is_open_for_writing(pid, *number));
-    written
-        .filter_map(|number| NamedFile::from_descriptor(pid, number))
-        .collect()
+fn is_named(file: &NamedFile) -> bool {
+    file.kind() == Some(FileType::RegularFile) && file.links() > 0
+}
+
+/// True for a regular file without a name, which `linkat` can give it. A `memfd` gets none.
+fn may_get_name(pid: i32, number: i32, target: &Path) -> bool {
+    let found = metadata(format!("/proc/{pid}/fd/{number}"));
+    found.is_ok_and(|found| found.is_file() && found.nlink() == 0)
+        && !target.as_os_str().as_bytes().starts_with(b"/memfd:")
 }
 
 /// Returns files with shared mappings, which can be written after the descriptor was closed.
@@ -127,10 +159,9 @@ fn never_writable_ranges(pid: i32) -> HashSet<String> {
     found
 }
 
-fn is_open_for_writing(pid: i32, number: i32) -> bool {
+fn is_open_for_writing(pid: i32, number: i32, target: &Path) -> bool {
     // Link targets of sockets and pipes do not begin with a slash.
-    let name = read_link(format!("/proc/{pid}/fd/{number}"));
-    if name.is_ok_and(|name| !name.is_absolute()) {
+    if !target.is_absolute() {
         return false;
     }
     let flags = proc_scan::flags_of(pid, number).unwrap_or_default();
@@ -144,7 +175,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn writable_files_excludes_files_open_for_reading() {
+    fn inherited_files_excludes_files_open_for_reading() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         let (written, read) = (base.join("written"), base.join("read"));
@@ -153,7 +184,7 @@ mod tests {
             fs::File::create(&written).unwrap(),
             fs::File::open(&read).unwrap(),
         );
-        let found = writable_files(std::process::id().cast_signed());
+        let found = inherited_files(proc_scan::own_descriptors());
         let found: Vec<_> = found.iter().filter_map(|file| file.path().ok()).collect();
         assert!(found.contains(&written) && !found.contains(&read));
     }

@@ -46,7 +46,7 @@ impl FileIdentity {
 
 /// A file by its directory and name, or a file that is open.
 #[derive(Debug)]
-pub(super) struct NamedFile {
+pub(in crate::supervisor::server) struct NamedFile {
     /// The directory, or the file itself.
     handle: OwnedFd,
     /// The name in the directory; `None` for the file itself.

@@ -3,6 +3,7 @@
 
 use super::attribution::LiveProcesses;
 use super::held::UnheldShell;
+use super::named_file::NamedFile;
 use agent_bash_core::changes::TraceState;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -19,6 +20,8 @@ pub(super) enum Order {
     Conclude(LiveProcesses),
     /// Trace another shell: all processes of the former have ended.
     Another,
+    /// The next shell has inherited these files open for writing.
+    Inherits(Vec<NamedFile>),
 }
 
 /// The answer to [`Order::Stop`].

@@ -1,14 +1,27 @@
 //! Changes that name no file below the root: by the memory of other processes, and on file systems
 //! that are stored below the root.
 
-use super::named_file::NamedFile;
+use super::named_file::{FileIdentity, NamedFile, path_of};
 use agent_bash_os::{ProcessInfo, mountinfo_path};
 use rustix::fs::fstatfs;
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// `OVERLAYFS_SUPER_MAGIC` of linux/magic.h.
 const OVERLAY_MAGIC: i64 = 0x794c_7630;
+
+/// The magic numbers of linux/magic.h of file systems that only show the kernel's state: `proc`,
+/// `sysfs`, `cgroup`, `cgroup2`, `tracefs`, `debugfs`, `selinuxfs`.
+const KERNEL_MAGICS: [i64; 7] = [
+    0x9fa0,
+    0x6265_6572,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x7472_6163,
+    0x6462_6720,
+    0xf97c_ff8c,
+];
 
 /// The major number of loop devices.
 const LOOP_MAJOR: u32 = 7;
@@ -35,6 +48,29 @@ pub(super) fn is_outside(process: i32) -> bool {
 pub(super) fn is_numbered_as_here(thread: i32) -> bool {
     let namespace = |of: &str| fs::read_link(format!("/proc/{of}/ns/pid")).ok();
     namespace("self") == namespace(&thread.to_string())
+}
+
+/// True if the file is on a file system that only shows the kernel's state.
+pub(super) fn is_of_kernel(file: &NamedFile) -> bool {
+    let Some(handle) = file.directory().or(file.open_file()) else {
+        return false;
+    };
+    let is_shown = fstatfs(handle).is_ok_and(|found| KERNEL_MAGICS.contains(&found.f_type));
+    // Another file may be mounted on the name.
+    is_shown
+        && file.identity().is_none_or(|target| {
+            FileIdentity::of_open(handle).is_ok_and(|handle| handle.mount == target.mount)
+        })
+}
+
+/// True if this is the directory of the descriptors of an outside process.
+pub(super) fn has_outside_descriptors(directory: &OwnedFd, thread: i32) -> bool {
+    let Ok(path) = path_of(directory) else {
+        return false;
+    };
+    let mut numbers = path.iter().filter_map(|part| part.to_str()?.parse().ok());
+    let process: Option<i32> = numbers.next();
+    is_numbered_as_here(thread) && process.is_some_and(is_outside)
 }
 
 /// The process number in the path of a memory file in `/proc`.

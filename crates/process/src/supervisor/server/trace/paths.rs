@@ -5,6 +5,7 @@
 //! an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
+use super::other_ways::has_outside_descriptors;
 use agent_bash_os::process_of_thread;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxFlags, fstatfs,
@@ -245,8 +246,17 @@ impl<'a> ComponentWalk<'a> {
             let found = NamedFile::of(clone(&target)?)?;
             if found.kind() != Some(FileType::Directory) && is_last {
                 // A pipe has no path, and a removed file no name.
-                let is_named = found.links() > 0 && found.path()?.is_absolute();
-                return Ok(ComponentStep::End(is_named.then_some(found)));
+                let has_path = match found.path() {
+                    Ok(path) => path.is_absolute(),
+                    Err(error) => error == Errno::NAMETOOLONG,
+                };
+                let counts = match found.kind() {
+                    Some(FileType::Fifo) if !has_path => {
+                        has_outside_descriptors(&self.current, self.argument.thread)
+                    }
+                    _ => has_path && found.links() > 0,
+                };
+                return Ok(ComponentStep::End(counts.then_some(found)));
             }
             self.current = target;
             return Ok(ComponentStep::Continue);

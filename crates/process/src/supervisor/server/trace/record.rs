@@ -82,7 +82,7 @@ pub(super) struct IncompleteReason {
 }
 
 impl IncompleteReason {
-    fn of(reason: impl Into<String>) -> Self {
+    pub(super) fn of(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
             full: false,
@@ -230,7 +230,8 @@ impl TraceContext {
                 CallEffect::Touches(file, _) => {
                     let path = file.path();
                     let is_harmless = |path: &Path| {
-                        is_virtual(path) && other_ways::process_of_memory(path).is_none()
+                        other_ways::is_of_kernel(file)
+                            && other_ways::process_of_memory(path).is_none()
                     };
                     path.is_ok_and(|path| self.excludes(&path) || is_harmless(&path))
                 }
@@ -280,23 +281,70 @@ impl TraceContext {
                     let path = file.path().map_err(IncompleteReason::unreadable_path)?;
                     self.sockets.record_fifo(path);
                 }
-                CallEffect::WritesToFifo(file) => {
-                    let path = file.path().map_err(IncompleteReason::unreadable_path)?;
-                    let reason = self.sockets.fifo_write_reason(&path);
-                    if let Some(reason) = reason.filter(|_| !self.excludes(&path)) {
+                CallEffect::WritesToFifo(file) | CallEffect::WritesToDevice(file) => {
+                    if let Some(reason) = self.open_file_reason(file) {
                         return Err(IncompleteReason::of(reason));
                     }
-                }
-                CallEffect::WritesToDevice(file) => {
-                    let path = file.path().map_err(IncompleteReason::unreadable_path)?;
-                    let path = path.display();
-                    return Err(IncompleteReason::of(format!(
-                        "a block device was opened for writing ({path})"
-                    )));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns why writing to this open file may change others; `None` for regular files.
+    pub(super) fn open_file_reason(&mut self, file: NamedFile) -> Option<String> {
+        let Ok(path) = file.path() else {
+            return Some("the path of an open file could not be read".to_owned());
+        };
+        let kind = file.kind()?;
+        // A FIFO that this process has open counts as its own.
+        drop(file);
+        match kind {
+            FileType::Fifo if !self.excludes(&path) => self.sockets.fifo_write_reason(&path),
+            FileType::BlockDevice => {
+                let path = path.display();
+                Some(format!("a block device was opened for writing ({path})"))
+            }
+            _ => {
+                let process = other_ways::process_of_memory(&path);
+                let process = process.filter(|process| other_ways::is_outside(*process));
+                process.map(controlled)
+            }
+        }
+    }
+
+    /// Returns why writing to an open socket or pipe may cause changes.
+    pub(super) fn open_channel_reason(
+        &self,
+        process: i32,
+        number: i32,
+        target: &Path,
+    ) -> Option<String> {
+        self.sockets.outside_pipe_reason(target).or_else(|| {
+            let reason = || {
+                self.sockets
+                    .open_socket_reason(process, number, &self.excluded)
+            };
+            target
+                .to_string_lossy()
+                .starts_with("socket:")
+                .then(reason)?
+        })
+    }
+
+    /// Returns why changes of files that a shell has inherited open for writing are not recorded;
+    /// `None` if none of the files can be below the root.
+    pub(super) fn inherited_reason(
+        &mut self,
+        files: &[NamedFile],
+        record: &dyn ChangeRecord,
+    ) -> Option<String> {
+        let own = std::process::id().cast_signed();
+        files.iter().find_map(|file| {
+            let path = file.path().ok()?;
+            let is_within = self.may_be_within(file, own, record).unwrap_or(true);
+            is_within.then(|| inherited(&path))
+        })
     }
 
     /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the
@@ -450,6 +498,12 @@ impl TraceContext {
             FileLocation::Beyond { names, is_near, .. } => is_near && file.links() > names,
         })
     }
+}
+
+/// The reason why a record is incomplete if the call has inherited this file open for writing.
+pub(super) fn inherited(path: &Path) -> String {
+    let path = path.display();
+    format!("the command was started with {path} open for writing, and may have changed it")
 }
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";

@@ -3,15 +3,20 @@
 //! nor held back.
 
 use super::touched::{CallArguments, address_path};
+use crate::listening::listener_inodes;
 use agent_bash_notify::WaitingCall;
-use agent_bash_os::{network_namespace, process_of_thread};
+use agent_bash_os::{network_namespace, process_of_thread, read_proc};
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
-use rustix::net::{SocketAddrUnix, SocketType, getsockname, sockopt::socket_type};
+use rustix::fs::fstat;
+use rustix::net::sockopt::{socket_domain, socket_type};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +24,7 @@ use std::path::{Path, PathBuf};
 /// sign. Even looking up a user name connects to one of them.
 const HARMLESS_SERVICES: &[&str] = &[
     "/dev/log",
+    "/mnt/wslg/",
     "/run/avahi-daemon/",
     "/run/gssproxy.sock",
     "/run/nscd/",
@@ -35,16 +41,18 @@ const HARMLESS_SERVICES: &[&str] = &[
     "/var/run/nscd/",
 ];
 
-/// Parts of socket paths of harmless services whose directory varies.
-const HARMLESS_PARTS: &[&str] = &[
-    "/.gnupg/S.",
-    "/gnupg/S.",
-    "/keyring/",
-    "/pipewire-",
-    "/pulse/native",
-    "/ssh-agent.",
-    "/wayland-",
+/// Beginnings of the names of harmless services in a user's directory of sockets.
+const HARMLESS_USER_SERVICES: &[&str] = &[
+    "gnupg/",
+    "keyring/",
+    "pipewire-",
+    "pulse/native",
+    "ssh-agent",
+    "wayland-",
 ];
+
+/// The directories of all users' sockets; the user's number follows.
+const USER_DIRECTORIES: &[&str] = &["/run/user/", "/var/run/user/"];
 
 /// Abstract socket names of harmless services.
 const HARMLESS_NAMES: &[&str] = &["/tmp/.ICE-unix/", "/tmp/.X11-unix/"];
@@ -57,8 +65,12 @@ const DNS_PORT: u16 = 53;
 pub(super) struct KnownSockets {
     paths: HashSet<PathBuf>,
     names: HashSet<Vec<u8>>,
-    ports: HashSet<u16>,
+    /// The inodes of the sockets that listen: after their end, an outside process can listen at the
+    /// same address.
+    listeners: HashSet<u64>,
     fifos: HashSet<PathBuf>,
+    /// Pipes of outside processes that were opened for writing.
+    outside_pipes: HashSet<PathBuf>,
 }
 
 /// The address of a peer.
@@ -83,12 +95,14 @@ impl KnownSockets {
     /// Records that a traced process listens on a socket, whose port is known by now.
     pub(super) fn record_listen(&mut self, waiting: &WaitingCall) {
         let socket = socket_of(waiting);
-        let Some(address) = socket.and_then(|socket| getsockname(socket).ok()) else {
+        let Some(socket) = socket else {
             return;
         };
-        if let Ok(address) = SocketAddr::try_from(address.clone()) {
-            self.add(Some(internet(address)));
-        } else if let Ok(address) = SocketAddrUnix::try_from(address) {
+        self.listeners
+            .extend(fstat(&socket).map(|found| found.st_ino));
+        if let Ok(address) = getsockname(socket)
+            && let Ok(address) = SocketAddrUnix::try_from(address)
+        {
             if let Some(name) = address.abstract_name() {
                 self.add(Some(Address::Name(name.to_vec())));
             } else if let Some(path) = address.path() {
@@ -113,7 +127,15 @@ impl KnownSockets {
             self.fifos.insert(path.to_owned());
             return None;
         }
-        (!is_known).then(|| external_change(&format!("through the FIFO {}", path.display())))
+        if !path.is_absolute() {
+            self.outside_pipes.insert(path.to_owned());
+        }
+        (!is_known).then(|| through(path))
+    }
+
+    /// Returns why writing to this open pipe may cause changes; `None` for pipes of the call.
+    pub(super) fn outside_pipe_reason(&self, pipe: &Path) -> Option<String> {
+        self.outside_pipes.contains(pipe).then(|| through(pipe))
     }
 
     fn add(&mut self, address: Option<Address>) {
@@ -123,9 +145,6 @@ impl KnownSockets {
             }
             Some(Address::Name(name)) => {
                 self.names.insert(name);
-            }
-            Some(Address::Internet(address)) if address.port() != 0 => {
-                self.ports.insert(address.port());
             }
             Some(Address::Internet(_) | Address::Virtual) | None => {}
         }
@@ -147,10 +166,57 @@ impl KnownSockets {
         };
         let address = address.ok().flatten();
         let address = address.and_then(|address| parse_address(waiting, address))?;
-        let to = match &address {
+        self.peer_reason(&address, waiting.thread, excluded, || is_stream(waiting))
+    }
+
+    /// Returns why a socket that a process has open may cause changes, like
+    /// [`Self::connection_reason`]; `None` if it is not connected, or was accepted.
+    pub(super) fn open_socket_reason(
+        &self,
+        process: i32,
+        number: i32,
+        excluded: &[PathBuf],
+    ) -> Option<String> {
+        let socket = duplicated(process, number)?;
+        let peer = getpeername(&socket).ok()??;
+        let address = match SocketAddr::try_from(peer.clone()) {
+            Ok(address) => {
+                let own = SocketAddr::try_from(getsockname(&socket).ok()?).ok()?;
+                if self.is_listened_to(own.port(), process) {
+                    return None;
+                }
+                internet(address)
+            }
+            Err(_) => {
+                let peer = SocketAddrUnix::try_from(peer).ok()?;
+                match (peer.abstract_name(), peer.path()) {
+                    (Some(name), _) if !name.is_empty() => Address::Name(name.to_vec()),
+                    (_, Some(path)) if !path.is_empty() => {
+                        Address::Path(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+                    }
+                    // A socket pair, or one that was accepted.
+                    _ => return None,
+                }
+            }
+        };
+        self.peer_reason(&address, process, excluded, || is_stream_socket(&socket))
+    }
+
+    fn peer_reason(
+        &self,
+        address: &Address,
+        thread: i32,
+        excluded: &[PathBuf],
+        is_stream: impl Fn() -> bool,
+    ) -> Option<String> {
+        let to = match address {
             Address::Path(path) => {
                 let is_excluded = excluded.iter().any(|excluded| path.starts_with(excluded));
-                if is_excluded || self.paths.contains(path) || is_harmless(path) {
+                let is_own = || {
+                    let name = path.as_os_str().as_bytes();
+                    self.paths.contains(path) && self.has_only_known_listeners(name, thread)
+                };
+                if is_excluded || is_harmless(path) || is_own() {
                     return None;
                 }
                 path.display().to_string()
@@ -158,17 +224,21 @@ impl KnownSockets {
             Address::Name(name) => {
                 let text = String::from_utf8_lossy(name);
                 let is_harmless = HARMLESS_NAMES.iter().any(|it| text.starts_with(it));
-                if is_harmless || self.names.contains(name) || has_own_network(waiting.thread) {
+                let is_own = || {
+                    let listed = [b"@", &name[..]].concat();
+                    self.names.contains(name) && self.has_only_known_listeners(&listed, thread)
+                };
+                if is_harmless || is_own() || has_own_network(thread) {
                     return None;
                 }
                 format!("@{}", text.escape_debug())
             }
             Address::Internet(address) => {
-                let is_known = self.ports.contains(&address.port()) || address.port() == DNS_PORT;
-                if is_known
-                    || !is_local_address(address.ip(), waiting.thread)
-                    || has_own_network(waiting.thread)
-                    || !is_stream(waiting)
+                if address.port() == DNS_PORT
+                    || !is_local_address(address.ip(), thread)
+                    || has_own_network(thread)
+                    || self.is_listened_to(address.port(), thread)
+                    || !is_stream()
                 {
                     return None;
                 }
@@ -178,6 +248,40 @@ impl KnownSockets {
         };
         Some(external_change(&format!("at {to}")))
     }
+
+    /// True if only traced processes listen on a TCP port, in the network of this thread.
+    fn is_listened_to(&self, port: u16, thread: i32) -> bool {
+        let inodes = listener_inodes(thread, port);
+        !inodes.is_empty() && inodes.iter().all(|inode| self.listeners.contains(inode))
+    }
+
+    /// True if no outside process listens at a path or an abstract name, as the kernel lists it.
+    fn has_only_known_listeners(&self, name: &[u8], thread: i32) -> bool {
+        let table = read_proc(format!("/proc/{thread}/net/unix"));
+        let Ok(table) = table else {
+            return false;
+        };
+        unix_listeners(&table, name).all(|inode| self.listeners.contains(&inode))
+    }
+}
+
+/// Returns the inodes of the Unix sockets that listen at a name, by the kernel's table: address,
+/// references, protocol, flags, type, state, inode, name.
+fn unix_listeners<'a>(table: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = u64> + 'a {
+    /// `__SO_ACCEPTCON` in the column of flags.
+    const LISTENS: &[u8] = b"00010000";
+    table.split(|byte| *byte == b'\n').filter_map(move |line| {
+        let line = line.strip_suffix(name)?.strip_suffix(b" ")?;
+        let mut fields = line.split(u8::is_ascii_whitespace);
+        let mut fields = fields.by_ref().filter(|field| !field.is_empty());
+        let listens = fields.nth(3)? == LISTENS;
+        let inode = std::str::from_utf8(fields.nth(2)?).ok()?.parse().ok()?;
+        (listens && fields.next().is_none()).then_some(inode)
+    })
+}
+
+fn through(fifo: &Path) -> String {
+    external_change(&format!("through the FIFO {}", fifo.display()))
 }
 
 fn external_change(place: &str) -> String {
@@ -193,11 +297,26 @@ fn is_harmless(path: &Path) -> bool {
             .and_then(|name| name.strip_prefix("agent."));
         agent.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
+    let is_of_user = || {
+        let directory = USER_DIRECTORIES.iter();
+        let below = directory.into_iter().find_map(|it| path.strip_prefix(it));
+        let name = below.and_then(|below| Some(below.split_once('/')?.1));
+        name.is_some_and(|name| {
+            let mut services = HARMLESS_USER_SERVICES.iter();
+            services.any(|known| name.starts_with(known))
+        })
+    };
+    let in_directory = |found: &str| {
+        let directory = path.rsplit('/').nth(1);
+        directory.is_some_and(|name| name.starts_with(found))
+    };
     HARMLESS_SERVICES
         .iter()
         .any(|known| path.starts_with(known))
-        || HARMLESS_PARTS.iter().any(|known| path.contains(known))
-        || path.contains("/ssh-") && is_agent()
+        || is_of_user()
+        || in_directory(".gnupg") && path.contains("/S.")
+        || in_directory("ssh-") && is_agent()
+        || in_directory("agent") && path.contains("/.ssh/agent/s.")
 }
 
 fn parse_address(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
@@ -240,9 +359,27 @@ fn local_socket(waiting: &WaitingCall, path: &[u8]) -> Option<Address> {
 
 /// Duplicates the socket in the first argument.
 fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
-    let process = Pid::from_raw(process_of_thread(waiting.thread)?)?;
-    let process = pidfd_open(process, PidfdFlags::empty()).ok()?;
-    let number = CallArguments { waiting }.number(0);
+    let process = process_of_thread(waiting.thread)?;
+    duplicated(process, CallArguments { waiting }.number(0))
+}
+
+/// True if one of these descriptors of this process is a socket of a network. In a network namespace
+/// of its own, a process could still connect it to any address.
+pub(in crate::supervisor::server) fn inherits_network_socket(
+    numbers: impl IntoIterator<Item = i32>,
+) -> bool {
+    let own = std::process::id().cast_signed();
+    let is_socket = |number: &i32| {
+        let target = fs::read_link(format!("/proc/self/fd/{number}"));
+        target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:"))
+    };
+    let sockets = numbers.into_iter().filter(is_socket);
+    let mut domains = sockets.map(|number| Some(socket_domain(duplicated(own, number)?).ok()?));
+    domains.any(|domain| domain != Some(AddressFamily::UNIX))
+}
+
+fn duplicated(process: i32, number: i32) -> Option<OwnedFd> {
+    let process = pidfd_open(Pid::from_raw(process)?, PidfdFlags::empty()).ok()?;
     pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()
 }
 
@@ -266,9 +403,11 @@ fn is_open_in_host(path: &Path) -> bool {
 
 /// True unless the socket sends datagrams.
 fn is_stream(waiting: &WaitingCall) -> bool {
-    let socket = socket_of(waiting);
-    let kind = socket.and_then(|socket| socket_type(socket).ok());
-    kind.is_none_or(|kind| kind != SocketType::DGRAM)
+    socket_of(waiting).is_none_or(|socket| is_stream_socket(&socket))
+}
+
+fn is_stream_socket(socket: &OwnedFd) -> bool {
+    socket_type(socket).map_or(true, |kind| kind != SocketType::DGRAM)
 }
 
 /// True if the thread is in another network namespace, which contains only traced processes.
@@ -319,10 +458,20 @@ mod tests {
             "/run/systemd/userdb/io.systemd.DynamicUser",
             "/tmp/ssh-XXaQ/agent.4711",
             "/home/me/.gnupg/S.gpg-agent",
+            "/run/user/1000/gnupg/S.gpg-agent",
+            "/run/user/1000/keyring/ssh",
+            "/run/user/1000/wayland-0",
         ] {
             assert!(is_harmless(Path::new(path)), "{path}");
         }
-        for path in ["/run/docker.sock", "/tmp/tmux-0/default", "/tmp/agent.4711"] {
+        for path in [
+            "/run/docker.sock",
+            "/tmp/tmux-0/default",
+            "/tmp/agent.4711",
+            "/home/me/keyring/build.sock",
+            "/home/me/wayland-tools/daemon.sock",
+            "/run/user/1000/podman/podman.sock",
+        ] {
             assert!(!is_harmless(Path::new(path)), "{path}");
         }
     }

@@ -2,8 +2,9 @@
 
 use super::attribution::{Attribution, Owner, ignore_result};
 use super::held::{self, UnheldShell};
+use super::named_file::NamedFile;
 use super::orders::{Order, OrderQueue, RecordOrder, StoppedRecord};
-use super::record::{IncompleteReason, TraceContext};
+use super::record::{self, IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::{Listener, WaitingCall};
@@ -30,6 +31,8 @@ pub(super) struct TracingThread {
     pub(super) has_survivors: Arc<AtomicBool>,
     /// The shell, while it certainly has no file open to which it could write.
     pub(super) unheld_shell: Option<UnheldShell>,
+    /// Files that the shell has inherited open for writing.
+    pub(super) inherited: Vec<NamedFile>,
 }
 
 pub(super) enum RecordState {
@@ -112,6 +115,14 @@ impl TracingThread {
             Order::Another => {
                 self.attribution.close_all();
                 self.state = RecordState::of(self.scope);
+                self.inherited.clear();
+            }
+            Order::Inherits(files) => {
+                let path = files.first().and_then(|file| file.path().ok());
+                if let (RecordState::Trial(traced), Some(path)) = (&mut self.state, path) {
+                    traced.lacks(record::inherited(&path));
+                }
+                self.inherited = files;
             }
             Order::Record(RecordOrder { set, live, started }) => {
                 let hidden = self.context.hidden();
@@ -120,13 +131,14 @@ impl TracingThread {
                 let own = live
                     .as_ref()
                     .map(|live| self.attribution.begin_call(live, &mut self.context));
+                let opened = recorder.as_ref().err().map(ToString::to_string);
                 let traced = match &mut recorder {
                     // A deferred record of a shell begins while that shell has no files open.
                     Ok(_) if started.is_none() => TraceState::complete(),
                     Ok(recorder) => self.record_open_files(recorder, &own.unwrap_or_default()),
                     Err(error) => TraceState::incomplete(error.to_string()),
                 };
-                let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
+                let recording = RecordState::Recording(recorder.ok().map(Box::new), traced);
                 match std::mem::replace(&mut self.state, recording) {
                     RecordState::Waiting(Some(call)) => {
                         if let Some(listener) = self.listener.take() {
@@ -139,7 +151,8 @@ impl TracingThread {
                     _ => {}
                 }
                 // The receiver may have timed out.
-                let _ = started.map(|sender| sender.send(traced));
+                let opened = opened.map_or_else(TraceState::complete, TraceState::incomplete);
+                let _ = started.map(|sender| sender.send(opened));
             }
             Order::Conclude(live) => {
                 let running = self.running();
@@ -213,9 +226,12 @@ impl TracingThread {
             _ => None,
         };
         let mut traced = TraceState::complete();
-        if let Err(lacking) = held.recorded {
+        let held = held.recorded.err().map(|lacking| lacking.reason);
+        let inherited = self.context.inherited_reason(&self.inherited, recorder);
+        self.inherited.clear();
+        if let Some(reason) = held.or(inherited) {
             let _ = recorder.lacks();
-            traced.lacks(lacking.reason);
+            traced.lacks(reason);
         }
         traced
     }
