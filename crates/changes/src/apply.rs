@@ -275,12 +275,14 @@ impl ApplyDirectories<'_> {
         }
     }
 
-    /// Renames a directory that its owner may not write: a rename to another parent writes its `..`.
+    /// Renames a directory that its owner may not write. A rename to another parent writes its
+    /// `..`.
     fn rename_read_only(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {
         let is_put = op.act == SlotRename::Put;
-        let (tree, path) = match is_put {
-            true => (&mut self.slots, op.slot()),
-            false => (&mut self.root, op.path()),
+        let (tree, path) = if is_put {
+            (&mut self.slots, op.slot())
+        } else {
+            (&mut self.root, op.path())
         };
         let (parent, name) = tree.parent(path)?;
         let seen = FileStat::at(parent, name)?;
@@ -288,9 +290,10 @@ impl ApplyDirectories<'_> {
         let mode = Mode::from_raw_mode(seen.permissions());
         chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
         let renamed = self.rename(op, flags);
-        let (tree, path) = match is_put == renamed.is_ok() {
-            true => (&mut self.root, op.path()),
-            false => (&mut self.slots, op.slot()),
+        let (tree, path) = if is_put == renamed.is_ok() {
+            (&mut self.root, op.path())
+        } else {
+            (&mut self.slots, op.slot())
         };
         let (parent, name) = tree.parent(path)?;
         chmodat(parent, name, mode, AtFlags::empty())?;

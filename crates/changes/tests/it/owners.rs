@@ -1,4 +1,4 @@
-//! Files of another user, and directories that their owner may not write, as a user other than root.
+//! Files of another user, and directories that their owner may not write, without privileges.
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree};

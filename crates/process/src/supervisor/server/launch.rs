@@ -165,10 +165,7 @@ fn try_launch(
         .transpose()?;
     let confinement = confinement.unwrap_or_default();
     let (sandbox_tracer, unwatched) = split_tracer(confinement.watched);
-    let tracer = tracer.or(sandbox_tracer);
-    if let Some(tracer) = &tracer {
-        tracer.set_inherited(trace::inherited_files(stdin.map(AsRawFd::as_raw_fd)));
-    }
+    let tracer = trace::with_input(tracer.or(sandbox_tracer), stdin);
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
         shell: Shell {

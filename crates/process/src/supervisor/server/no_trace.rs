@@ -38,6 +38,10 @@ pub(super) fn inherited_files(_: impl IntoIterator<Item = i32>) -> Vec<PathBuf> 
     Vec::new()
 }
 
+pub(super) fn with_input(tracer: Option<Tracer>, _: Option<&OwnedFd>) -> Option<Tracer> {
+    tracer
+}
+
 pub(super) fn inherits_network_socket(_: impl IntoIterator<Item = i32>) -> bool {
     false
 }

@@ -37,7 +37,7 @@ use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,6 +82,14 @@ pub(super) struct Tracer {
     unheld_shell: Cell<Option<UnheldShell>>,
     /// True if the shell has inherited files open for writing.
     inherits: Cell<bool>,
+}
+
+/// Returns the tracer of a shell that has inherited this input, possibly open for writing.
+pub(super) fn with_input(tracer: Option<Tracer>, stdin: Option<&OwnedFd>) -> Option<Tracer> {
+    if let Some((tracer, stdin)) = tracer.as_ref().zip(stdin) {
+        tracer.set_inherited(inherited_files([stdin.as_raw_fd()]));
+    }
+    tracer
 }
 
 impl Tracer {

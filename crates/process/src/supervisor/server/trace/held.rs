@@ -2,7 +2,8 @@
 //! processes: writing to them needs no traced system call.
 
 use super::named_file::NamedFile;
-use super::record::{ChangeRecord, IncompleteReason, TraceContext};
+use super::other_ways;
+use super::record::{ChangeRecord, IncompleteReason, TraceContext, controlled};
 use crate::proc_scan;
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
@@ -13,8 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A shell that has no file open to which it could write, and no connection to another process. Only a traced system call of its own can
-/// change that, or one that receives a descriptor, which changes their number.
+/// A shell that has no file open to which it could write, and no connection to another process.
+/// Only a traced system call of its own can change that, or one that receives a descriptor, which
+/// changes their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnheldShell {
     pub(super) pid: i32,
@@ -89,6 +91,62 @@ pub(super) fn record(
         }
     }
     held
+}
+
+impl TraceContext {
+    /// Returns why writing to this open file may change others; `None` for regular files.
+    pub(super) fn open_file_reason(&mut self, file: NamedFile) -> Option<String> {
+        let Ok(path) = file.path() else {
+            return Some("the path of an open file could not be read".to_owned());
+        };
+        let kind = file.kind()?;
+        // A FIFO that this process has open counts as its own.
+        drop(file);
+        match kind {
+            FileType::Fifo if !self.excludes(&path) => self.sockets.fifo_write_reason(&path),
+            FileType::BlockDevice => {
+                let path = path.display();
+                Some(format!("a block device was opened for writing ({path})"))
+            }
+            _ => {
+                let process = other_ways::process_of_memory(&path);
+                let process = process.filter(|process| other_ways::is_outside(*process));
+                process.map(controlled)
+            }
+        }
+    }
+
+    /// Returns why writing to an open socket may cause changes; `None` for other descriptors.
+    fn open_channel_reason(&self, process: i32, number: i32, target: &Path) -> Option<String> {
+        let target = target.as_os_str().as_bytes();
+        let is_socket = target.starts_with(b"socket:");
+        let reason = || {
+            self.sockets
+                .open_socket_reason(process, number, &self.excluded)
+        };
+        is_socket.then(reason)?
+    }
+
+    /// Returns why changes of files that a shell has inherited open for writing are not recorded;
+    /// `None` if none of the files can be below the root.
+    pub(super) fn inherited_reason(
+        &mut self,
+        files: &[NamedFile],
+        record: &dyn ChangeRecord,
+    ) -> Option<String> {
+        let own = std::process::id().cast_signed();
+        files.iter().find_map(|file| {
+            let path = file.path().ok()?;
+            let is_within = self.may_be_within(file, own, record).unwrap_or(true);
+            is_within.then(|| inherited(&path))
+        })
+    }
+}
+
+/// The reason why a record is incomplete if the call has inherited this file open for writing.
+pub(super) fn inherited(path: &Path) -> String {
+    let path = path.display();
+    format!("the command was started with {path} open for writing, and may have changed it")
 }
 
 /// Returns the regular files among these descriptors of this process that are open for writing.

@@ -1,11 +1,10 @@
 //! Changes that name no file below the root: by the memory of other processes, and on file systems
 //! that are stored below the root.
 
-use super::named_file::{FileIdentity, NamedFile, path_of};
+use super::named_file::{FileIdentity, NamedFile};
 use agent_bash_os::{ProcessInfo, mountinfo_path};
 use rustix::fs::fstatfs;
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// `OVERLAYFS_SUPER_MAGIC` of linux/magic.h.
@@ -61,16 +60,6 @@ pub(super) fn is_of_kernel(file: &NamedFile) -> bool {
         && file.identity().is_none_or(|target| {
             FileIdentity::of_open(handle).is_ok_and(|handle| handle.mount == target.mount)
         })
-}
-
-/// True if this is the directory of the descriptors of an outside process.
-pub(super) fn has_outside_descriptors(directory: &OwnedFd, thread: i32) -> bool {
-    let Ok(path) = path_of(directory) else {
-        return false;
-    };
-    let mut numbers = path.iter().filter_map(|part| part.to_str()?.parse().ok());
-    let process: Option<i32> = numbers.next();
-    is_numbered_as_here(thread) && process.is_some_and(is_outside)
 }
 
 /// The process number in the path of a memory file in `/proc`.

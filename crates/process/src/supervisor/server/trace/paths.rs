@@ -5,7 +5,6 @@
 //! an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
-use super::other_ways::has_outside_descriptors;
 use agent_bash_os::process_of_thread;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxFlags, fstatfs,
@@ -250,12 +249,7 @@ impl<'a> ComponentWalk<'a> {
                     Ok(path) => path.is_absolute(),
                     Err(error) => error == Errno::NAMETOOLONG,
                 };
-                let counts = match found.kind() {
-                    Some(FileType::Fifo) if !has_path => {
-                        has_outside_descriptors(&self.current, self.argument.thread)
-                    }
-                    _ => has_path && found.links() > 0,
-                };
+                let counts = has_path && found.links() > 0;
                 return Ok(ComponentStep::End(counts.then_some(found)));
             }
             self.current = target;

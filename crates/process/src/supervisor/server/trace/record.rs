@@ -113,10 +113,10 @@ impl From<ChangesError> for IncompleteReason {
 #[derive(Debug)]
 pub(super) struct TraceContext {
     /// Directories that are not recorded.
-    excluded: Vec<PathBuf>,
+    pub(super) excluded: Vec<PathBuf>,
     /// The root of the last recorded change.
     tree: Option<WatchedTree>,
-    sockets: KnownSockets,
+    pub(super) sockets: KnownSockets,
     /// True if all connections stay among sandboxes.
     is_guarded: bool,
     /// The plan of the shell's sandbox.
@@ -175,7 +175,7 @@ impl TraceContext {
         self.refused.push(path.to_owned());
     }
 
-    fn excludes(&self, path: &Path) -> bool {
+    pub(super) fn excludes(&self, path: &Path) -> bool {
         self.excluded.iter().any(|own| path.starts_with(own))
     }
 
@@ -289,62 +289,6 @@ impl TraceContext {
             }
         }
         Ok(())
-    }
-
-    /// Returns why writing to this open file may change others; `None` for regular files.
-    pub(super) fn open_file_reason(&mut self, file: NamedFile) -> Option<String> {
-        let Ok(path) = file.path() else {
-            return Some("the path of an open file could not be read".to_owned());
-        };
-        let kind = file.kind()?;
-        // A FIFO that this process has open counts as its own.
-        drop(file);
-        match kind {
-            FileType::Fifo if !self.excludes(&path) => self.sockets.fifo_write_reason(&path),
-            FileType::BlockDevice => {
-                let path = path.display();
-                Some(format!("a block device was opened for writing ({path})"))
-            }
-            _ => {
-                let process = other_ways::process_of_memory(&path);
-                let process = process.filter(|process| other_ways::is_outside(*process));
-                process.map(controlled)
-            }
-        }
-    }
-
-    /// Returns why writing to an open socket or pipe may cause changes.
-    pub(super) fn open_channel_reason(
-        &self,
-        process: i32,
-        number: i32,
-        target: &Path,
-    ) -> Option<String> {
-        self.sockets.outside_pipe_reason(target).or_else(|| {
-            let reason = || {
-                self.sockets
-                    .open_socket_reason(process, number, &self.excluded)
-            };
-            target
-                .to_string_lossy()
-                .starts_with("socket:")
-                .then(reason)?
-        })
-    }
-
-    /// Returns why changes of files that a shell has inherited open for writing are not recorded;
-    /// `None` if none of the files can be below the root.
-    pub(super) fn inherited_reason(
-        &mut self,
-        files: &[NamedFile],
-        record: &dyn ChangeRecord,
-    ) -> Option<String> {
-        let own = std::process::id().cast_signed();
-        files.iter().find_map(|file| {
-            let path = file.path().ok()?;
-            let is_within = self.may_be_within(file, own, record).unwrap_or(true);
-            is_within.then(|| inherited(&path))
-        })
     }
 
     /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the
@@ -484,7 +428,7 @@ impl TraceContext {
         }
     }
 
-    fn may_be_within(
+    pub(super) fn may_be_within(
         &mut self,
         file: &NamedFile,
         thread: i32,
@@ -498,12 +442,6 @@ impl TraceContext {
             FileLocation::Beyond { names, is_near, .. } => is_near && file.links() > names,
         })
     }
-}
-
-/// The reason why a record is incomplete if the call has inherited this file open for writing.
-pub(super) fn inherited(path: &Path) -> String {
-    let path = path.display();
-    format!("the command was started with {path} open for writing, and may have changed it")
 }
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
@@ -539,7 +477,7 @@ const UNBACKED_FILE_SYSTEMS: &[&str] = &[
     "romfs",
 ];
 
-fn controlled(process: i32) -> String {
+pub(super) fn controlled(process: i32) -> String {
     format!("process {process}, outside of the call, was controlled and may have changed files")
 }
 

@@ -69,8 +69,6 @@ pub(super) struct KnownSockets {
     /// same address.
     listeners: HashSet<u64>,
     fifos: HashSet<PathBuf>,
-    /// Pipes of outside processes that were opened for writing.
-    outside_pipes: HashSet<PathBuf>,
 }
 
 /// The address of a peer.
@@ -127,15 +125,7 @@ impl KnownSockets {
             self.fifos.insert(path.to_owned());
             return None;
         }
-        if !path.is_absolute() {
-            self.outside_pipes.insert(path.to_owned());
-        }
-        (!is_known).then(|| through(path))
-    }
-
-    /// Returns why writing to this open pipe may cause changes; `None` for pipes of the call.
-    pub(super) fn outside_pipe_reason(&self, pipe: &Path) -> Option<String> {
-        self.outside_pipes.contains(pipe).then(|| through(pipe))
+        (!is_known).then(|| external_change(&format!("through the FIFO {}", path.display())))
     }
 
     fn add(&mut self, address: Option<Address>) {
@@ -179,24 +169,21 @@ impl KnownSockets {
     ) -> Option<String> {
         let socket = duplicated(process, number)?;
         let peer = getpeername(&socket).ok()??;
-        let address = match SocketAddr::try_from(peer.clone()) {
-            Ok(address) => {
-                let own = SocketAddr::try_from(getsockname(&socket).ok()?).ok()?;
-                if self.is_listened_to(own.port(), process) {
-                    return None;
-                }
-                internet(address)
+        let address = if let Ok(address) = SocketAddr::try_from(peer.clone()) {
+            let own = SocketAddr::try_from(getsockname(&socket).ok()?).ok()?;
+            if self.is_listened_to(own.port(), process) {
+                return None;
             }
-            Err(_) => {
-                let peer = SocketAddrUnix::try_from(peer).ok()?;
-                match (peer.abstract_name(), peer.path()) {
-                    (Some(name), _) if !name.is_empty() => Address::Name(name.to_vec()),
-                    (_, Some(path)) if !path.is_empty() => {
-                        Address::Path(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
-                    }
-                    // A socket pair, or one that was accepted.
-                    _ => return None,
+            internet(address)
+        } else {
+            let peer = SocketAddrUnix::try_from(peer).ok()?;
+            match (peer.abstract_name(), peer.path()) {
+                (Some(name), _) if !name.is_empty() => Address::Name(name.to_vec()),
+                (_, Some(path)) if !path.is_empty() => {
+                    Address::Path(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
                 }
+                // A socket pair, or one that was accepted.
+                _ => return None,
             }
         };
         self.peer_reason(&address, process, excluded, || is_stream_socket(&socket))
@@ -280,10 +267,6 @@ fn unix_listeners<'a>(table: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = u
     })
 }
 
-fn through(fifo: &Path) -> String {
-    external_change(&format!("through the FIFO {}", fifo.display()))
-}
-
 fn external_change(place: &str) -> String {
     format!("a process outside of the call, {place}, may have changed files on its request")
 }
@@ -363,8 +346,8 @@ fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     duplicated(process, CallArguments { waiting }.number(0))
 }
 
-/// True if one of these descriptors of this process is a socket of a network. In a network namespace
-/// of its own, a process could still connect it to any address.
+/// True if one of these descriptors of this process is a socket of a network. In a network
+/// namespace of its own, a process could still connect it to any address.
 pub(in crate::supervisor::server) fn inherits_network_socket(
     numbers: impl IntoIterator<Item = i32>,
 ) -> bool {
@@ -374,7 +357,7 @@ pub(in crate::supervisor::server) fn inherits_network_socket(
         target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:"))
     };
     let sockets = numbers.into_iter().filter(is_socket);
-    let mut domains = sockets.map(|number| Some(socket_domain(duplicated(own, number)?).ok()?));
+    let mut domains = sockets.map(|number| socket_domain(duplicated(own, number)?).ok());
     domains.any(|domain| domain != Some(AddressFamily::UNIX))
 }
 
@@ -407,7 +390,7 @@ fn is_stream(waiting: &WaitingCall) -> bool {
 }
 
 fn is_stream_socket(socket: &OwnedFd) -> bool {
-    socket_type(socket).map_or(true, |kind| kind != SocketType::DGRAM)
+    socket_type(socket) != Ok(SocketType::DGRAM)
 }
 
 /// True if the thread is in another network namespace, which contains only traced processes.

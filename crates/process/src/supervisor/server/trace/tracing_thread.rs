@@ -4,7 +4,7 @@ use super::attribution::{Attribution, Owner, ignore_result};
 use super::held::{self, UnheldShell};
 use super::named_file::NamedFile;
 use super::orders::{Order, OrderQueue, RecordOrder, StoppedRecord};
-use super::record::{self, IncompleteReason, TraceContext};
+use super::record::{IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::{Listener, WaitingCall};
@@ -120,7 +120,7 @@ impl TracingThread {
             Order::Inherits(files) => {
                 let path = files.first().and_then(|file| file.path().ok());
                 if let (RecordState::Trial(traced), Some(path)) = (&mut self.state, path) {
-                    traced.lacks(record::inherited(&path));
+                    traced.lacks(held::inherited(&path));
                 }
                 self.inherited = files;
             }
