@@ -76,7 +76,7 @@ async fn assert_lacking(
 /// A connection that a shell opened in one call can ask its peer for changes in the next.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
-    let place = TestWorkspace::with(&[]);
+    let place = TestWorkspace::with(&[("a", "a\n")]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let fifo = place.temp.path().join("fifo");
@@ -104,7 +104,7 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
 /// After the end of a traced server, an outside process can listen at its address.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_connects_to_the_successor_of_a_traced_server_is_not_exact() {
-    let place = TestWorkspace::with(&[]);
+    let place = TestWorkspace::with(&[("a", "a\n")]);
     let path = place.temp.path().join("socket");
     let unused = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = unused.local_addr().unwrap();
