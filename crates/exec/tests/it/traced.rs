@@ -366,7 +366,11 @@ async fn a_box_holds_and_is_watched() {
         };
         let spec = place.traced("echo x >>d/six; echo x >>one", &set);
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
+        let want = TraceState {
+            refused_writes: vec![place.root.join("one")],
+            ..TraceState::complete()
+        };
+        assert_eq!(ran.outcome.traced, Some(want), "{ran:?}");
         assert!(ran.outcome.sandbox.is_some());
         assert!(SetFiles::of(&set).keeps("content of d/six\n"));
         assert_eq!(
