@@ -18,6 +18,7 @@ struct OptionCommand {
     names: Vec<&'static str>,
     sources: Vec<&'static str>,
     beginnings: Vec<&'static str>,
+    actions: Vec<&'static str>,
     has_strings: bool,
     #[cfg(test)]
     example: &'static str,
@@ -93,6 +94,7 @@ impl OptionCommand {
             names: Vec::new(),
             sources: Vec::new(),
             beginnings: Vec::new(),
+            actions: Vec::new(),
             has_strings: false,
             #[cfg(test)]
             example: "",
@@ -102,6 +104,7 @@ impl OptionCommand {
                 _ if index == 0 => out.names = field.split_whitespace().collect(),
                 Some(("in", value)) => out.sources = value.split_whitespace().collect(),
                 Some(("after", value)) => out.beginnings = value.split(" | ").collect(),
+                Some(("inside", value)) => out.actions = value.split_whitespace().collect(),
                 #[cfg(test)]
                 Some(("try", value)) => out.example = value,
                 _ => out.has_strings |= field == "strings",
@@ -151,12 +154,44 @@ impl OptionCommand {
             None if self.beginnings.is_empty() => text,
             None => return Vec::new(),
         };
+        if !self.actions.is_empty() {
+            let arguments = self.actions.iter().flat_map(|name| arguments(text, name));
+            return arguments.collect();
+        }
         if !self.has_strings {
             return vec![rest];
         }
         let between = |quote: char| rest.split(quote).skip(1).step_by(2);
         between('"').chain(between('\'')).collect()
     }
+}
+
+/// Returns the arguments of an action in a list of fzf's: `a:name(…)+other,b:name:…`. A bracket
+/// closes only before the next action.
+fn arguments<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let argument = |(at, _)| {
+        let before: &str = &text[..at];
+        let rest = &text[at + name.len()..];
+        let open = rest.chars().next().filter(char::is_ascii_punctuation)?;
+        before.ends_with([':', '+']).then_some(())?;
+        let rest = &rest[1..];
+        let close = match open {
+            ':' => return Some(rest),
+            '(' => ')',
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            '-' | '+' | ',' => return None,
+            other => other,
+        };
+        let ends = |(at, _): &(usize, &str)| {
+            let behind = &rest[at + 1..];
+            behind.is_empty() || behind.starts_with(['+', ','])
+        };
+        let end = rest.match_indices(close).find(ends);
+        Some(end.map_or(rest, |(at, _)| &rest[..at]))
+    };
+    text.match_indices(name).filter_map(argument).collect()
 }
 
 /// The values of an option, or all operands.

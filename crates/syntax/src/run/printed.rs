@@ -18,20 +18,88 @@ pub(super) fn printed(name: &str, values: &[Value], hole: &Value) -> Option<Valu
             }
             (!out.is_empty()).then_some(out)
         }
-        "git" => {
-            let mut words = values.iter().filter_map(Value::literal);
-            words.next().filter(|word| *word == "for-each-ref")?;
-            let format = words.find_map(|word| word.strip_prefix("--format="))?;
-            let mut parts = format.split("%(");
-            let mut out = Value::text(parts.next()?);
-            for part in parts {
-                out.extend(hole);
-                out.push_text(part.split_once(')')?.1);
-            }
-            out.push_text("\n");
-            format.contains(' ').then_some(out)
+        _ => {
+            let literal = |value| Value::literal(value).unwrap_or_default();
+            let words: Vec<&str> = values.iter().map(literal).collect();
+            TEMPLATES
+                .iter()
+                .filter(|template| template.names.contains(&name))
+                .find_map(|template| template.output(&words, hole))
         }
-        _ => None,
+    }
+}
+
+/// An option with a template that a program prints for each of its results.
+struct Template {
+    names: &'static [&'static str],
+    /// The subcommands with the option; empty if all have it.
+    subcommands: &'static [&'static str],
+    options: &'static [&'static str],
+    /// The beginning and the end of a field; without an end, a field ends after letters.
+    field: (&'static str, &'static str),
+}
+
+#[rustfmt::skip]
+const TEMPLATES: [Template; 4] = [
+    Template {
+        names: &["git"],
+        subcommands: &["for-each-ref", "branch", "tag", "ls-files", "ls-tree", "cat-file"],
+        options: &["--format", "--batch-check"],
+        field: ("%(", ")"),
+    },
+    Template {
+        names: &["git"],
+        subcommands: &["log", "show", "rev-list", "reflog", "stash", "whatchanged"],
+        options: &["--format", "--pretty"],
+        field: ("%", ""),
+    },
+    Template {
+        names: &["docker", "podman", "nerdctl", "buildah"],
+        subcommands: &[],
+        options: &["--format"],
+        field: ("{{", "}}"),
+    },
+    Template { names: &["find", "gfind"], subcommands: &[], options: &["-printf"], field: ("%", "") },
+];
+
+impl Template {
+    fn output(&self, words: &[&str], hole: &Value) -> Option<Value> {
+        let is_known = |word: &&&str| TEMPLATES.iter().any(|it| it.subcommands.contains(word));
+        let subcommand = words.iter().find(is_known);
+        if !self.subcommands.is_empty() && !self.subcommands.contains(subcommand?) {
+            return None;
+        }
+        let format = words.iter().enumerate().find_map(|(at, word)| {
+            let option = self
+                .options
+                .iter()
+                .find(|option| word.starts_with(*option))?;
+            match &word[option.len()..] {
+                "" => words.get(at + 1).copied(),
+                rest => rest.strip_prefix('='),
+            }
+        })?;
+        let (open, close) = self.field;
+        let prefixes = ["format:", "tformat:", "table "];
+        let format = prefixes
+            .iter()
+            .find_map(|it| format.strip_prefix(it))
+            .unwrap_or(format);
+        let format = format.replace("\\n", "\n");
+        let mut parts = format.split(open);
+        let mut out = Value::text(parts.next()?);
+        for part in parts {
+            out.extend(hole);
+            let field = |c: char| !c.is_alphabetic() && c != '%';
+            out.push_text(match close {
+                "" => part
+                    .trim_start_matches(field)
+                    .trim_start_matches(char::is_alphabetic),
+                close => part.split_once(close)?.1,
+            });
+        }
+        out.push_text("\n");
+        format.contains(' ').then_some(out)
     }
 }
 
@@ -104,7 +172,27 @@ mod tests {
                 "git push <the output of a command>\n",
             ),
             ("git", &["for-each-ref", "--format=%(refname)"], ""),
-            ("git", &["log", "--format=a %(x)"], ""),
+            (
+                "git",
+                &["branch", "--format", "rm %(refname)"],
+                "rm <the output of a command>\n",
+            ),
+            (
+                "git",
+                &["log", "-1", "--pretty=format:a %h b"],
+                "a <the output of a command> b\n",
+            ),
+            (
+                "podman",
+                &["ps", "--format", "rm {{.Names}}"],
+                "rm <the output of a command>\n",
+            ),
+            (
+                "find",
+                &[".", "-printf", r"rm /%f\n"],
+                "rm /<the output of a command>\n\n",
+            ),
+            ("git", &["status", "--format=a %(x)"], ""),
         ] {
             let values: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
             let out = printed(name, &values, &hole).map(|out| out.to_string());

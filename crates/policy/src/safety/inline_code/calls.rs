@@ -4,7 +4,7 @@
 
 use super::super::interpreter::{Language, Notation};
 use super::bindings::Bindings;
-use super::tokens::{Token, arguments, split, tokens};
+use super::tokens::{Token, arguments, split, statement, tokens};
 use std::collections::HashMap;
 
 /// The effect of a call.
@@ -64,7 +64,8 @@ const CALL_NAMES: [(CallKind, &[&str]); 5] = [
         CallKind::Lists,
         &[
             "walk", "fwalk", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "readdir", "readdirSync",
-            "globSync", "find", "finddepth", "children", "Glob", "WalkDir", "each_child",
+            "globSync", "find", "finddepth", "children", "Glob", "WalkDir", "each_child", "opendir", "entries",
+            "each_entry", "foreach", "Dir", "readDirSync", "readDir",
         ],
     ),
     (CallKind::Opens, &["open", "open3", "open2", "pipe"]),
@@ -143,7 +144,12 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                     Some([Token::Mark('.'), Token::Name(_)]) if kind == CallKind::Removes => at + 3,
                     _ => at + 1,
                 };
-                Some((kind, at, arguments(&all[behind..])?))
+                let written = match &all[behind..] {
+                    // Ruby's `Dir["*"]`
+                    [Token::Mark('['), inside @ ..] if kind == CallKind::Lists => statement(inside),
+                    behind => arguments(behind)?,
+                };
+                Some((kind, at, written))
             }
             _ => None,
         });
@@ -158,11 +164,15 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
         ),
         _ => false,
     });
-    let is_tested = all.iter().any(|token| is_name(token, &TESTS));
+    let is_tested = selects(&all);
     for (kind, at, written) in named.take(MAX_CALLS) {
         match kind {
+            CallKind::Lists if is_shown(&all[..at]) => {}
             CallKind::Lists => {
                 let mut found = Vec::new();
+                if written.is_empty() && is_name(&all[at], &LISTS_CWD) {
+                    found.push(Call::Remove(".".to_owned()));
+                }
                 // Perl's `finddepth(sub { … }, "/")` names the directory last.
                 for argument in split(&bindings.fill(written)) {
                     removals(argument, &mut found);
@@ -202,7 +212,9 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 }
             }
             CallKind::Removes | CallKind::RemovesRecursively => {
-                removes = true;
+                // `os.remove("a.txt")` removes no listed file.
+                let is_one = matches!(written, [Token::Text(text)] if !text.contains(['$', '#']));
+                removes |= !is_one;
                 if kind == CallKind::Removes
                     || written.iter().any(|token| is_name(token, &["recursive"]))
                 {
@@ -220,12 +232,54 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     out
 }
 
+/// Names of calls that print what they get.
+const SHOWS: [&str; 10] = [
+    "print", "puts", "p", "pp", "log", "echo", "say", "len", "print_r", "var_dump",
+];
+
+/// True if the tokens before a call hand its result to one that prints: `print(os.`
+fn is_shown(mut before: &[Token]) -> bool {
+    while let [rest @ .., Token::Name(_), Token::Mark('.')] = before {
+        before = rest;
+    }
+    let called = before.strip_suffix(&[Token::Mark('(')]).unwrap_or(before);
+    called.last().is_some_and(|name| is_name(name, &SHOWS))
+}
+
 fn is_name(token: &Token, names: &[&str]) -> bool {
     matches!(token, Token::Name(name) if names.contains(&name.as_str()))
 }
 
+/// Names of calls that list the working directory unless an argument names another one.
+const LISTS_CWD: [&str; 2] = ["listdir", "scandir"];
+
 /// Words of tests.
 const TESTS: [&str; 4] = ["if", "unless", "when", "and"];
+
+/// Names of calls that test the kind of a file.
+const KIND_TESTS: [&str; 11] = [
+    "isdir", "isfile", "is_dir", "is_file", "isDirectory", "isFile", "islink", "exists", "file",
+    "directory", "existsSync",
+];
+
+/// True if a test may select some of the files, by more than their kind.
+fn selects(tokens: &[Token]) -> bool {
+    let ends = |token: &Token| {
+        is_name(token, &TESTS)
+            || is_name(token, &["else", "for"])
+            || matches!(token, Token::Mark(':' | ';' | '{' | '}' | '\n'))
+    };
+    let compares = |token: &Token| matches!(token, Token::Mark('=' | '<' | '>' | '&' | '|'));
+    let tests = tokens
+        .split_inclusive(|token| is_name(token, &TESTS))
+        .skip(1);
+    tests.into_iter().any(|behind| {
+        let end = behind.iter().position(ends).unwrap_or(behind.len());
+        let condition = &behind[..end];
+        let is_by_kind = condition.iter().any(|token| is_name(token, &KIND_TESTS));
+        !is_by_kind || condition.iter().any(compares)
+    })
+}
 
 /// Names of calls and fields that select some of the listed files.
 const NARROWS: [&str; 12] = [
@@ -476,6 +530,16 @@ mod tests {
                 ("list(map(os.remove, glob('/*')))", "remove each /*"),
                 ("readdirSync('.').forEach(unlinkSync)", "remove each ."),
                 ("array_map('unlink', glob('/etc/*'))", "remove each /etc/*"),
+                ("for f in os.listdir(): os.remove(f)", "remove each ."),
+                ("Dir['/*'].each { |f| File.delete(f) }", "remove each /*"),
+                ("opendir D, '/'; unlink readdir D", "remove each /"),
+                (
+                    "for f in os.listdir('/'):\n if isfile(f): os.remove(f)",
+                    "remove each /",
+                ),
+                ("puts Dir['/*']", ""),
+                ("os.remove('a'); print(os.listdir('/'))", ""),
+                ("File.delete f; puts Dir['/*'].size", ""),
                 (
                     "[p.unlink() for p in Path('.').rglob('*.o')]",
                     "remove each ./*.o",

@@ -20,7 +20,11 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     let name = ran.name().filter(|_| !ran.is_function)?;
     let input = ran.stdin.as_deref().map(Value::script).unwrap_or_default();
     let found = match name {
-        _ if SQL_CLIENTS.contains(&name) => texts(name, ran).iter().any(|text| sql::destroys(text)),
+        _ if SQL_CLIENTS.contains(&name) => {
+            let texts = texts(name, ran);
+            let loses = !is_in_memory(ran) || texts.iter().any(|text| opens_file(text));
+            loses && texts.iter().any(|text| sql::destroys(text))
+        }
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             let flushes = |text: &str| {
                 let word = text.trim().to_ascii_lowercase();
@@ -41,6 +45,18 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
         _ => false,
     };
     found.then(|| RuleFinding::on(ran, ran.arguments()))
+}
+
+/// True if the database ends with its client: `sqlite3 :memory: …`.
+fn is_in_memory(ran: &ResolvedCommand) -> bool {
+    let mut words = ran.arguments().iter().map(|field| field.value.literal());
+    words.any(|word| word == Some(":memory:"))
+}
+
+/// True if statements open another database: `ATTACH 'app.db' AS app`, `.open app.db`.
+fn opens_file(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    [".open", "attach"].iter().any(|word| text.contains(word))
 }
 
 /// Returns the known statements that a client executes.

@@ -5,6 +5,7 @@ use super::super::super::find::Search;
 use super::super::super::state::ShellState;
 use super::super::super::value::{UnknownCause, Value, ValuePiece};
 use super::super::call::{Call, quote};
+use super::super::printed::printed;
 use super::super::{Field, Machine};
 
 impl Machine<'_> {
@@ -110,7 +111,7 @@ impl Machine<'_> {
     /// program does something else.
     pub(super) fn find(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
         let search = Search::of(name, &call.words)?;
-        search.found.first()?;
+        let first = search.found.first()?;
         for command in &search.commands {
             let mut words: Vec<Field> = Vec::new();
             for field in command {
@@ -129,9 +130,12 @@ impl Machine<'_> {
             }
             self.start(&call.with_words(words), name, st);
         }
-        let mut out = join(&search.found, "\n");
-        out.push_text("\n");
-        Some(out)
+        let listed = || {
+            let mut out = join(&search.found, "\n");
+            out.push_text("\n");
+            out
+        };
+        Some(printed(name, &call.values(1), first).unwrap_or_else(listed))
     }
 
     /// GNU parallel: joins the command words and each input, and passes them to a shell.
