@@ -53,7 +53,7 @@ async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
 
 /// Runs the scripts in one session. Asserts which records lack something. `before` is called before
 /// each script.
-#[expect(clippy::unwrap_used, reason = "a helper of tests")]
+#[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 async fn assert_lacking(
     place: &TestWorkspace,
     scripts: &[(&str, bool)],
