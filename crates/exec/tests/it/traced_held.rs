@@ -8,6 +8,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::process::Command;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 
@@ -83,7 +84,13 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
     let fifo = place.temp.path().join("fifo");
     let mode = Mode::RUSR | Mode::WUSR;
     mknodat(CWD, &fifo, FileType::Fifo, mode, 0).unwrap();
-    let _reader = File::options().read(true).write(true).open(&fifo).unwrap();
+    // The host's own FIFOs carry outputs, so another process reads this one.
+    let reader = File::options().read(true).write(true).open(&fifo).unwrap();
+    let mut reader = Command::new("sleep")
+        .arg("60")
+        .stdin(reader)
+        .spawn()
+        .unwrap();
     let connect = format!("exec 5<>/dev/tcp/127.0.0.1/{port}");
     let open_fifo = format!("exec 5>{}", fifo.display());
     let scripts = [
@@ -100,6 +107,8 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
         ("echo a | cat >/dev/stderr; echo b >/proc/$$/fd/1", false),
     ];
     assert_lacking(&place, &scripts, |_| {}).await;
+    reader.kill().unwrap();
+    reader.wait().unwrap();
 }
 
 /// After the end of a traced server, an outside process can listen at its address.
