@@ -110,8 +110,8 @@ fn display_path(path: &Path, home: Option<&Path>) -> String {
     one_line(&text).into_owned()
 }
 
-/// What `HEAD` names in every repository with the reference format `reftable`, whose branches are in
-/// a binary file that only git reads.
+/// The branch that `HEAD` names in each repository with the reference format `reftable`. Only git
+/// reads the branches of such a repository.
 const REFTABLE_HEAD: &str = "refs/heads/.invalid";
 
 /// The branch checked out in the repository around a directory, or the commit.
