@@ -77,6 +77,10 @@ async fn assert_lacking(
 
 /// A connection that a shell opened in one call can ask its peer for changes in the next.
 #[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the process must not belong to the host"
+)]
 async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
     let place = TestWorkspace::with(&[("a", "a\n")]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
