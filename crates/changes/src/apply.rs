@@ -3,6 +3,8 @@
 //! A rename never removes a file of another process: whatever leaves the tree is in a slot and is
 //! checked again there. If it is not the expected file, everything is rolled back.
 
+mod read_only;
+
 use crate::assumed::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
@@ -264,8 +266,7 @@ impl ApplyDirectories<'_> {
         };
         match self.rename(op, flags) {
             Err(Errno::ACCESS) => {
-                open_up(&mut self.root, op.path())?;
-                open_up(&mut self.slots, op.slot())?;
+                self.open_up_parents(op)?;
                 match self.rename(op, flags) {
                     Err(Errno::ACCESS) => self.rename_read_only(op, flags),
                     other => other,
@@ -273,31 +274,6 @@ impl ApplyDirectories<'_> {
             }
             other => other,
         }
-    }
-
-    /// Renames a directory that its owner may not write. A rename to another parent writes its
-    /// `..`.
-    fn rename_read_only(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {
-        let is_put = op.act == SlotRename::Put;
-        let (tree, path) = if is_put {
-            (&mut self.slots, op.slot())
-        } else {
-            (&mut self.root, op.path())
-        };
-        let (parent, name) = tree.parent(path)?;
-        let seen = FileStat::at(parent, name)?;
-        let seen = seen.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
-        let mode = Mode::from_raw_mode(seen.permissions());
-        chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
-        let renamed = self.rename(op, flags);
-        let (tree, path) = if is_put == renamed.is_ok() {
-            (&mut self.root, op.path())
-        } else {
-            (&mut self.slots, op.slot())
-        };
-        let (parent, name) = tree.parent(path)?;
-        chmodat(parent, name, mode, AtFlags::empty())?;
-        renamed
     }
 
     fn rename(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {
@@ -509,27 +485,6 @@ impl ApplyDirectories<'_> {
         let open = File::open(root).map_err(ChangesError::io("opening", root))?;
         syncfs(&open).map_err(ChangesError::errno("syncing", root))
     }
-}
-
-/// Makes a directory of this user writable. The plan restores its permissions at the end.
-fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
-    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
-    above.reverse();
-    for directory in above
-        .into_iter()
-        .filter(|path| !path.as_os_str().is_empty())
-    {
-        let (parent, name) = tree.parent(directory)?;
-        if let Some(seen) = FileStat::at(parent, name)?
-            && seen.is_dir()
-            && seen.permissions() & 0o700 != 0o700
-        {
-            let mode = Mode::from_raw_mode(seen.permissions() | 0o700);
-            chmodat(parent, name, mode, AtFlags::empty())?;
-        }
-    }
-    tree.forget();
-    Ok(())
 }
 
 /// True if a parent of this path is taken before the path is put.

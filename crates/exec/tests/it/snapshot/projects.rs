@@ -1,0 +1,95 @@
+//! Each project has its own snapshot, and a session follows the project that it enters.
+
+use super::home::Home;
+use super::{in_session, run};
+use agent_bash_core::SessionName;
+
+/// The file is read in the project of the call, and what runs before a prompt is run.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_project_has_its_own_snapshot() {
+    let home = Home::with("hook");
+    let cache = home.cache(2);
+    let version = async |directory: &str| {
+        let mut spec = home.spec("echo ${TOOL_VERSION-none} ${PATH%%:*}");
+        spec.cwd = home.path(directory);
+        run(&cache, &spec).await.out
+    };
+    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
+        std::fs::create_dir_all(home.path(directory).join("sub")).unwrap();
+        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+    }
+    for _ in 0..2 {
+        assert_eq!(version("one").await, "18 /tools/18\n");
+        assert_eq!(version("two/sub").await, "22 /tools/22\n");
+        assert_eq!(version("").await, "none /usr/local/bin\n");
+    }
+    std::fs::write(home.path("one/.tool-versions"), "20.1\n").unwrap();
+    assert_eq!(version("one").await, "20.1 /tools/20.1\n");
+}
+
+/// After a session enters another project, its next call has what a prompt would set.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_enters_another_project_gets_its_version() {
+    let home = Home::with("hook");
+    let cache = home.cache(0);
+    let run_in = async |script: &str| run(&cache, &in_session(&home, script)).await.out;
+    for (directory, text) in [("one", "18\n"), ("two", "22\n"), ("none", "")] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        if !text.is_empty() {
+            std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+        }
+    }
+    let show = "echo ${TOOL_VERSION-none} $own $PATH";
+    assert_eq!(
+        run_in("own=1; PATH=/own:/usr/bin:/bin; cd ~/one; echo").await,
+        "\n"
+    );
+    assert_eq!(run_in(show).await, "18 1 /tools/18:/own:/usr/bin:/bin\n");
+    assert_eq!(
+        run_in("PATH=/new:$PATH; cd ../two; echo $TOOL_VERSION").await,
+        "18\n"
+    );
+    let two = "22 1 /tools/22:/new:/own:/usr/bin:/bin\n";
+    assert_eq!(run_in(show).await, two);
+    assert_eq!(run_in("TOOL_VERSION=mine; cd .; echo").await, "\n");
+    assert_eq!(run_in("echo $TOOL_VERSION; cd ../none").await, "mine\n");
+    assert_eq!(run_in(show).await, "none 1 /new:/own:/usr/bin:/bin\n");
+    let mut named = in_session(&home, show);
+    named.cwd = home.path("two");
+    named.enter_cwd = true;
+    assert_eq!(run(&cache, &named).await.out, two);
+    std::fs::write(home.path("two/.tool-versions"), "24.10\n").unwrap();
+    assert_eq!(
+        run_in(show).await,
+        "24.10 1 /tools/24.10:/new:/own:/usr/bin:/bin\n"
+    );
+}
+
+/// If a tool replaces `cd`, a script that begins with it gets the version of that directory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_cd_chooses_the_version_of_its_directory() {
+    let home = Home::with("hook");
+    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+    }
+    let hook = std::fs::read_to_string(home.rc()).unwrap();
+    for (rc, want) in [
+        (hook.clone(), "18\n"),
+        (
+            hook.clone() + "cd() { builtin cd \"$@\" && _hook; }\n",
+            "22\n",
+        ),
+        (hook + "alias cd=chdir_hook\n", "22\n"),
+    ] {
+        home.write_rc(&rc);
+        let cache = home.cache(0);
+        for session in [None, Some(SessionName("a".into()))] {
+            let mut spec = home.spec("cd ../two && echo $TOOL_VERSION");
+            spec.session = session;
+            spec.cwd = home.path("one");
+            spec.enter_cwd = true;
+            assert_eq!(run(&cache, &spec).await.out, want, "{rc}");
+        }
+    }
+}
