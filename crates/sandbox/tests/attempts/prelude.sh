@@ -3,9 +3,9 @@
 # As root, or as the root of a namespace of its own.
 as_admin() { "$@" 2> /dev/null || unshare -Urm "$@"; }
 
-# Until FILE is there, for two seconds.
+# Until FILE is there, for two seconds, or a number of SECONDS.
 await() {
-    local left=100
+    local left=$((${2:-2} * 50))
     until test -e "$1" || test $((left--)) = 0; do sleep 0.02; done
     test -e "$1"
 }
