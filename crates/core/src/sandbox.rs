@@ -59,14 +59,13 @@ impl Plan {
 
     /// True if this canonical path is one of [`Self::writable`], or is below one.
     pub fn is_writable(&self, path: &Path) -> bool {
-        self.writable.iter().any(|root| path.starts_with(root))
+        is_within(&self.writable, path)
     }
 
     /// True if the call may not change the file at this canonical path.
     pub fn refuses_write(&self, path: &Path) -> bool {
-        let is_within = |list: &[PathBuf]| list.iter().any(|one| path.starts_with(one));
-        let may_write = self.is_writable(path) || is_within(&self.devices);
-        !self.covers(path) && (!may_write || is_within(&self.protected))
+        let may_write = self.is_writable(path) || is_within(&self.devices, path);
+        (!may_write || is_within(&self.protected, path)) && !self.covers(path)
     }
 
     /// True if something else is mounted over this canonical path in the sandbox.
@@ -74,6 +73,10 @@ impl Plan {
         let is_own = || OWN_DEVICES.iter().any(|own| path.starts_with(own));
         self.tier == Tier::Full && (is_own() || self.hidden_by(path).is_some())
     }
+}
+
+fn is_within(list: &[PathBuf], path: &Path) -> bool {
+    list.iter().any(|one| path.starts_with(one))
 }
 
 /// The write access of a sandboxed call.

@@ -92,12 +92,11 @@ impl Target {
     /// Parses `host:port`; without a port, `default` is the port. Returns `None` for user
     /// information and other forms.
     pub fn parse(text: &str, default: Option<u16>) -> Option<Self> {
-        let (host, port) = match text.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, Some(parse_port(port)?)),
-            _ => (text, default),
-        };
-        let host = Host::parse(host)?;
-        Some(Self { host, port: port? })
+        let (host, port) = split_port(text)?;
+        Some(Self {
+            host: Host::parse(host)?,
+            port: port.or(default)?,
+        })
     }
 
     /// Returns the entry that allows this target.
@@ -113,6 +112,14 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// Splits `host` or `host:port`. Returns `None` if the port is invalid.
+fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => Some((host, Some(parse_port(port)?))),
+        _ => Some((text, None)),
     }
 }
 
@@ -192,12 +199,7 @@ impl AllowedHosts {
 
 impl Rule {
     fn parse(entry: &str) -> Result<Self, &'static str> {
-        let (host, port) = match entry.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => {
-                (host, Some(parse_port(port).ok_or("its port is invalid")?))
-            }
-            _ => (entry, None),
-        };
+        let (host, port) = split_port(entry).ok_or("its port is invalid")?;
         let (is_below, name) = match host.strip_prefix("*.") {
             Some(name) => (true, name),
             None => (false, host),

@@ -71,10 +71,6 @@ impl HookChanges {
 impl PathEdit {
     fn between(before: &OsStr, after: &OsStr) -> Self {
         let [before, after] = [before, after].map(search_path::entries);
-        let without = |all: &[&[u8]], known: &[&[u8]]| {
-            let rest = all.iter().filter(|entry| !known.contains(entry));
-            rest.map(|entry| entry.to_vec()).collect()
-        };
         Self {
             removed: without(&before, &after),
             added: without(&after, &before),
@@ -83,10 +79,6 @@ impl PathEdit {
 
     /// Returns the edit of a search path that `other` has edited, so that this edit replaces it.
     fn after(&self, other: &Self) -> Self {
-        let without = |all: &[Vec<u8>], known: &[Vec<u8>]| {
-            let rest = all.iter().filter(|entry| !known.contains(entry));
-            rest.cloned().collect::<Vec<_>>()
-        };
         let mut removed = without(&other.added, &self.added);
         removed.extend(without(&self.removed, &other.removed));
         Self {
@@ -117,6 +109,12 @@ impl PathEdit {
         }
         text
     }
+}
+
+/// Returns the entries of `all` that are not in `known`.
+fn without<T: AsRef<[u8]> + PartialEq>(all: &[T], known: &[T]) -> Vec<Vec<u8>> {
+    let rest = all.iter().filter(|entry| !known.contains(entry));
+    rest.map(|entry| entry.as_ref().to_vec()).collect()
 }
 
 /// Returns the commands that add to a shell's `PATH` what a configuration has added to `base`.

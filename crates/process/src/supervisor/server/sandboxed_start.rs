@@ -121,7 +121,7 @@ impl SandboxedStart {
             start: LauncherStart::new(&order)?,
             directory,
             unrecorded,
-            plan: confinement.plan.clone(),
+            plan: order.plan,
         }))
     }
 
