@@ -57,6 +57,11 @@ const PROGRAMS: &[Program] = &[
         why: "shows a prompt on a terminal, and runs the Python client",
     },
     Program {
+        name: "setfattr",
+        package: "attr",
+        why: "sets the extended attributes that an undo restores",
+    },
+    Program {
         name: "sshd",
         package: "openssh-server",
         why: "accepts calls on another machine",
