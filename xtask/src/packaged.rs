@@ -45,6 +45,8 @@ const TEST_ENDINGS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", 
 const REQUIRED_FIELDS: &[&str] = &[
     "description",
     "license",
+    "repository",
+    "documentation",
     "readme",
     "keywords",
     "categories",

@@ -48,7 +48,7 @@ fn packaging_files_have_the_version_of_the_product() -> Result<()> {
 #[test]
 fn packaging_files_share_one_address() -> Result<()> {
     let files = FILES.iter().map(|(file, _)| *file);
-    for file in files.chain(["crates/cli/Cargo.toml"]) {
+    for file in files.chain(["Cargo.toml", "crates/cli/Cargo.toml"]) {
         let text = fs::read_to_string(Path::new(ROOT).join(file)).context(file)?;
         let addresses = text.matches("https://").count();
         assert_eq!(text.matches(ADDRESS).count(), addresses, "{file}");
