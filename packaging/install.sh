@@ -87,15 +87,15 @@ install_program() {
         *) printf '%s\n' "Add it to PATH:  export PATH=\"$directory:\$PATH\"" ;;
     esac
     has bash || printf 'bash is missing: install it, agent-bash runs commands with it.\n'
-    printf 'Next:  agent-bash doctor\n'
-    printf '       agent-bash hook --install --take-over claude-code\n'
+    printf 'Next:  agent-bash setup\n'
+    printf 'It finds the agents on this machine, and asks what to do with each.\n'
 }
 
 uninstall_program() {
     [ -e "$program" ] || fail "$program does not exist"
     rm -f "$program"
     printf '%s is removed.\n' "$program"
-    printf 'If an agent still has its hook, install again and run:  agent-bash hook --uninstall AGENT\n'
+    printf 'If an agent still starts it, install it again and run:  agent-bash setup --undo\n'
 }
 
 # The last line calls a function, so that a script cut off by the network does nothing.

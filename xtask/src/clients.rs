@@ -9,6 +9,7 @@ mod installed;
 mod model;
 mod pages;
 mod python;
+mod release;
 mod step;
 mod typescript;
 
@@ -17,6 +18,7 @@ use crate::{Tree, no_arguments};
 use anyhow::{Context, Result};
 pub(crate) use dist::command as dist;
 use model::Model;
+pub(crate) use release::command as release;
 use std::path::Path;
 pub(crate) use step::run as test;
 

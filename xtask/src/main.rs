@@ -18,7 +18,7 @@ mod generated;
 mod keys_page;
 mod layers;
 mod links;
-mod macos;
+mod other_targets;
 mod packaged;
 mod picture;
 mod programs;
@@ -101,6 +101,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--program FILE]",
         summary: "builds the installable packages in target/dist: a static program, a wheel, packages for npm",
         run: clients::dist,
+    },
+    Command {
+        name: "release",
+        arguments: "[--program FILE]",
+        summary: "adds to the packages of `dist` a .deb, a .rpm, the dependencies, the changes and SHA256SUMS",
+        run: clients::release,
     },
     Command {
         name: "package",

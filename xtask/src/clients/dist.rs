@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The processor of the program, as Rust and wheels name it, and as Node does.
 const PROCESSOR: [&str; 2] = if cfg!(target_arch = "aarch64") {
@@ -76,7 +76,7 @@ pub(super) fn pack(tree: &Tree, program: &Path, max_bytes: Option<u64>) -> Resul
     Ok(PackedFiles { wheel, npm })
 }
 
-fn target(tree: &Tree) -> Result<PathBuf> {
+pub(super) fn target(tree: &Tree) -> Result<PathBuf> {
     Ok(PathBuf::from(
         layers::metadata(tree)?.target_directory.as_str(),
     ))

@@ -1,5 +1,5 @@
-//! Checks that the crates compile for macOS; nothing is run. The step is skipped, with a message,
-//! unless the target's standard library is installed (`rustup target add aarch64-apple-darwin`).
+//! Checks that the crates compile for targets other than the machine's own; nothing is run. A target
+//! is skipped, with a message, unless its standard library is installed (`rustup target add`).
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};
@@ -8,10 +8,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use xshell::cmd;
 
-const TARGET: &str = "aarch64-apple-darwin";
+const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
-/// A fake C compiler that creates empty object files: a check does not link, so no compiler for
-/// macOS is needed.
+/// A fake C compiler that creates empty object files: a check does not link, so no compiler for the
+/// target is needed.
 const NO_COMPILER: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
     [ "$1" = -o ] && : >"$2"
@@ -22,15 +22,22 @@ done
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let installed = cmd!(tree.shell, "rustup target list --installed");
     let installed = installed.quiet().ignore_stderr().read().unwrap_or_default();
-    if !installed.lines().any(|line| line == TARGET) {
-        say(&format!(
-            "   left out: there is no {TARGET} (`rustup target add {TARGET}`)"
-        ));
-        return Ok(());
+    for target in TARGETS {
+        if installed.lines().any(|line| line == *target) {
+            check_target(tree, target)?;
+        } else {
+            say(&format!(
+                "   left out: there is no {target} (`rustup target add {target}`)"
+            ));
+        }
     }
+    Ok(())
+}
+
+fn check_target(tree: &Tree, target: &str) -> Result<()> {
     // A separate target directory: sharing one would make the builds wait for each other's lock.
-    let directory = tree.root.join("target/macos");
-    fs::create_dir_all(&directory).context("making target/macos")?;
+    let directory = tree.root.join("target/other");
+    fs::create_dir_all(&directory).context("making target/other")?;
     let compiler = directory.join("no-compiler");
     fs::write(&compiler, NO_COMPILER)?;
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
@@ -42,12 +49,13 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
         "--exclude=xtask",
         "--exclude=agent-bash-tests",
         "--target",
-        TARGET,
+        target,
     ];
+    let suffix = target.replace('-', "_");
     let command = cargo(tree, &arguments)
         .env("CARGO_TARGET_DIR", &directory)
-        .env("CC_aarch64_apple_darwin", &compiler)
-        .env("AR_aarch64_apple_darwin", "true")
+        .env(format!("CC_{suffix}"), &compiler)
+        .env(format!("AR_{suffix}"), "true")
         .env("RUSTFLAGS", "-D warnings");
     check(&command)
 }
