@@ -1,10 +1,11 @@
 //! Finds the leftovers of a test: processes, files, and descriptors.
 //!
 //! Other programs and tests run on the machine at the same time, so a leftover needs an exact
-//! definition. A process is the test's if its environment contains the test's unique mark, or if
-//! its working directory or an open file is in one of the test's directories. After
-//! [`adopt_orphans`], so is a child that this process did not start. A file is a leftover if it is
-//! in a directory that should be empty; a descriptor, if it was not open when the census began.
+//! definition. A process belongs to the test if its environment contains the test's unique mark. It
+//! also does if its working directory or an open file is in one of the test's directories. After
+//! [`adopt_orphans`], a child that this process did not start belongs to the test, too. A file is a
+//! leftover if it is in a directory that should be empty; a descriptor, if it was not open when the
+//! census began.
 //!
 //! The census checks until nothing is left or the deadline has passed: a process that is about to
 //! exit is no leftover.
@@ -36,9 +37,9 @@ pub struct Census {
     /// are not examined.
     since: u64,
     marks: Vec<String>,
-    places: Vec<PathBuf>,
-    empty: Vec<PathBuf>,
-    orphans: bool,
+    directories: Vec<PathBuf>,
+    file_directories: Vec<PathBuf>,
+    watches_orphans: bool,
     descriptors: Option<BTreeSet<(u32, String)>>,
 }
 
@@ -54,9 +55,9 @@ impl Census {
         Self {
             since: procfs::now(),
             marks: Vec::new(),
-            places: Vec::new(),
-            empty: Vec::new(),
-            orphans: false,
+            directories: Vec::new(),
+            file_directories: Vec::new(),
+            watches_orphans: false,
             descriptors: None,
         }
     }
@@ -68,18 +69,18 @@ impl Census {
 
     /// Looks for processes with their working directory or an open file in `directory`.
     pub fn watch_directory(&mut self, directory: &Path) {
-        self.places.push(directory.to_owned());
+        self.directories.push(directory.to_owned());
     }
 
     /// Looks for files in `directory`, at any depth.
     pub fn watch_files(&mut self, directory: &Path) {
-        self.empty.push(directory.to_owned());
+        self.file_directories.push(directory.to_owned());
     }
 
     /// Looks for orphans reparented to this process. The process must wait for all children that it
     /// starts.
     pub fn watch_orphans(&mut self) {
-        self.orphans = true;
+        self.watches_orphans = true;
     }
 
     /// Looks for descriptors of this process that are not open now.
@@ -97,9 +98,9 @@ impl Census {
         .unwrap_or_else(|| self.look())
     }
 
-    /// Kills every leftover process, and those that appear afterwards. Returns their number. A
-    /// process seen only once may be between `fork` and `exec`, with its parent's files open; it is
-    /// killed when it is seen again.
+    /// Kills every leftover process, including processes that appear meanwhile. Returns their
+    /// number. A process seen only once may be between `fork` and `exec`, with its parent's files
+    /// open; it is killed when it is seen again.
     pub fn kill_leftovers(&self) -> usize {
         let mut killed = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -123,36 +124,37 @@ impl Census {
     }
 
     fn look(&self) -> Leftovers {
-        if self.orphans {
+        if self.watches_orphans {
             while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
         }
-        let me = std::process::id();
-        let own = procfs::process(me).map(|process| process.command);
+        let own_pid = std::process::id();
+        let own_command = procfs::process(own_pid).map(|process| process.command);
         // Between `fork` and `exec`, a child has all descriptors of this process, including files
         // of other tests.
         let is_started = |process: &Process| {
             let command = Some(&process.command);
-            process.parent != me || (command != own.as_ref() && !process.command.starts_with('['))
+            process.parent != own_pid
+                || (command != own_command.as_ref() && !process.command.starts_with('['))
         };
         let processes = procfs::processes_since(self.since)
             .into_iter()
-            .filter(|process| process.pid != me && process.is_alive() && is_started(process))
+            .filter(|process| process.pid != own_pid && process.is_alive() && is_started(process))
             .filter(|process| {
-                (self.orphans && process.parent == me)
+                (self.watches_orphans && process.parent == own_pid)
                     || self.marks.iter().any(|mark| process.environment_has(mark))
                     || self
-                        .places
+                        .directories
                         .iter()
-                        .any(|place| process.uses_directory(place))
+                        .any(|directory| process.uses_directory(directory))
             })
             .collect();
         let mut files = Vec::new();
-        for directory in &self.empty {
+        for directory in &self.file_directories {
             collect_files(directory, &mut files);
         }
         let descriptors = match &self.descriptors {
             None => Vec::new(),
-            Some(before) => procfs::descriptors(me)
+            Some(before) => procfs::descriptors(own_pid)
                 .into_iter()
                 // The scan itself has a directory in /proc open.
                 .filter(|open| !before.contains(open) && !open.1.starts_with("/proc/"))
@@ -169,14 +171,14 @@ impl Census {
 
 /// All files at or below `directory`, without following symbolic links.
 fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
-    let mut open = vec![directory.to_owned()];
-    while let Some(next) = open.pop() {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(next) = pending.pop() {
         let Ok(entries) = std::fs::read_dir(&next) else {
             continue;
         };
         for entry in entries.filter_map(Result::ok) {
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_dir() => pending.push(entry.path()),
                 _ => files.push(entry.path()),
             }
         }

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Returns the directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
-/// Its name depends on the packages and versions, so another version gets another directory.
+/// The name depends on the packages and versions, so another version gets another directory.
 pub fn cached_packages(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
     let packages = packages.join("+").replace(['/', '@', '='], "-");
     target.join(format!("{name}-{packages}"))
 }
 
-/// Fills `directory` once. A marker file makes it complete; without the marker, as after an
-/// interrupted run, the directory is filled again.
+/// Fills `directory` once. A marker file says that the directory is complete. Without the marker,
+/// as after an interrupted run, the directory is filled again.
 ///
 /// # Errors
 /// `make` failed.
 pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let whole = directory.join("is-whole");
-    if whole.is_file() {
+    let marker = directory.join("is-whole");
+    if marker.is_file() {
         return Ok(());
     }
     if directory.is_dir() {
@@ -27,7 +27,7 @@ pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Re
     }
     std::fs::create_dir_all(directory)?;
     make(directory)?;
-    Ok(std::fs::write(whole, "")?)
+    Ok(std::fs::write(marker, "")?)
 }
 
 /// Runs an installed tool with the environment of the test program, which may name proxies and
@@ -62,7 +62,7 @@ pub fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
 /// Installs npm packages into `directory`.
 ///
 /// # Errors
-/// They cannot be installed.
+/// The packages cannot be installed.
 pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> {
     std::fs::write(
         directory.join("package.json"),
@@ -78,11 +78,11 @@ pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> 
     install("npm", &[&words[..], options, packages].concat(), directory)
 }
 
-/// Makes `directory` a virtual environment of Python with packages from `PyPI`. Their programs are
-/// in `bin`.
+/// Makes `directory` a virtual environment of Python with packages from `PyPI`. The programs of
+/// the packages are in `bin`.
 ///
 /// # Errors
-/// They cannot be installed.
+/// The packages cannot be installed.
 pub fn python(directory: &Path, packages: &[&str]) -> Result<()> {
     install("python3", &["-m", "venv", "."], directory)?;
     let pip = [

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Polling interval: short compared with any deadline, long compared with the cost of a check.
-const PAUSE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Calls `look` until it returns a value, at most for `patience`; `None` if it never did. Checks at
 /// least once, and once more after the deadline, so that a slow machine does not cause a failure.
@@ -23,11 +23,11 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
         if last {
             return None;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Pauses while a file is still being written.
+/// Sleeps between two readings of something that is still being written.
 #[expect(
     clippy::disallowed_methods,
     reason = "the tests' own wait: they watch real processes in real time"
@@ -41,8 +41,8 @@ pub fn pause(time: Duration) {
 /// # Errors
 /// The file did not appear within `patience`.
 pub fn exists(path: &Path, patience: Duration) -> Result<()> {
-    let there = until(patience, || path.exists().then_some(()));
-    there.with_context(|| format!("{} was not made", path.display()))
+    let appeared = until(patience, || path.exists().then_some(()));
+    appeared.with_context(|| format!("{} was not made", path.display()))
 }
 
 #[cfg(test)]

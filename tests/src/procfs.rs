@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 /// A snapshot of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its pid.
+    /// The pid.
     pub pid: u32,
-    /// Pid of its parent.
+    /// The pid of the parent.
     pub parent: u32,
-    /// Its session id.
+    /// The session id.
     pub session: u32,
     /// The kernel's state letter: `R`, `S`, `D`, `T`, `Z`, …
     pub state: char,
-    /// Its start time on the clock of [`now`].
+    /// The start time on the clock of [`now`].
     pub started: u64,
-    /// Its command line, joined by spaces; its name in brackets if it has none.
+    /// The command line, joined by spaces. A process without one has its name in brackets.
     pub command: String,
 }
 
@@ -28,13 +28,14 @@ impl Process {
         !matches!(self.state, 'Z' | 'X')
     }
 
-    /// True if its initial environment contains `text`. False if the environment cannot be read.
+    /// True if the initial environment of the process contains `text`. False if the environment
+    /// cannot be read.
     pub fn environment_has(&self, text: &str) -> bool {
         fs::read(self.directory().join("environ"))
             .is_ok_and(|environment| contains(&environment, text.as_bytes()))
     }
 
-    /// True if its working directory or one of its open files is at or below `directory`.
+    /// True if the working directory or an open file of the process is at or below `directory`.
     pub fn uses_directory(&self, directory: &Path) -> bool {
         let below =
             |link: PathBuf| fs::read_link(link).is_ok_and(|path| path.starts_with(directory));

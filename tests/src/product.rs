@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// The variable that names the binary to test. If unset, the tests build this checkout's.
-const BINARY: &str = "AGENT_BASH_TEST_BINARY";
+/// The variable that names the binary to test. If unset, the tests build
+/// the binary of this checkout.
+const BINARY_VARIABLE: &str = "AGENT_BASH_TEST_BINARY";
 
-/// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per
-/// test program.
+/// Returns the path of `agent-bash`: the binary that the environment names, or the one of this
+/// checkout, which is built once per test program.
 ///
 /// # Errors
 /// The build failed, or the binary is missing.
@@ -27,16 +28,19 @@ pub fn agent_bash() -> Result<&'static Path> {
     reason = "a test program is a user of its own environment and of cargo"
 )]
 fn find() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os(BINARY) {
+    if let Some(path) = std::env::var_os(BINARY_VARIABLE) {
         let path = PathBuf::from(path);
         if !path.is_file() {
-            bail!("{BINARY} names {}, which is no file", path.display());
+            bail!(
+                "{BINARY_VARIABLE} names {}, which is no file",
+                path.display()
+            );
         }
         return Ok(path);
     }
     // Test programs are in target/<profile>/deps.
-    let here = std::env::current_exe()?;
-    let profile = here
+    let test_program = std::env::current_exe()?;
+    let profile = test_program
         .ancestors()
         .nth(2)
         .context("a test program stands in target/<profile>/deps")?;
@@ -51,7 +55,7 @@ fn find() -> Result<PathBuf> {
     let built = call.stdin(Stdio::null()).output()?;
     if !built.status.success() || !path.is_file() {
         bail!(
-            "building agent-bash for the tests failed; set {BINARY} to test another binary\n{}",
+            "building agent-bash for the tests failed; set {BINARY_VARIABLE} to test another binary\n{}",
             String::from_utf8_lossy(&built.stderr)
         );
     }
@@ -61,11 +65,11 @@ fn find() -> Result<PathBuf> {
 /// Output and exit code of one run.
 #[derive(Debug, Clone)]
 pub struct CommandResult {
-    /// Its exit code; 128 + n if signal n killed it.
+    /// The exit code; 128 + n if signal n killed it.
     pub code: i32,
-    /// Its stdout; invalid UTF-8 is replaced.
+    /// The stdout; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// Its stderr, likewise.
+    /// The stderr; invalid UTF-8 is replaced.
     pub stderr: String,
 }
 

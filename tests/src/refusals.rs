@@ -1,8 +1,8 @@
 //! The system calls that fail in containers, by engine. Without an engine, the program `refuse`
 //! makes them fail in the same way.
 //!
-//! Measured with their default profiles, as root without further capabilities: `dockerd` 20.10.24,
-//! moby's profile of June 2026, podman 4.3.1, `runsc` of December 2022.
+//! Measured with the engines' default profiles, as root without further capabilities: `dockerd`
+//! 20.10.24, moby's profile of June 2026, podman 4.3.1, `runsc` of December 2022.
 
 use crate::product;
 use crate::world::World;
@@ -15,9 +15,9 @@ use std::process::Command;
 /// A system call that fails.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal {
-    /// Its number.
+    /// The number of the call.
     pub number: i64,
-    /// The conditions on its arguments; all must hold.
+    /// The conditions on the arguments; all must hold.
     pub when: &'static [When],
     /// The error number.
     pub error: i32,
@@ -37,7 +37,7 @@ pub const fn always(number: i64, error: i32) -> Refusal {
     when(number, &[], error)
 }
 
-/// Makes calls with this number and such arguments fail.
+/// Makes calls with this number fail if all conditions on their arguments hold.
 pub const fn when(number: i64, when: &'static [When], error: i32) -> Refusal {
     Refusal {
         number,
@@ -49,11 +49,11 @@ pub const fn when(number: i64, when: &'static [When], error: i32) -> Refusal {
 /// An engine with its default profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine {
-    /// Its name in reports.
+    /// The name in reports.
     pub name: &'static str,
     /// The system calls that it refuses.
     pub refusals: &'static [Refusal],
-    /// The facilities that do not work in it. Tests compare them with the doctor's report.
+    /// The facilities that do not work in the engine. Tests compare them with the doctor's report.
     pub lacks: &'static [Facility],
 }
 
@@ -202,7 +202,8 @@ impl Refusal {
     }
 }
 
-/// The product in a world where these calls fail; `refuse` is the program of that name.
+/// Returns a command of the product in a world where these calls fail. `refuse` is the path of the
+/// program `refuse`.
 ///
 /// # Errors
 /// The product could not be built.

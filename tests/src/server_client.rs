@@ -11,29 +11,29 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The time that a program may take to exit after its input has ended.
-const END: Duration = Duration::from_secs(30);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The program and its output.
 #[derive(Debug)]
 pub struct ServerClient {
     child: Child,
     input: Option<ChildStdin>,
-    /// Its output lines; a line that is not JSON is an error.
+    /// The output lines; a line that is not JSON is an error.
     lines: Receiver<Result<Value, String>>,
     stderr: Option<JoinHandle<String>>,
     ids: u64,
     /// Values that must live as long as the program, such as an engine.
-    needs: Vec<Box<dyn Any + Send + Sync>>,
+    kept_alive: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 /// The result of [`ServerClient::end`].
 #[derive(Debug)]
-pub struct Ended {
+pub struct ServerEnd {
     /// Exit status of the program.
     pub status: ExitStatus,
     /// The messages sent before the end.
     pub rest: Vec<Value>,
-    /// Its stderr.
+    /// The stderr of the program.
     pub stderr: String,
 }
 
@@ -54,13 +54,13 @@ impl ServerClient {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
-                let said = match line {
+                let message = match line {
                     Err(error) => Err(error.to_string()),
                     Ok(line) => serde_json::from_str(&line).map_err(|error| {
                         format!("stdout has a line that is not JSON: {error}: {line}")
                     }),
                 };
-                if sender.send(said).is_err() {
+                if sender.send(message).is_err() {
                     return;
                 }
             }
@@ -77,14 +77,14 @@ impl ServerClient {
             lines,
             stderr: Some(stderr),
             ids: 0,
-            needs: Vec::new(),
+            kept_alive: Vec::new(),
         })
     }
 
     /// Keeps a value alive until the program has ended.
     #[must_use]
-    pub fn with(mut self, needed: impl Any + Send + Sync) -> Self {
-        self.needs.push(Box::new(needed));
+    pub fn keep_alive(mut self, needed: impl Any + Send + Sync) -> Self {
+        self.kept_alive.push(Box::new(needed));
         self
     }
 
@@ -124,12 +124,12 @@ impl ServerClient {
         match self.lines.recv_timeout(patience) {
             Ok(Ok(line)) => Ok(line),
             Ok(Err(error)) => bail!(error),
-            Err(RecvTimeoutError::Timeout) => bail!("nothing was said within {patience:?}"),
+            Err(RecvTimeoutError::Timeout) => bail!("no line was sent within {patience:?}"),
             Err(RecvTimeoutError::Disconnected) => bail!("the program has ended"),
         }
     }
 
-    /// Returns the next line for which `is_wanted` is true; drops earlier ones.
+    /// Returns the next line for which `is_wanted` is true. Drops the lines before it.
     ///
     /// # Errors
     /// As [`Self::next`].
@@ -152,13 +152,13 @@ impl ServerClient {
     ///
     /// # Errors
     /// The program does not exit (and is killed), or sent a line that is not JSON.
-    pub fn end(mut self) -> Result<Ended> {
+    pub fn end(mut self) -> Result<ServerEnd> {
         self.input = None;
         let status = self.wait()?;
         let rest: Result<Vec<Value>, String> = self.lines.iter().collect();
         let rest = rest.map_err(anyhow::Error::msg)?;
         let stderr = self.stderr.take().map(JoinHandle::join);
-        Ok(Ended {
+        Ok(ServerEnd {
             status,
             rest,
             stderr: stderr.transpose().unwrap_or_default().unwrap_or_default(),
@@ -167,12 +167,12 @@ impl ServerClient {
 
     fn wait(&mut self) -> Result<ExitStatus> {
         let child = &mut self.child;
-        let status = crate::poll::until(END, || child.try_wait().transpose());
+        let status = crate::poll::until(EXIT_TIMEOUT, || child.try_wait().transpose());
         ensure!(
             status.is_some(),
-            "it goes on {END:?} after the end of its input"
+            "the program still runs {EXIT_TIMEOUT:?} after the end of its input"
         );
-        status.transpose()?.context("it has ended")
+        status.transpose()?.context("the program has ended")
     }
 }
 

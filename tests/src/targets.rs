@@ -31,11 +31,11 @@ pub const NAME: &str = "box";
 
 /// The variable with the engines that must run, separated by spaces: an engine that cannot run is
 /// then a failure. Otherwise the tests only report skipped engines.
-const REQUIRED: &str = "AGENT_BASH_TEST_ENGINES";
+const REQUIRED_ENGINES_VARIABLE: &str = "AGENT_BASH_TEST_ENGINES";
 
-/// The name of the test that stands for all tests of an engine that cannot run.
-pub fn not_run(what: &str, why: &str) -> String {
-    format!("{what} is not run here: {why}")
+/// Returns the name of the test that represents all tests of an engine that cannot run.
+pub fn not_run(tests: &str, why: &str) -> String {
+    format!("{tests} is not run here: {why}")
 }
 
 /// Reports a skipped engine.
@@ -47,10 +47,10 @@ pub fn not_run(what: &str, why: &str) -> String {
     reason = "a test program is a user of its own environment"
 )]
 pub fn may_be_skipped(engine: &str) -> Result<()> {
-    let required = std::env::var(REQUIRED).unwrap_or_default();
+    let required = std::env::var(REQUIRED_ENGINES_VARIABLE).unwrap_or_default();
     ensure!(
         required.split_whitespace().all(|name| name != engine),
-        "{REQUIRED} says that it has to run"
+        "{REQUIRED_ENGINES_VARIABLE} says that it has to run"
     );
     Ok(())
 }
@@ -74,7 +74,7 @@ pub fn on(world: &World, words: &[&str]) -> Result<CommandResult> {
     product::run(command(world, words)?, None)
 }
 
-/// Stops a server with SIGTERM, so that it stops its children; with SIGKILL after `limit`.
+/// Stops a server with SIGTERM, so that the server stops its children. Sends SIGKILL after `limit`.
 fn stop(server: &mut Child, limit: Duration) -> Result<()> {
     let pid = Pid::from_raw(server.id().cast_signed()).context("a child has a process id")?;
     kill_process(pid, Signal::TERM)?;
@@ -87,7 +87,7 @@ fn stop(server: &mut Child, limit: Duration) -> Result<()> {
 
 /// The entry of a target in the settings of a world.
 #[derive(Debug, Default)]
-struct Written<'a> {
+struct TargetSettings<'a> {
     transport: &'a str,
     to: &'a str,
     /// True if calls start in the world's directory.
@@ -98,7 +98,7 @@ struct Written<'a> {
     directory: Option<&'a Path>,
 }
 
-impl Written<'_> {
+impl TargetSettings<'_> {
     fn write(&self, world: &World) -> Result<()> {
         let Self { transport, to, .. } = self;
         let mut text = format!("[targets.{NAME}]\ntransport = {transport:?}\nto = {to:?}\n");

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time that a slow machine may take to draw.
-const SOON: Duration = Duration::from_secs(30);
+const DRAW_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The pause between two readings of the screen, in which the rest of a frame arrives.
-const FRAME: Duration = Duration::from_millis(20);
-const READINGS: u32 = 20;
+const READING_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum number of readings of a screen that keeps changing.
+const MAX_READINGS: u32 = 20;
 
 /// A terminal with a shell, in a world. Dropping it ends the tmux server.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub struct Tmux<'a> {
 }
 
 impl<'a> Tmux<'a> {
-    /// Starts a terminal of that size with a bash at its prompt.
+    /// Starts a terminal of this size with a bash at its prompt.
     ///
     /// # Errors
     /// tmux is missing or does not start.
@@ -154,26 +155,32 @@ impl<'a> Tmux<'a> {
         })
     }
 
-    /// Waits until `is_right` is true for a completely drawn screen.
+    /// Waits until `is_right` is true for a completely drawn screen. `expectation` describes such a
+    /// screen in the error.
     ///
     /// # Errors
     /// Timeout; shows the screen.
-    pub fn until(&self, what: &str, is_right: impl Fn(&str) -> bool) -> Result<String> {
+    pub fn until(&self, expectation: &str, is_right: impl Fn(&str) -> bool) -> Result<String> {
         let mut last = String::new();
-        let screen = poll::until(SOON, || {
+        let screen = poll::until(DRAW_TIMEOUT, || {
             last = self.screen().unwrap_or_else(|error| format!("{error:#}"));
             is_right(&last).then(|| last.clone())
         });
-        let screen = screen.with_context(|| format!("not so: {what}; on the screen is\n{last}"))?;
-        self.drawn(screen, is_right)
+        let screen =
+            screen.with_context(|| format!("not so: {expectation}; on the screen is\n{last}"))?;
+        self.settled_screen(screen, is_right)
     }
 
     /// Returns the screen once two consecutive readings are equal, because tmux also shows
     /// incomplete frames. If the screen keeps changing, or is no longer right, returns the last
     /// reading.
-    fn drawn(&self, mut screen: String, is_right: impl Fn(&str) -> bool) -> Result<String> {
-        for _ in 0..READINGS {
-            poll::pause(FRAME);
+    fn settled_screen(
+        &self,
+        mut screen: String,
+        is_right: impl Fn(&str) -> bool,
+    ) -> Result<String> {
+        for _ in 0..MAX_READINGS {
+            poll::pause(READING_INTERVAL);
             let next = self.screen()?;
             if next == screen || !is_right(&next) {
                 break;
@@ -191,10 +198,10 @@ impl<'a> Tmux<'a> {
             .arg("-S")
             .arg(&self.socket);
         let output = command.args(words).output().context("running tmux")?;
-        let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), {
-            let _ = write!(said, " ({})", words.join(" "));
-            said
+            let _ = write!(message, " ({})", words.join(" "));
+            message
         });
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }

@@ -7,26 +7,26 @@ use std::process::{Child, ChildStdin};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Memory is stable if it grows by less than this many KiB within this time.
-const REST: (u64, Duration) = (1024, Duration::from_secs(2));
+/// Memory is stable if it grows by less than this within [`STABLE_TIME`].
+const MAX_GROWTH_KIB: u64 = 1024;
+const STABLE_TIME: Duration = Duration::from_secs(2);
 
-/// Waits until the memory of `child` is stable while `writer` still has requests for it, which
-/// means that it applies backpressure. Then ends it with SIGTERM.
+/// Waits until the memory of `child` is stable while `writer` still has requests for it: the child
+/// then applies backpressure. Then ends the child with SIGTERM.
 ///
 /// # Errors
-/// It uses more than `bound` KiB, does not become stable within `patience`, has read everything, or
-/// does not exit cleanly.
+/// The child uses more than `bound` KiB, does not become stable within `patience`, has read
+/// everything, or does not exit cleanly.
 pub fn assert_memory_stable_and_end(
     mut child: Child,
     writer: JoinHandle<ChildStdin>,
     bound: u64,
     patience: Duration,
 ) -> Result<()> {
-    let (step, pause) = REST;
     let full = poll::until(patience, || {
         let first = procfs::resident(child.id()).ok()?;
-        let grows = poll::until(pause, || {
-            (procfs::resident(child.id()).ok()? > first + step).then_some(())
+        let grows = poll::until(STABLE_TIME, || {
+            (procfs::resident(child.id()).ok()? > first + MAX_GROWTH_KIB).then_some(())
         });
         grows.is_none().then_some(first)
     });

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// The environment variable with a world's mark.
 pub const MARK: &str = "AGENT_BASH_TEST_RUN";
 
-/// An isolated place for one test.
+/// The isolated directories of one test.
 #[derive(Debug)]
 pub struct World {
     directory: TempDir,
@@ -150,11 +150,11 @@ impl World {
     /// `patience`. Processes and files are checked together: a host that is ending its warm shells
     /// may still start one, which ends a moment later.
     pub fn settle(&self, patience: Duration) -> Leftovers {
-        self.until_left(patience, |left| left.processes.is_empty())
+        self.leftovers_once(patience, |left| left.processes.is_empty())
     }
 
-    /// Returns the leftovers as soon as they are `is_settled`, or after `patience`.
-    pub fn until_left(
+    /// Returns the leftovers as soon as `is_settled` is true for them, or after `patience`.
+    pub fn leftovers_once(
         &self,
         patience: Duration,
         is_settled: impl Fn(&Leftovers) -> bool,

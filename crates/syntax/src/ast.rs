@@ -71,7 +71,7 @@ impl Command {
     }
 }
 
-/// Equal if it is the same command in the script.
+/// Two commands are equal if they are the same node of the tree, not if their texts are equal.
 impl PartialEq for Command {
     fn eq(&self, other: &Self) -> bool {
         self.identity() == other.identity()
@@ -181,7 +181,7 @@ pub struct Assign {
     pub name: String,
     /// The subscript, if any.
     pub index: Option<Vec<WordPart>>,
-    /// `+=`.
+    /// True for `+=`.
     pub append: bool,
     /// The value; an array is a word with the single part [`WordPart::Array`].
     pub value: Word,
@@ -207,17 +207,17 @@ pub enum WordPart {
     Param {
         /// The expansion.
         param: Rc<Param>,
-        /// Inside double quotes.
+        /// True inside double quotes.
         quoted: bool,
     },
     /// `$( … )`, backticks, and `${ …; }`.
     Command {
         /// The commands in it.
         list: Rc<List>,
-        /// Inside double quotes.
+        /// True inside double quotes.
         quoted: bool,
-        /// The shell in which they run.
-        runs: Substitution,
+        /// The form, which decides the shell that runs them.
+        form: Substitution,
     },
     /// `<( … )` and `>( … )`.
     Process {
@@ -237,9 +237,9 @@ pub enum WordPart {
 pub struct Param {
     /// The parameter: a name, a number or one special character.
     pub name: String,
-    /// `${!name}`.
+    /// True for `${!name}`.
     pub indirect: bool,
-    /// `${#name}`.
+    /// True for `${#name}`.
     pub length: bool,
     /// The subscript, if any.
     pub index: Option<Vec<WordPart>>,

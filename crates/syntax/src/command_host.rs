@@ -12,11 +12,11 @@ pub enum CommandHost {
     Remote,
     /// In a container that exists already.
     Container,
-    /// In a new container, which can change nothing but these directories of this machine.
+    /// In a new container. Of this machine, it can only change these directories.
     Disposable(Rc<[Mount]>),
 }
 
-/// A directory of this machine in a container; absolute paths.
+/// A directory of this machine that is mounted in a container. Both paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// The directory's path on this machine.

@@ -24,7 +24,7 @@ impl Dialect {
     }
 }
 
-/// A process that a script must not end: the agent's own, or one above it.
+/// A process that a script must not end: the agent, or one of its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedProcess {
     /// The process's name, as `pkill` and `killall` match it.
@@ -43,7 +43,7 @@ pub struct Context {
     pub cwd: PathBuf,
     /// The home directory; if `None`, `~` and `$HOME` are unknown paths.
     pub home: Option<PathBuf>,
-    /// The language of the shell that would run it.
+    /// The language of the shell that would run the script.
     pub dialect: Dialect,
     /// The definitions that the shell has before the script.
     pub predefined: Arc<Predefined>,

@@ -1,7 +1,7 @@
 //! Backslash escapes of `$'…'`, `echo -e` and `printf`.
 
 /// Reads the inside of `$'…'` from its first byte. Returns the text, and the number of bytes up to
-/// and with the closing quote (`None` without a closing quote).
+/// and including the closing quote (`None` without a closing quote).
 pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
     let mut out = Vec::new();
     let bytes = text.as_bytes();
@@ -40,8 +40,8 @@ fn lossy(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Resolves one escape sequence, from the byte after its backslash. Returns the number of bytes
-/// used.
+/// Resolves one escape sequence, from the byte after its backslash, and adds the result to `out`.
+/// Returns the number of bytes read.
 fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = |byte: u8| match byte {
         b'a' => Some(7),
@@ -93,7 +93,7 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Parses a number of at most `max_digits` digits. Returns the number of digits used, too.
+/// Parses a number of at most `max_digits` digits. Returns its value and the number of digits read.
 fn number(digits: &[u8], base: u32, max_digits: usize) -> (u32, usize) {
     let mut value = 0_u32;
     let mut len = 0;

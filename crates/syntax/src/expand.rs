@@ -26,6 +26,7 @@ struct Fields<'a> {
     separators: &'a str,
     done: Vec<Value>,
     current: Value,
+    /// True if the current field counts even when it is empty, because a part of it is quoted.
     keeps_empty: bool,
 }
 
@@ -123,8 +124,8 @@ impl Machine<'_> {
                         }
                     }
                 }
-                WordPart::Command { list, quoted, runs } => {
-                    let value = self.substituted(list, *runs, st);
+                WordPart::Command { list, quoted, form } => {
+                    let value = self.substituted(list, *form, st);
                     if *quoted {
                         fields.current.extend(&value.quoted());
                         fields.keeps_empty = true;
@@ -209,7 +210,7 @@ impl Machine<'_> {
                 Expansion::One(value) => value.quoted(),
                 Expansion::Many(values) => join(&values, " "),
             },
-            WordPart::Command { list, runs, .. } => self.substituted(list, *runs, st).quoted(),
+            WordPart::Command { list, form, .. } => self.substituted(list, *form, st).quoted(),
             WordPart::Process { list, reads } => self.process_substitution(list, *reads, st),
             WordPart::Arithmetic(parts) => self.arithmetic(parts, st),
             WordPart::Array(words) => {

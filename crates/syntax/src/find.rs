@@ -1,5 +1,5 @@
-//! Parses the command lines of `find` and of programs that list files in other ways: the files that
-//! they find, whether they delete them, and the commands that they run on them.
+//! Parses the command lines of `find` and of other programs that list files. The result has the
+//! files found, the commands that run on these files, and whether `find` deletes them.
 
 use super::git::GitCommandLine;
 use super::pattern::push_globbed;
@@ -23,7 +23,7 @@ pub struct Search {
 /// Tests without an argument that narrow the result.
 const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that hardly any file passes. A name that no file has stands for the files found.
+/// Tests that hardly any file passes: [`few_files`] represents the files that they find.
 const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Maximum number of combinations of starting points and filters.
@@ -47,8 +47,8 @@ const OTHER_WORDS_WITH_ARGUMENT: [&str; 10] = [
 /// A program that lists the files below its operands.
 struct Lister {
     names: &'static [&'static str],
-    /// The option without which it does something else.
-    needs: Option<&'static str>,
+    /// The option that makes the program list files; `None` if the program always does so.
+    list_option: Option<&'static str>,
     /// The number of operands that are patterns, before the starting points.
     patterns: usize,
     /// The starting point if none is given.
@@ -57,30 +57,30 @@ struct Lister {
     valued: &'static [&'static str],
     /// Options with a value that narrow the result.
     narrows: &'static [&'static str],
-    /// Options before a command for each file.
-    runs: &'static [&'static str],
+    /// Options whose arguments are a command that runs for each file.
+    commands: &'static [&'static str],
 }
 
 #[rustfmt::skip]
 const LISTERS: [Lister; 4] = [
     Lister {
-        names: &["fd", "fdfind"], needs: None, patterns: 1, start: ".",
+        names: &["fd", "fdfind"], list_option: None, patterns: 1, start: ".",
         valued: &["-t", "-d", "-E", "-j", "-c", "--type", "--max-depth", "--min-depth", "--exclude", "--threads", "--color"],
         narrows: &["-e", "--extension", "-S", "--size", "-o", "--owner", "--changed-within", "--changed-before"],
-        runs: &["-x", "--exec", "-X", "--exec-batch"],
+        commands: &["-x", "--exec", "-X", "--exec-batch"],
     },
     Lister {
-        names: &["rg"], needs: Some("--files"), patterns: 0, start: ".",
+        names: &["rg"], list_option: Some("--files"), patterns: 0, start: ".",
         valued: &["-j", "-d", "--threads", "--max-depth", "--sort", "--sortr", "--ignore-file"],
-        narrows: &["-g", "-t", "-T", "--glob", "--iglob", "--type", "--type-not", "--max-filesize"], runs: &[],
+        narrows: &["-g", "-t", "-T", "--glob", "--iglob", "--type", "--type-not", "--max-filesize"], commands: &[],
     },
     Lister {
-        names: &["tree"], needs: Some("-f"), patterns: 0, start: ".",
-        valued: &["-L", "-I", "-o", "--filelimit", "--sort"], narrows: &["-P"], runs: &[],
+        names: &["tree"], list_option: Some("-f"), patterns: 0, start: ".",
+        valued: &["-L", "-I", "-o", "--filelimit", "--sort"], narrows: &["-P"], commands: &[],
     },
     Lister {
-        names: &["locate", "plocate", "mlocate"], needs: None, patterns: usize::MAX, start: "/",
-        valued: &["-d", "-l", "-n", "--database", "--limit"], narrows: &[], runs: &[],
+        names: &["locate", "plocate", "mlocate"], list_option: None, patterns: usize::MAX, start: "/",
+        valued: &["-d", "-l", "-n", "--database", "--limit"], narrows: &[], commands: &[],
     },
 ];
 
@@ -88,7 +88,7 @@ impl Lister {
     fn search(&self, words: &[Field]) -> Search {
         let mut search = Search::default();
         let (mut operands, mut filter) = (Vec::new(), None);
-        let mut lists = self.needs.is_none();
+        let mut lists = self.list_option.is_none();
         let mut at = 1;
         while let Some(field) = words.get(at) {
             let text = field.value.prefix();
@@ -99,7 +99,7 @@ impl Lister {
                     || is_short && text.get(..2).is_some_and(|short| options.contains(&short))
             };
             at += 1;
-            if self.runs.contains(&text) {
+            if self.commands.contains(&text) {
                 let rest = &words[at..];
                 let end = rest
                     .iter()
@@ -115,7 +115,7 @@ impl Lister {
                 search.commands.push(command);
                 at += end + 1;
             } else if text.len() > 1 && text.starts_with('-') {
-                lists |= self.needs.is_some_and(|option| {
+                lists |= self.list_option.is_some_and(|option| {
                     text == option || is_short && option.len() == 2 && text.contains(&option[1..])
                 });
                 let narrows = is_in(self.narrows);
@@ -138,7 +138,7 @@ impl Lister {
         for pattern in &operands {
             if !matches!(pattern.literal(), Some("" | "." | ".*" | "*" | "^")) {
                 search.is_narrowed = true;
-                filter = filter.or_else(|| Some(Filter::Name(name_of(&pattern.script()))));
+                filter = filter.or_else(|| Some(Filter::Name(name_glob(&pattern.script()))));
             }
         }
         if search.is_narrowed {
@@ -160,7 +160,7 @@ impl Lister {
 }
 
 /// Returns the names that a regular expression or a glob matches, as a glob.
-fn name_of(pattern: &str) -> Value {
+fn name_glob(pattern: &str) -> Value {
     let name = pattern.replace('\\', "");
     let (start, end) = (name.strip_prefix('^'), name.strip_suffix('$'));
     let inner = name.trim_start_matches('^').trim_end_matches('$');
@@ -195,7 +195,7 @@ fn tracked(words: &[Field]) -> Search {
 impl Search {
     /// Parses the words of a command that finds files, including its name; `None` for other
     /// programs.
-    pub fn of(name: &str, words: &[Field]) -> Option<Search> {
+    pub fn of_command(name: &str, words: &[Field]) -> Option<Search> {
         match name {
             "find" | "gfind" | "bfs" => Some(Search::read(words)),
             "git" => Some(tracked(words)),
@@ -302,11 +302,11 @@ impl Search {
                 if search.found.len() >= MAX_FOUND {
                     break;
                 }
-                // Old files below `/tmp` are considered unused, and those in a directory that a
-                // variable names: scripts remove old logs and backups like that.
-                let leftovers = search.is_narrowed && (is_temporary(start) || is_named(start));
+                // Old files below `/tmp`, or below a directory that a variable names, are
+                // considered unused: scripts remove old logs and backups in this way.
+                let unused = search.is_narrowed && (is_temporary(start) || begins_unknown(start));
                 let filter = match filter {
-                    None if leftovers => Some(&few_files()),
+                    None if unused => Some(&few_files()),
                     filter => filter.as_ref(),
                 };
                 search.found.push(found(start, filter, below));
@@ -325,7 +325,7 @@ enum Filter {
     Path(Value),
 }
 
-/// Returns a filter that represents very few files.
+/// Returns a filter that represents very few files: a name that no file has.
 fn few_files() -> Filter {
     Filter::Name(Value::text("(few)"))
 }
@@ -341,11 +341,12 @@ fn is_temporary(start: &Value) -> bool {
     ["/tmp", "/var/tmp", "/var/log", "/var/cache", "/var/spool"].contains(&path)
 }
 
-/// True for a directory with an unknown beginning.
-fn is_named(start: &Value) -> bool {
+/// True for a path that begins with an unknown part, such as `$DIR/old`.
+fn begins_unknown(start: &Value) -> bool {
     start.has_unknown() && start.prefix().is_empty()
 }
 
+/// Combines a starting point with a filter. `below`: the starting point itself is not a result.
 fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
     let mut out = start.clone();
     let mut pattern = |value: &Value| {

@@ -47,7 +47,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     out
 }
 
-/// Returns a word of the raw text; its rest from a `$` on is unknown.
+/// Returns a word of the raw text. From its first `$` on, the value is unknown.
 fn field(text: &str, at: usize, st: &ShellState) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
@@ -75,8 +75,8 @@ fn field(text: &str, at: usize, st: &ShellState) -> Field {
 
 /// Adds a command for each word that names a harmful program: that word and all words after it.
 fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
-    let taken = std::mem::take(words);
-    for (at, word) in taken.iter().enumerate() {
+    let command_words = std::mem::take(words);
+    for (at, word) in command_words.iter().enumerate() {
         let name = word
             .value
             .literal()
@@ -87,6 +87,6 @@ fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>
         if !stem.is_some_and(sought) || out.len() >= MAX_COMMANDS {
             continue;
         }
-        out.push(Machine::without_context(taken[at..].to_vec(), st));
+        out.push(Machine::without_context(command_words[at..].to_vec(), st));
     }
 }

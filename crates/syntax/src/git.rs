@@ -177,7 +177,8 @@ impl GitOptionTable {
         out
     }
 
-    /// Resolves a written option: full name, whether negated, whether it takes a value.
+    /// Resolves a written option. Returns its full name, whether it is negated, and whether it
+    /// takes a value.
     fn long(&self, written: &str) -> Option<(String, bool, bool)> {
         let lookup = |written: &str| {
             let mut found = None;

@@ -85,8 +85,8 @@ impl Parsed<'_> {
         self.problem.is_none()
     }
 
-    /// Returns the functions that the script defines for later scripts: not those within other
-    /// commands.
+    /// Returns the functions that the script defines for later scripts, without functions that
+    /// other commands define.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         let alone = self.list.entries.iter().filter(|entry| !entry.background);
         alone.filter_map(|entry| match &entry.stages[..] {

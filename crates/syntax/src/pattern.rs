@@ -40,7 +40,7 @@ pub fn push_globbed(value: &mut Value, text: &str) {
 /// be quadratic.
 const MAX_BRACKET_BYTES: usize = 256;
 
-/// Length of a bracket expression at the beginning of `text`.
+/// Returns the length of a bracket expression at the beginning of `text`.
 fn bracket_len(text: &str) -> Option<usize> {
     let body = text.strip_prefix('[')?;
     let end = (0..=body.len().min(MAX_BRACKET_BYTES))

@@ -164,14 +164,14 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
-    fn starts_with(&self, what: &str) -> bool {
-        self.rest().starts_with(what.as_bytes())
+    fn starts_with(&self, prefix: &str) -> bool {
+        self.rest().starts_with(prefix.as_bytes())
     }
 
-    /// Consumes `what` if it is next; a backslash-newline inside it is removed, as in bash.
-    fn take(&mut self, what: &str) -> bool {
+    /// Consumes `operator` if it is next. A backslash-newline inside it is removed, as in bash.
+    fn take(&mut self, operator: &str) -> bool {
         let start = self.pos;
-        for byte in what.bytes() {
+        for byte in operator.bytes() {
             self.skip_continuations();
             if self.byte(0) != Some(byte) {
                 self.pos = start;

@@ -41,13 +41,13 @@ use super::state::{MAX_SLOTS, ShellState, Slot, Var};
 use super::value::Value;
 use crate::{Context, Span};
 
-pub use launch::{Invocation, shell_name};
+pub use launch::{Invocation, is_shell};
 pub(super) use launcher::is_assignment;
 pub use path::lexical;
 use remembered::CallMemory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
 
-/// Maximum number of walked commands, with those of loops, functions and nested scripts.
+/// Maximum number of walked commands, including commands in loops, functions and nested scripts.
 const MAX_STEPS: u32 = 25_000;
 
 /// Bytes that may be copied or parsed again per step.
@@ -86,21 +86,29 @@ pub(crate) struct Machine<'c> {
     predefined: BTreeSet<String>,
     /// Aliases being expanded.
     expanding: Vec<String>,
+    /// Functions of the script that are called somewhere.
     called: BTreeSet<String>,
     /// Traps that run at the end of the script.
     traps: Vec<PendingTrap>,
     /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
+    /// The value of [`ResolvedCommand::dormant`] at this point of the walk.
     pub(super) dormant: bool,
+    /// The value of [`ResolvedCommand::piped`] at this point of the walk.
     piped: bool,
+    /// The value of [`ResolvedCommand::feeds`] at this point of the walk.
     feeds: bool,
+    /// The descriptor of the next `<( … )`. As in bash, the numbers begin at 63 and decrease.
     next_fd: u32,
+    /// The command of the script that is being walked: nested texts have its span.
     origin: Option<Span>,
     home: Option<Rc<str>>,
     pub(crate) ran: Vec<ResolvedCommand>,
     /// Indices of the recorded commands by their position in the script.
     recorded: HashMap<Span, Vec<usize>>,
+    /// True if a bound of the walk was reached.
     pub(crate) incomplete: bool,
+    /// True if a text that the script executes (`eval`, `trap`) has a syntax error.
     pub(crate) broken_text: bool,
 }
 
@@ -154,7 +162,7 @@ impl<'c> Machine<'c> {
             piped: false,
             feeds: false,
             cwd: st.cwd.clone(),
-            otherwise: None,
+            cwd_if_cd_failed: None,
             host: CommandHost::Local,
             home: st.home().map(Rc::from),
             through: Vec::new(),
@@ -171,7 +179,7 @@ impl<'c> Machine<'c> {
     /// Walks a whole script, then the functions in it that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
         let mut st = ShellState::new(&self.context.cwd, self.context.home.as_deref());
-        self.predefine(&mut st);
+        self.predefine_aliases(&mut st);
         self.list(list, &mut st);
         self.run_traps(&st);
         self.dormant = true;

@@ -11,7 +11,7 @@ pub struct Span {
     pub end: usize,
 }
 
-/// Serialised as `[from, to]`.
+/// Serialised as `[start, end]`.
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (self.start, self.end).serialize(serializer)

@@ -25,11 +25,11 @@ pub(crate) type Var = Vec<Slot>;
 /// The variables of a shell.
 pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 
-/// Limit of possible values that are tracked.
+/// Maximum number of possible values that are tracked per variable.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// Variables that are in every environment, so a new value is exported, too; for `IFS` and `BASH` a
-/// new shell sets its own.
+/// Variables that every environment has, so that a new value is exported, too. A new shell sets
+/// `IFS` and `BASH` itself.
 const ENVIRONMENT_VARIABLES: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
@@ -44,19 +44,21 @@ pub(crate) struct ShellState {
     /// The working directory, absolute; `None` if unknown.
     pub(crate) cwd: Option<Rc<str>>,
     /// The working directory if an unchecked `cd` has failed.
-    pub(crate) otherwise: Option<Rc<str>>,
+    pub(crate) cwd_if_cd_failed: Option<Rc<str>>,
     /// The machine or container that commands run in.
     pub(crate) host: CommandHost,
     /// `set -e`: nothing runs after a failed `cd`.
     pub(crate) exits_on_error: bool,
+    /// The working directory before the last change (`~-`), if known.
     pub(crate) previous: Option<Rc<str>>,
+    /// The directories of `pushd`, the last one at the end; `None` if unknown.
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
     /// Names bound to another path with `hash -p`; behind `git `, the text of an alias of git.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// Aliases that the script has set, or removed (`None`).
     pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,
-    /// Whether aliases are expanded.
+    /// True if aliases are expanded.
     pub(crate) expands_aliases: bool,
     /// Names that refer to another variable (`declare -n`).
     pub(crate) namerefs: Rc<BTreeMap<String, String>>,
@@ -81,7 +83,7 @@ impl ShellState {
             );
         };
         known("IFS", " \t\n");
-        // If it is set at all, it names a directory for temporary files.
+        // If `TMPDIR` is set at all, it names a directory for temporary files.
         known("TMPDIR", "/tmp");
         // Any shell serves here.
         known("SHELL", "/bin/bash");
@@ -93,7 +95,7 @@ impl ShellState {
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT_VARIABLES.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
-            otherwise: None,
+            cwd_if_cd_failed: None,
             host: CommandHost::default(),
             exits_on_error: false,
             previous: None,
@@ -120,15 +122,17 @@ impl ShellState {
         self.namerefs.get(name).map_or(name, String::as_str)
     }
 
-    /// The initial state of a shell started from here: only exported variables are kept.
-    pub(crate) fn for_a_program(&self) -> Self {
+    /// Returns the initial state of a shell that this shell starts, with only the exported
+    /// variables.
+    pub(crate) fn for_child_shell(&self) -> Self {
         let mut child = self.clone();
         child.expands_aliases = false;
         if !self.exported.contains("*") {
-            let given = |name: &String| self.vars.get_key_value(name.as_str());
-            let kept = self.exported.iter().filter_map(given);
+            let entry = |name: &String| self.vars.get_key_value(name.as_str());
+            let exported = self.exported.iter().filter_map(entry);
             child.vars = Rc::new(
-                kept.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots)))
+                exported
+                    .map(|(name, slots)| (Rc::clone(name), Rc::clone(slots)))
                     .collect(),
             );
         }
@@ -165,7 +169,7 @@ impl ShellState {
         let name = referent.as_deref().unwrap_or(name);
         let vars = Rc::make_mut(&mut self.vars);
         match vars.get_mut(name) {
-            Some(there) => *there = Rc::new(slots),
+            Some(slot) => *slot = Rc::new(slots),
             None => {
                 vars.insert(Rc::from(name), Rc::new(slots));
             }
@@ -200,15 +204,15 @@ impl ShellState {
         }
         let mut joined = self;
         if !Rc::ptr_eq(&joined.vars, &other.vars) {
-            let news = variables_of_both(&joined.vars, &other.vars);
-            if !news.is_empty() {
-                Rc::make_mut(&mut joined.vars).extend(news);
+            let new_entries = variables_of_both(&joined.vars, &other.vars);
+            if !new_entries.is_empty() {
+                Rc::make_mut(&mut joined.vars).extend(new_entries);
             }
         }
         if joined.cwd != other.cwd {
             joined.cwd = None;
         }
-        joined.otherwise = joined.otherwise.or(other.otherwise);
+        joined.cwd_if_cd_failed = joined.cwd_if_cd_failed.or(other.cwd_if_cd_failed);
         joined.exits_on_error &= other.exits_on_error;
         // `exec < file` on one of the paths: a reader may read from either.
         joined.stdin = match (joined.stdin, other.stdin) {
@@ -236,8 +240,8 @@ impl ShellState {
     }
 }
 
-/// The variables that differ between two joining paths: either value is possible, unless there are
-/// too many.
+/// Returns the variables that differ between two joining paths, with the values of both paths. A
+/// variable with more than [`MAX_SLOTS`] values is unknown.
 fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     let mut out = Vec::new();
     for (name, others) in other.iter() {
@@ -272,13 +276,13 @@ fn merge<T: Clone + PartialEq>(
     if Rc::ptr_eq(mine, other) {
         return;
     }
-    let is_news = |(name, value): &(&String, &T)| mine.get(*name) != Some(*value);
-    let news: Vec<(String, T)> = other
+    let is_new = |(name, value): &(&String, &T)| mine.get(*name) != Some(*value);
+    let new_entries: Vec<(String, T)> = other
         .iter()
-        .filter(is_news)
+        .filter(is_new)
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    if !news.is_empty() {
-        Rc::make_mut(mine).extend(news);
+    if !new_entries.is_empty() {
+        Rc::make_mut(mine).extend(new_entries);
     }
 }

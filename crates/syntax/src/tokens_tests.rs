@@ -153,7 +153,7 @@ fn what_is_unfinished_is_not_wrong() {
         ("a ) 'b", 2, 3),
     ] {
         if text == "for x in a; b" {
-            // `b` may become something else, but never `do`; that is not looked at.
+            // `b` may become another word, but never `do`, which is not examined.
             assert_eq!(how(text), TextEnding::Unfinished, "{text}");
         } else {
             assert_eq!(how(text), TextEnding::Wrong(Span { start, end }), "{text}");

@@ -23,12 +23,12 @@ pub enum UnknownCause {
     Number,
     /// An expansion that is not supported.
     Expansion,
-    /// Too long, or too many possibilities.
+    /// The value is too long, or has too many possibilities.
     Limit,
 }
 
 impl UnknownCause {
-    /// The reason for two adjacent parts combined. `Fetched` takes precedence.
+    /// Combines the causes of two adjacent unknown parts: the first one, or `Fetched` if either is.
     fn combine(&mut self, other: UnknownCause) {
         if other == UnknownCause::Fetched {
             *self = other;
@@ -53,7 +53,7 @@ impl fmt::Display for UnknownCause {
     }
 }
 
-/// A stretch of a field.
+/// A piece of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValuePiece {
     /// Exactly this text.
@@ -73,31 +73,31 @@ pub enum ValuePiece {
 #[derive(Debug, Clone)]
 enum Pieces {
     One(ValuePiece),
-    Some(Vec<ValuePiece>),
+    Many(Vec<ValuePiece>),
 }
 
 impl Default for Pieces {
     fn default() -> Self {
-        Pieces::Some(Vec::new())
+        Pieces::Many(Vec::new())
     }
 }
 
 impl Pieces {
     fn push(&mut self, piece: ValuePiece) {
         *self = match std::mem::take(self) {
-            Pieces::Some(pieces) if pieces.is_empty() => Pieces::One(piece),
-            Pieces::Some(mut pieces) => {
+            Pieces::Many(pieces) if pieces.is_empty() => Pieces::One(piece),
+            Pieces::Many(mut pieces) => {
                 pieces.push(piece);
-                Pieces::Some(pieces)
+                Pieces::Many(pieces)
             }
-            Pieces::One(first) => Pieces::Some(vec![first, piece]),
+            Pieces::One(first) => Pieces::Many(vec![first, piece]),
         };
     }
 
     fn pop(&mut self) {
         match self {
             Pieces::One(_) => *self = Pieces::default(),
-            Pieces::Some(pieces) => {
+            Pieces::Many(pieces) => {
                 pieces.pop();
             }
         }
@@ -110,7 +110,7 @@ impl std::ops::Deref for Pieces {
     fn deref(&self) -> &[ValuePiece] {
         match self {
             Pieces::One(piece) => std::slice::from_ref(piece),
-            Pieces::Some(pieces) => pieces,
+            Pieces::Many(pieces) => pieces,
         }
     }
 }
@@ -119,7 +119,7 @@ impl std::ops::DerefMut for Pieces {
     fn deref_mut(&mut self) -> &mut [ValuePiece] {
         match self {
             Pieces::One(piece) => std::slice::from_mut(piece),
-            Pieces::Some(pieces) => pieces,
+            Pieces::Many(pieces) => pieces,
         }
     }
 }
@@ -128,7 +128,7 @@ impl std::ops::DerefMut for Pieces {
 #[derive(Debug, Clone, Default)]
 pub struct Value {
     pieces: Pieces,
-    /// Bytes of known text in it.
+    /// The approximate size in bytes: the known text, and one byte for each piece.
     len: usize,
 }
 
@@ -140,12 +140,12 @@ const MAX_VALUE_BYTES: usize = 256 * 1024;
 /// script that contains it itself is treated as unknown there.
 pub(crate) const HOLE_CHAR: char = '\u{f8fe}';
 
-/// Represents a [`UnknownCause::Fetched`] piece, so that it is recognised in the script.
+/// Represents a [`UnknownCause::Fetched`] piece when a value is parsed as a script.
 const FETCHED_HOLE_CHAR: char = '\u{f8ff}';
 
 const HOLE_CHARS: [char; 2] = [HOLE_CHAR, FETCHED_HOLE_CHAR];
 
-/// Values are equal if they represent the same.
+/// Values are equal if their pieces are equal.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         *self.pieces == *other.pieces
@@ -155,7 +155,7 @@ impl PartialEq for Value {
 impl Eq for Value {}
 
 impl Value {
-    /// Exactly this text.
+    /// Returns a value that is exactly this text.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         if text.is_empty() || text.len() >= MAX_VALUE_BYTES || text.contains(HOLE_CHARS) {
@@ -169,7 +169,7 @@ impl Value {
         }
     }
 
-    /// Completely unknown.
+    /// Returns a value that is completely unknown.
     pub fn unknown(why: UnknownCause) -> Self {
         Value {
             pieces: Pieces::One(ValuePiece::Unknown { why, splits: false }),
@@ -196,7 +196,7 @@ impl Value {
         self.pieces.is_empty()
     }
 
-    /// True if a part of it is unknown.
+    /// True if a part of the value is unknown.
     pub fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
@@ -210,7 +210,7 @@ impl Value {
             .any(|piece| matches!(piece, ValuePiece::Unknown { splits: true, .. }))
     }
 
-    /// The known text at its beginning.
+    /// The known text at the beginning of the value.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(ValuePiece::Text(text)) => text,
@@ -234,7 +234,7 @@ impl Value {
             }
             return;
         }
-        if !self.takes(text.len()) {
+        if !self.grow(text.len()) {
             return;
         }
         match self.pieces.last_mut() {
@@ -243,9 +243,10 @@ impl Value {
         }
     }
 
-    /// Makes room for more bytes; a value that grows too long becomes unknown as a whole.
-    fn takes(&mut self, bytes: usize) -> bool {
-        // Every piece has a cost of its own, so that many small ones are limited, too.
+    /// Adds `bytes` to the size. Returns false if the value is too long: it is then unknown as a
+    /// whole.
+    fn grow(&mut self, bytes: usize) -> bool {
+        // Every piece counts as one more byte, so that many small pieces are limited, too.
         self.len = self.len.saturating_add(bytes).saturating_add(1);
         if self.len > MAX_VALUE_BYTES {
             let splits = self.may_split();
@@ -258,13 +259,13 @@ impl Value {
         true
     }
 
-    /// The approximate cost of copying it, in bytes.
+    /// The approximate cost of copying the value, in bytes.
     pub fn cost(&self) -> usize {
         self.len
     }
 
     pub(crate) fn push_glob(&mut self, glob: &str) {
-        if !self.takes(glob.len()) {
+        if !self.grow(glob.len()) {
             return;
         }
         self.pieces.push(ValuePiece::Glob(glob.to_owned()));
@@ -272,7 +273,7 @@ impl Value {
 
     /// Adds an unknown part.
     pub fn push_unknown(&mut self, why: UnknownCause, splits: bool) {
-        if self.len > MAX_VALUE_BYTES || !self.takes(0) {
+        if self.len > MAX_VALUE_BYTES || !self.grow(0) {
             return;
         }
         match self.pieces.last_mut() {
@@ -326,7 +327,7 @@ impl Value {
         out
     }
 
-    /// True if any of it was downloaded or decoded.
+    /// True if any part of the value was downloaded or decoded.
     pub fn is_fetched(&self) -> bool {
         self.pieces().iter().any(|piece| {
             matches!(
@@ -386,7 +387,7 @@ impl Value {
     }
 }
 
-/// Shows the value as a person would write it, with unknown parts as `<why>`.
+/// Shows the value as a person would write it, with unknown parts as `<cause>`.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.pieces() {

@@ -155,8 +155,8 @@ pub(crate) enum Effect {
         live: LiveUpdates,
     },
     CancelCall,
-    /// Cancels the running call, so that the queue runs its command again. `gently`: interrupts it
-    /// first, and the next call starts with the state of its shell.
+    /// Cancels the running call, so that the queue runs its command again. `gently`: interrupts the
+    /// call first, so that the next call starts with the state of the same shell.
     ReplaceCall {
         gently: bool,
     },
@@ -302,8 +302,8 @@ impl App {
             QuestionOutcome::Allowed => return self.change_call(|entry| entry.mark_permitted(now)),
             QuestionOutcome::ActionConfirmed(entry, proposed) => return self.act(entry, proposed),
         }
-        let is_for_line = self.is_for_line(event, now);
-        if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
+        let is_for_prompt = self.is_for_prompt(event, now);
+        if let Some(console) = self.console.as_mut().filter(|_| !is_for_prompt) {
             match console.event(event, now) {
                 EventOutcome::Consumed => return,
                 EventOutcome::Close => self.console = None,

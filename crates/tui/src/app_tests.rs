@@ -252,7 +252,7 @@ fn shell_words_act_as_in_a_shell_or_name_the_key() {
     let mut app = app(None);
     assert!(enters(&mut app, "clear").is_empty());
     assert!(app.transcript.is_empty());
-    // With further words, it is a command.
+    // `exit` with further words is a command.
     assert!(matches!(
         enters(&mut app, "exit 3")[..],
         [Effect::Call { .. }]

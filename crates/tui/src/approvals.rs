@@ -33,7 +33,7 @@ struct PendingApproval {
 }
 
 impl Approvals {
-    /// Creates an approver. Give it to a tool's builder: until then no question arrives.
+    /// Creates an approver. Questions arrive as soon as a tool's builder has it.
     pub fn new() -> Self {
         let (ask, question) = unbounded_channel();
         Self {

@@ -13,8 +13,8 @@ use agent_bash_render::words::merge_file_changes;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-/// Plans an undo or redo of all these change sets, in this order. Returns why it is not possible.
-/// Blocks.
+/// Plans an undo or redo of all these change sets, in this order. If that is not possible, returns
+/// the refusal. Blocks.
 pub(crate) fn plan(
     sets: &ChangeSets,
     act: ChangesAct,
@@ -36,13 +36,13 @@ pub(crate) fn plan(
         let preview = sets.preview(*id, act == ChangesAct::Redo);
         let preview = preview.map_err(|error| failed(&error))?;
         // An earlier step may produce the contents that this change set expects.
-        let is_new = |it: &FileName| !before.may_explain(it) && !conflicts.contains(it);
+        let is_new = |name: &FileName| !before.may_explain(name) && !conflicts.contains(name);
         let new: Vec<FileName> = preview.conflicts.into_iter().filter(is_new).collect();
         conflicts.extend(new);
         before.add(&preview.files);
         steps.extend(preview.files);
     }
-    let is_free = |file: &FileChange| !conflicts.iter().any(|it| file.is_named(it));
+    let is_free = |file: &FileChange| !conflicts.iter().any(|name| file.is_named(name));
     let between = changed_between(sets, ids, &steps);
     let mut files = merge_file_changes(steps);
     files.retain(is_free);
@@ -79,17 +79,17 @@ pub(crate) fn plan(
 /// them.
 fn changed_between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
     let mut seen = BTreeSet::new();
-    let again = steps.iter().filter(|file| !seen.insert(&file.name));
-    let mut again: BTreeSet<FileName> = again.map(|file| file.name.clone()).collect();
-    if !again.is_empty() {
+    let repeated = steps.iter().filter(|file| !seen.insert(&file.name));
+    let mut repeated: BTreeSet<FileName> = repeated.map(|file| file.name.clone()).collect();
+    if !repeated.is_empty() {
         let mut in_order = ids.to_vec();
         in_order.sort_unstable();
         let together = sets.diff_together(&in_order).unwrap_or_default();
         for diff in together {
-            again.remove(&diff.file.name);
+            repeated.remove(&diff.file.name);
         }
     }
-    again.into_iter().collect()
+    repeated.into_iter().collect()
 }
 
 /// The files that the planned steps change.
@@ -116,13 +116,16 @@ impl<'a> TouchedFiles<'a> {
     /// the file, something in it, or something in its missing parent directory.
     fn may_explain(&self, file: &FileName) -> bool {
         let path = Path::new(&file.path);
-        let above = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let above = above.filter(|it| !self.root.join(it).exists());
-        let is_it = |name: &String| {
+        let missing_parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let missing_parent = missing_parent.filter(|parent| !self.root.join(parent).exists());
+        let explains = |name: &String| {
             let name = Path::new(name);
-            name.starts_with(path) || above.is_some_and(|above| name.starts_with(above))
+            name.starts_with(path)
+                || missing_parent.is_some_and(|missing_parent| name.starts_with(missing_parent))
         };
-        self.names.iter().any(is_it)
+        self.names.iter().any(explains)
     }
 }
 
@@ -135,11 +138,11 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
     let mut notes: Vec<String> = Vec::new();
     let mut not_done: Vec<String> = Vec::new();
     for (at, id) in all.iter().enumerate() {
-        let did = match proposed.act {
+        let result = match proposed.act {
             ChangesAct::Redo => sets.redo(*id),
             _ => sets.undo(*id, &[], proposed.skips_conflicts),
         };
-        match did {
+        match result {
             Ok(done) => {
                 changed.push(*id);
                 notes.extend(done.text.lines().skip(1).map(str::to_owned));
@@ -147,9 +150,9 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
             }
             // All remaining files were to be skipped.
             Err(ChangesRefused::Conflict(conflict)) if proposed.skips_conflicts => {
-                let left = conflict.conflicts.iter().map(|it| one_line(&it.path));
+                let skipped = conflict.conflicts.iter().map(|name| one_line(&name.path));
                 let line = |name| format!("left as it is, as it was changed since: {name}");
-                notes.extend(left.map(line));
+                notes.extend(skipped.map(line));
             }
             Err(error) => {
                 not_done = refusal_lines(proposed, &error, &all[at..], changed.is_empty());

@@ -54,8 +54,8 @@ pub(crate) struct CallExtras {
 /// variables to the request, and returns functions and aliases.
 ///
 /// Without a persistent shell, a call on a terminal gets the definitions of the configuration;
-/// other calls load them themselves. `replaced_shell_definitions` are those of a shell that was
-/// ended to run this request.
+/// other calls load them themselves. `replaced_shell_definitions` are the definitions of a
+/// shell that was ended to run this request.
 pub(crate) async fn with_shell_state(
     session: &Conversation,
     request: &mut Request,
@@ -110,8 +110,9 @@ pub(crate) async fn call(
 
 /// A refusal, as a card shows it.
 fn refusal_view(command: &str, refusal: &Refusal) -> RefusalView {
-    let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
-    if is_own {
+    let is_denied_by_user =
+        matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
+    if is_denied_by_user {
         return RefusalView::new(KEPT_INSIDE_TEXT);
     }
     let mut refused = RefusalView::new(refusal.to_string());
@@ -162,12 +163,12 @@ pub(crate) fn denial_hint(escalation: Escalation, is_safe_mode: bool) -> Option<
     }
 }
 
-/// Returns the hint for a call's outcome. `outside`: the hint for a denial by the sandbox.
+/// Returns the hint for a call's outcome. `sandbox_hint`: the hint for a denial by the sandbox.
 fn outcome_hint(
     result: &ToolResult,
     card: &ToolCard,
     is_trial: bool,
-    outside: Option<&'static str>,
+    sandbox_hint: Option<&'static str>,
 ) -> Option<FooterLine> {
     let was_denied = result.sandbox.as_ref().is_some_and(|sandbox| {
         !sandbox.denied.is_empty() || sandbox.network_refused.is_some_and(|refused| refused > 0)
@@ -188,7 +189,7 @@ fn outcome_hint(
             None => return None,
         },
         Status::TimedOut { .. } => TIMEOUT_HINT,
-        _ if was_denied => outside?,
+        _ if was_denied => sandbox_hint?,
         _ => return None,
     };
     Some(FooterLine::Offer(hint.to_owned()))
@@ -206,8 +207,8 @@ impl CallEnd {
         }
     }
 
-    /// Shows the outcome on its card. `outside`: the hint for a denial of the sandbox.
-    pub(crate) fn show_on(self, entry: &mut CardEntry, outside: Option<&'static str>) {
+    /// Shows the outcome on its card. `sandbox_hint`: the hint for a denial of the sandbox.
+    pub(crate) fn show_on(self, entry: &mut CardEntry, sandbox_hint: Option<&'static str>) {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
@@ -220,9 +221,9 @@ impl CallEnd {
                     card.host_lines.clear();
                 }
                 card.footer
-                    .extend(outcome_hint(&result, card, entry.is_trial, outside));
-                let is_needless = |it: &mut CardChanges| {
-                    entry.is_trial && change_actions::is_empty_trial(&it.set)
+                    .extend(outcome_hint(&result, card, entry.is_trial, sandbox_hint));
+                let is_needless = |changes: &mut CardChanges| {
+                    entry.is_trial && change_actions::is_empty_trial(&changes.set)
                 };
                 if card.changes.take_if(is_needless).is_some() {
                     let notice = match result.status {
@@ -303,13 +304,13 @@ mod tests {
     fn shown(
         mut entry: CardEntry,
         result: ToolResult,
-        outside: Option<&'static str>,
+        sandbox_hint: Option<&'static str>,
     ) -> Vec<FooterLine> {
         let end = CallEnd::Tool {
             result: Box::new(result),
             refused: Some(RefusalView::new("no")),
         };
-        end.show_on(&mut entry, outside);
+        end.show_on(&mut entry, sandbox_hint);
         match entry.card {
             Card::Tool(card) => card.footer,
             _ => Vec::new(),
@@ -351,7 +352,7 @@ mod tests {
             denial_hint(Escalation::Never, false),
             denial_hint(Escalation::Never, true),
         ];
-        for (refused, outside, offered) in [
+        for (refused, sandbox_hint, offered) in [
             (Some(1), ask, Some(DENIAL_HINT)),
             (Some(1), never, Some(SETTING_HINT)),
             (Some(1), safe, None),
@@ -365,8 +366,12 @@ mod tests {
             let mut result = ToolResult::new(Status::Exited { code: 7 }, "", Timestamp(0));
             result.sandbox = Some(sandboxed);
             let offered = offered.map(|text| FooterLine::Offer(text.to_owned()));
-            let footer = shown(entry, result, outside);
-            assert_eq!(footer, Vec::from_iter(offered), "{refused:?} {outside:?}");
+            let footer = shown(entry, result, sandbox_hint);
+            assert_eq!(
+                footer,
+                Vec::from_iter(offered),
+                "{refused:?} {sandbox_hint:?}"
+            );
         }
     }
 

@@ -142,7 +142,7 @@ fn is_running(line: &FooterLine) -> bool {
 fn has_process_ended(job: &Job, id: &str, pid: u32) -> bool {
     let JobId(this) = &job.id;
     let has_ended = matches!(job.state, JobState::Ended(_));
-    this == id && has_ended && job.remaining.iter().all(|left| left.pid != pid)
+    this == id && has_ended && job.remaining.iter().all(|process| process.pid != pid)
 }
 
 impl CardEntry {
@@ -223,8 +223,8 @@ impl CardEntry {
             return;
         };
         if let Card::Tool(card) = &mut self.card {
-            let has_none = !card.on_terminal && !self.is_trial;
-            let asks = has_none && self.input_detector.push(&bytes);
+            let lacks_terminal = !card.on_terminal && !self.is_trial;
+            let asks = lacks_terminal && self.input_detector.push(&bytes);
             let offer = || FooterLine::Offer(TERMINAL_HINT.to_owned());
             if asks && !card.host_lines.contains(&offer()) {
                 card.host_lines.push(offer());
@@ -296,7 +296,8 @@ impl CardEntry {
         let Some(footer) = self.card.footer_mut().filter(|_| !leaves_jobs) else {
             return;
         };
-        let is_job = |it: &mut FooterLine| matches!(it, FooterLine::Survivor { job: Some(_), .. });
+        let is_job =
+            |line: &mut FooterLine| matches!(line, FooterLine::Survivor { job: Some(_), .. });
         self.unshown_survivors = footer.extract_if(.., is_job).collect();
     }
 
@@ -343,8 +344,8 @@ impl CardEntry {
         }
     }
 
-    /// Stores the change sets of the command's background processes. The flag marks those of a
-    /// process that may belong to an earlier command.
+    /// Stores the change sets of the command's background processes. The flag marks a change
+    /// set whose process may belong to an earlier command.
     pub(crate) fn set_background_changes(&mut self, background: Vec<(Changes, bool)>) {
         let footer = self.card.footer_mut();
         let some_live = footer.is_some_and(|footer| footer.iter().any(is_running));
@@ -401,8 +402,8 @@ impl CardEntry {
 
     /// The height in rows, including an empty row below.
     pub(crate) fn height(&mut self, width: u16, theme: &Theme) -> usize {
-        if let Some((of, height)) = self.height
-            && of == width
+        if let Some((cached_width, height)) = self.height
+            && cached_width == width
         {
             return height;
         }
@@ -420,16 +421,16 @@ impl CardEntry {
         frame: &mut Frame<'_>,
         area: Rect,
         skip: usize,
-        most: usize,
+        max_rows: usize,
         is_selected: bool,
         theme: &Theme,
     ) {
         let rows = match &self.card {
-            Card::Tool(card) => card.rows(area.width, self.expanded, skip, most, theme),
-            Card::Bang(card) => card.rows(area.width, self.expanded, skip, most, theme),
+            Card::Tool(card) => card.rows(area.width, self.expanded, skip, max_rows, theme),
+            Card::Bang(card) => card.rows(area.width, self.expanded, skip, max_rows, theme),
             Card::Note(note) => {
                 let lines = note.lines(area.width, theme).into_iter();
-                lines.skip(skip).take(most).collect()
+                lines.skip(skip).take(max_rows).collect()
             }
         };
         let style = if is_selected {

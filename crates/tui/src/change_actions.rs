@@ -85,7 +85,12 @@ fn may_still_change_files(set: &Changes) -> bool {
 /// Returns true if both change sets touch the same file.
 fn shares_files(one: &Changes, other: &Changes) -> bool {
     let mut files = one.files.iter();
-    files.any(|file| other.files.iter().any(|it| it.name == file.name))
+    files.any(|file| {
+        other
+            .files
+            .iter()
+            .any(|candidate| candidate.name == file.name)
+    })
 }
 
 /// The names of change sets: `changes 119`, `changes 123, 121, 119`.
@@ -171,8 +176,8 @@ pub(crate) fn action_of_key(key_pressed: char) -> Option<ChangesAct> {
     ALL_ACTIONS.into_iter().find(|act| key(*act) == key_pressed)
 }
 
-/// The undo or redo of all changes since a card's, and the first of them. `None` if the card's
-/// changes allow neither.
+/// Returns the undo or redo of a card's changes and all later ones, with the first change set.
+/// `None` if the card's changes allow neither.
 pub(crate) fn action_since(changes: &CardChanges) -> Option<(ChangesAct, ChangesId)> {
     [ChangesAct::Undo, ChangesAct::Redo]
         .into_iter()
@@ -186,8 +191,8 @@ pub(crate) fn action_since(changes: &CardChanges) -> Option<(ChangesAct, Changes
 
 /// Returns why an action is not available for a call's changes; `None` if it is available.
 pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>) -> Option<String> {
-    let of = changes.map(|changes| (changes, target_set(act, changes)));
-    if let Some((changes, set)) = of
+    let target = changes.map(|changes| (changes, target_set(act, changes)));
+    if let Some((changes, set)) = target
         && act == ChangesAct::Undo
         && changes.background.iter().any(|(it, _)| {
             may_still_change_files(it)
@@ -196,10 +201,10 @@ pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>)
     {
         return Some(STILL_RUNNING_REASON.to_owned());
     }
-    let of = of.map(|(_, set)| set);
-    let Some(set) = of.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
+    let target = target.map(|(_, set)| set);
+    let Some(set) = target.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
     else {
-        let why = of.and_then(outside_text);
+        let why = target.and_then(outside_text);
         let why = why.unwrap_or_else(|| "no changes are recorded".to_owned());
         return Some(format!("nothing to {}: {why}", word(act)));
     };
@@ -225,7 +230,7 @@ pub(crate) struct ProposedAction {
     pub(crate) id: ChangesId,
     /// Further change sets, in the order of execution.
     pub(crate) further_ids: Vec<ChangesId>,
-    /// The scope of an undo or redo of all changes since a card's: all of them, or none.
+    /// The scope, if the action undoes or redoes a card's changes and all later ones.
     pub(crate) scope: Option<ChangesScope>,
     /// True if files that were changed since are skipped.
     pub(crate) skips_conflicts: bool,
@@ -264,7 +269,7 @@ impl ProposedAction {
         let names: Vec<_> = self
             .changed_between
             .iter()
-            .map(|it| one_line(&it.path))
+            .map(|name| one_line(&name.path))
             .collect();
         let names = names.join(", ");
         format!("These files were changed in between, so their earlier changes stay: {names}")
@@ -301,7 +306,7 @@ impl ProposedAction {
     /// A line about the effect on the listed files.
     pub(crate) fn summary(&self) -> String {
         let counts = match self.counts.in_words() {
-            none if none.is_empty() => "no file".to_owned(),
+            text if text.is_empty() => "no file".to_owned(),
             words => words,
         };
         let root = &self.root;

@@ -14,8 +14,8 @@ use agent_bash_render::DiffLine;
 /// Work on a card's changes.
 #[derive(Debug)]
 pub(crate) enum ChangeWork {
-    /// The diff of these change sets of a card: the command's own, if it has changes, and those of
-    /// background processes.
+    /// Reads the diff of these change sets of a card: the one of the command, if it changed files,
+    /// and the ones of background processes.
     Diff(Vec<ChangesId>),
     /// Reads the present state, with the files that were changed since.
     ReadState,
@@ -72,7 +72,7 @@ pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, work: &ChangeWork) -> 
     }
 }
 
-/// Plans an action. Returns why it is not possible.
+/// Plans an action. If the action is not possible, returns the refusal.
 fn plan(
     sets: &ChangeSets,
     id: ChangesId,
@@ -92,11 +92,11 @@ fn plan(
     let Some((first, others)) = proposed.conflicts.split_first() else {
         return Ok(proposed);
     };
-    let mut by = sets.changed_by(id, &proposed.conflicts);
-    by.resize(proposed.conflicts.len(), None);
+    let mut changed_by = sets.changed_by(id, &proposed.conflicts);
+    changed_by.resize(proposed.conflicts.len(), None);
     let line = match act {
         ChangesAct::Discard => return Ok(proposed),
-        ChangesAct::Commit => match &by[0] {
+        ChangesAct::Commit => match &changed_by[0] {
             Some(command) => format!("not applied: {}", changed_by_text(first, command)),
             None => conflict_text(id, first),
         },
@@ -109,12 +109,14 @@ fn plan(
         ChangesAct::Undo => not_undone_text(first, 0),
     };
     let mut outcome = refused_outcome(sets, id, &line);
-    outcome.lines.extend(conflict_lines(others, &by[1..]));
+    outcome
+        .lines
+        .extend(conflict_lines(others, &changed_by[1..]));
     outcome.is_stale = act == ChangesAct::Commit;
     Err(Box::new(outcome))
 }
 
-/// The outcome for a trial that another program has decided about: the user is asked nothing.
+/// The outcome for a trial that another program has decided about: the user is not asked.
 fn decided_outcome(set: Changes) -> ActionOutcome {
     ActionOutcome {
         lines: vec![decided_text(&set)],

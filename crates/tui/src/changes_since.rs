@@ -7,19 +7,20 @@ use agent_bash::core::changes::{ChangeCounts, ChangesId, FileChange};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::words::merge_file_changes;
 
-/// Plans the action from this change set on. Returns why it is not possible. Blocks.
+/// Plans the action for the change set `first` and all later ones. If that is not possible, returns
+/// the refusal. Blocks.
 pub(crate) fn plan(
     sets: &ChangeSets,
     first: ChangesId,
     act: ChangesAct,
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
     let scope = ChangesScope::From(first);
-    let again = act == ChangesAct::Redo;
+    let is_redo = act == ChangesAct::Redo;
     let failed = |error: &ChangesRefused| Box::new(refused_outcome(sets, first, error));
-    let preview = sets.preview_group(&scope, again);
+    let preview = sets.preview_group(&scope, is_redo);
     let preview = preview.map_err(|error| failed(&error))?;
     if let Some(obstacles) = preview.obstacles() {
-        let refused = ChangesRefused::Group(sets.group_refused(again, obstacles));
+        let refused = ChangesRefused::Group(sets.group_refused(is_redo, obstacles));
         return Err(failed(&refused));
     }
     let ids: Vec<ChangesId> = preview.sets.iter().map(|set| set.id).collect();

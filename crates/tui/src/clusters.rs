@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Deletes the cluster before the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
-    let Some(found) = clusters(area).find(|it| it.end == column(area)) else {
+    let Some(found) = clusters(area).find(|cluster| cluster.end == column(area)) else {
         return false;
     };
     if found.len() < 2 || area.is_selecting() {
@@ -20,7 +20,7 @@ pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
 
 /// Deletes the cluster at the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
-    let Some(found) = clusters(area).find(|it| it.start == column(area)) else {
+    let Some(found) = clusters(area).find(|cluster| cluster.start == column(area)) else {
         return false;
     };
     if found.len() < 2 || area.is_selecting() {
@@ -31,14 +31,14 @@ pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
 }
 
 /// Moves a cursor that is within a cluster to the cluster's end, in the direction of the last
-/// movement. `was`: row and column before that movement.
-pub(crate) fn leave_cluster(area: &mut TextArea<'_>, was: (usize, usize)) {
+/// movement. `before`: row and column before that movement.
+pub(crate) fn leave_cluster(area: &mut TextArea<'_>, before: (usize, usize)) {
     let column = column(area);
-    let is_within = |it: &Range<usize>| it.start < column && column < it.end;
+    let is_within = |cluster: &Range<usize>| cluster.start < column && column < cluster.end;
     let Some(found) = clusters(area).find(is_within) else {
         return;
     };
-    let is_forward = (area.cursor().0, column) > was;
+    let is_forward = (area.cursor().0, column) > before;
     move_to_column(area, if is_forward { found.end } else { found.start });
 }
 

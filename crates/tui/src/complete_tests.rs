@@ -178,7 +178,7 @@ fn make_completes_targets_of_the_makefile() {
     };
     assert_eq!(names("make "), ["build", "build-all", "test"]);
     assert_eq!(names("make test bu"), ["build", "build-all"]);
-    // Files, because a pattern rule may make them; and the makefile itself.
+    // Files are completed, because a pattern rule may make them, and so is the makefile of `-f`.
     assert_eq!(names("make docs/"), ["docs/x"]);
     assert_eq!(names("make -f Make"), ["Makefile"]);
 }

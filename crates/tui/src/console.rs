@@ -63,11 +63,11 @@ impl TerminalGrowth {
         typed.map(|at| at + GROWTH_DELAY)
     }
 
-    /// Returns true if the terminal may be resized now. `turned_out`: the command is a full-screen
-    /// program that was not known as one.
-    fn may_resize(&mut self, host: Rect, turned_out: bool, now: Duration) -> bool {
+    /// Returns true if the terminal may be resized now. `is_unexpected`: the command is not known
+    /// as a full-screen program, but is one.
+    fn may_resize(&mut self, host: Rect, is_unexpected: bool, now: Duration) -> bool {
         let is_changed = self.host.replace(host).is_some_and(|before| before != host);
-        if !turned_out {
+        if !is_unexpected {
             (self.first_key, self.is_grown) = (None, false);
             return true;
         }
@@ -124,8 +124,8 @@ impl Console {
             (overlay, Overlay::screen_area(overlay))
         };
         self.area = screen;
-        let turned_out = self.fills_host && !self.is_known_full_screen;
-        if self.growth.may_resize(whole, turned_out, now) {
+        let is_unexpected = self.fills_host && !self.is_known_full_screen;
+        if self.growth.may_resize(whole, is_unexpected, now) {
             self.session
                 .resize(PtySize::clamped(screen.width, screen.height));
         }
@@ -245,7 +245,7 @@ impl Console {
             scrolled: self.scrolled,
             is_full_screen: self.fills_host,
         };
-        // Nothing behind the overlay shows in its rows.
+        // The overlay hides everything else in its rows.
         let rows = Rect {
             x: frame.area().x,
             width: frame.area().width,

@@ -1,4 +1,4 @@
-//! A search through the lines of a diff. All of them are in memory.
+//! A search through the lines of a diff, which are all in memory.
 
 use crate::pattern_input::{not_found_text, parse_pattern};
 use crate::search_origin;
@@ -16,6 +16,8 @@ pub(crate) struct DiffSearch {
 }
 
 impl DiffSearch {
+    /// Finds the lines that match `typed`.
+    ///
     /// # Errors
     ///
     /// A message if `typed` is not a regular expression or no line matches.
@@ -36,12 +38,12 @@ impl DiffSearch {
         })
     }
 
-    /// Returns the line of the `times`-th match at or after a line, or at or before it when
-    /// searching backwards. The second value is true if the search wrapped around.
+    /// Returns the line of the `times`-th match at or after the line `from`. A backward search
+    /// finds matches at or before that line. The second value is true if the search wrapped around.
     pub(crate) fn find(&mut self, from: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
-        let (at, is_around) = search_origin::next(&self.lines, from, forward, times)?;
+        let (at, has_wrapped) = search_origin::next_match(&self.lines, from, forward, times)?;
         self.current = Some(at);
-        Some((self.lines[at], is_around))
+        Some((self.lines[at], has_wrapped))
     }
 
     /// The line of the last jump.
@@ -84,7 +86,7 @@ mod tests {
             ("(", Err("`(`: unclosed group".to_owned())),
         ] {
             let found = DiffSearch::new(typed, &lines);
-            assert_eq!(found.map(|it| it.lines), wanted, "{typed}");
+            assert_eq!(found.map(|search| search.lines), wanted, "{typed}");
         }
     }
 }

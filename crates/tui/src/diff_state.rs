@@ -168,8 +168,8 @@ impl DiffState {
     }
 
     fn go(&mut self, to: PagerMove) {
-        let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_jumped |= leaves;
+        let is_jump = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
+        self.has_jumped |= is_jump;
         self.jump_line = search_origin::jump_line(to, self.lines.len() as u64);
         self.position.go(to, self.lines.len() as u64, self.rows);
     }
@@ -239,9 +239,9 @@ impl DiffState {
         };
         let found = search.line().filter(|_| !self.has_jumped);
         let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
-        if let Some((line, is_around)) = search.find(from, forward, times) {
+        if let Some((line, has_wrapped)) = search.find(from, forward, times) {
             self.reveals_match = true;
-            self.message = search_origin::wrapped_text(is_around, forward);
+            self.message = search_origin::wrapped_text(has_wrapped, forward);
             self.go(PagerMove::IntoView(line));
             self.has_jumped = false;
         }
@@ -299,16 +299,20 @@ impl DiffState {
 /// change sets of background processes. Blocks.
 pub(crate) fn read_all(
     sets: &ChangeSets,
-    own: ChangesId,
+    command_set: ChangesId,
     all: &[ChangesId],
 ) -> Result<Vec<DiffLine>, ChangesRefused> {
     let mut lines = Vec::new();
-    let later: Vec<ChangesId> = all.iter().copied().filter(|id| *id != own).collect();
-    if all.contains(&own) {
-        lines.extend(read(sets, own, &[])?);
+    let background_sets: Vec<ChangesId> = all
+        .iter()
+        .copied()
+        .filter(|id| *id != command_set)
+        .collect();
+    if all.contains(&command_set) {
+        lines.extend(read(sets, command_set, &[])?);
     }
-    let mut add = |ids: &[ChangesId], of: Vec<DiffLine>| {
-        if of.is_empty() {
+    let mut add = |ids: &[ChangesId], diff: Vec<DiffLine>| {
+        if diff.is_empty() {
             return;
         }
         if !lines.is_empty() {
@@ -319,32 +323,32 @@ pub(crate) fn read_all(
             change_actions::set_names(ids)
         );
         lines.push(DiffLine::Note(heading));
-        lines.extend(of);
+        lines.extend(diff);
     };
     // A file that several change sets touch is shown once.
-    let together = if later.len() > 1 {
-        sets.diff_together(&later)?
+    let together = if background_sets.len() > 1 {
+        sets.diff_together(&background_sets)?
     } else {
         Vec::new()
     };
-    add(&later, diff_lines(&together));
+    add(&background_sets, diff_lines(&together));
     let shown: Vec<FileName> = together.into_iter().map(|diff| diff.file.name).collect();
-    for id in later {
+    for id in background_sets {
         add(&[id], read(sets, id, &shown)?);
     }
     Ok(lines)
 }
 
-/// Returns the diff of a change set without the files `but`.
+/// Returns the diff of a change set without the files `excluded`.
 fn read(
     sets: &ChangeSets,
     id: ChangesId,
-    but: &[FileName],
+    excluded: &[FileName],
 ) -> Result<Vec<DiffLine>, ChangesRefused> {
     let root = sets.show(id)?.root;
     let mut files = sets.files(id)?;
     let before = files.len();
-    files.retain(|file| !but.contains(&file.name));
+    files.retain(|file| !excluded.contains(&file.name));
     if files.is_empty() && before > 0 {
         return Ok(Vec::new());
     }
@@ -367,8 +371,8 @@ fn read(
     if more > 0 {
         lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
         // The limit is named first, because few users scroll to the end.
-        let of = format!("{MAX_FILES} of {} {FILES_SHOWN_HEADING}", files.len());
-        lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
+        let heading = format!("{MAX_FILES} of {} {FILES_SHOWN_HEADING}", files.len());
+        lines.splice(0..0, [DiffLine::Note(heading), DiffLine::Blank]);
     }
     Ok(lines)
 }
@@ -402,10 +406,11 @@ fn diff_lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
                 let from = lines.len();
                 add_hunks(&mut lines, text);
                 if diff.file.kind == FileKind::Symlink {
-                    // The diff of a link is its target; positions within it say nothing.
-                    let own = lines.split_off(from);
+                    // The content of a link is the path of its target: positions in a path mean
+                    // nothing.
+                    let diff = lines.split_off(from);
                     lines.extend(
-                        own.into_iter()
+                        diff.into_iter()
                             .filter(|line| !matches!(line, DiffLine::Hunk(_))),
                     );
                 }
@@ -457,9 +462,9 @@ fn not_shown(files: usize) -> String {
 }
 
 /// A count with its noun: `1 more line`, `2 more lines`.
-fn more_text(more: usize, what: &str) -> String {
+fn more_text(more: usize, noun: &str) -> String {
     let ending = if more == 1 { "" } else { "s" };
-    format!("{more} more {what}{ending}")
+    format!("{more} more {noun}{ending}")
 }
 
 /// The part of a line that is shown.

@@ -83,7 +83,7 @@ fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
 fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let rows = usize::from(area.height);
     let hidden = app.queue.len().saturating_sub(rows);
-    // The last row says how many are not shown, and shows no command itself.
+    // If commands are hidden, the last row shows their number instead of a command.
     let shown = rows - usize::from(hidden > 0).min(rows);
     for (row, request) in app.queue.iter().take(shown).enumerate() {
         let is_last = hidden == 0 && row + 1 == rows;

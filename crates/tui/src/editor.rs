@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-/// Variables that name the editor, in order of precedence, and the editor without them.
+/// Variables that name the editor, in order of precedence, and the editor if none is set.
 const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 const DEFAULT_EDITOR: &str = "vi";
 
@@ -31,7 +31,7 @@ impl Editor<'_> {
     /// A sentence that says why the text is unchanged.
     pub(crate) async fn edit(&self, text: &str) -> Result<String, String> {
         let env = &self.host.env;
-        let named = |name: &&str| env.get(OsStr::new(name)).filter(|it| !it.is_empty());
+        let named = |name: &&str| env.get(OsStr::new(name)).filter(|value| !value.is_empty());
         let command = EDITOR_VARIABLES.iter().find_map(named).cloned();
         let command = command.unwrap_or_else(|| OsString::from(DEFAULT_EDITOR));
         let unchanged =
@@ -57,7 +57,8 @@ impl Editor<'_> {
     }
 }
 
-/// Reads the edited text. An editor may have replaced the file by a new one, so it is opened again.
+/// Reads the edited text. An editor may have replaced the file by a new one, so this function
+/// opens the path again.
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut file = File::open(path)?.take(MAX_TEXT_BYTES + 1);

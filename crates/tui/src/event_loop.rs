@@ -164,8 +164,8 @@ impl EventLoop {
         for effect in self.app.take_effects() {
             self.act_on_prompt(effect);
         }
-        let left = self.shut_down(matches!(ended, Ok(true))).await;
-        ended.map(|_| left)
+        let jobs_at_exit = self.shut_down(matches!(ended, Ok(true))).await;
+        ended.map(|_| jobs_at_exit)
     }
 
     /// Runs the loop. Returns true if jobs must be ended.
@@ -307,7 +307,7 @@ impl EventLoop {
         wait: Option<Duration>,
     ) -> WakeReason {
         let redraw = Arc::clone(&self.app.redraw);
-        let waits = self.input_paused_until.is_some();
+        let is_paused = self.input_paused_until.is_some();
         let console = self
             .app
             .console
@@ -318,7 +318,7 @@ impl EventLoop {
             () = self.stop.cancelled() => WakeReason::Cancelled,
             event = async {
                 match input {
-                    Some(input) if !waits => input.next().await,
+                    Some(input) if !is_paused => input.next().await,
                     _ => std::future::pending().await,
                 }
             } => WakeReason::Event(event),
@@ -386,8 +386,7 @@ impl EventLoop {
         }
     }
 
-    /// Sets the size with which the next pseudo-terminal is created: that of the overlay that
-    /// shows it.
+    /// Sets the size with which the next pseudo-terminal is created: the size of its overlay.
     fn update_terminal_size(&mut self, host: &HostTerminal) {
         let size = host.size();
         self.area = Rect::new(0, 0, size.width, size.height);
@@ -436,7 +435,7 @@ impl EventLoop {
             }
             None => return None,
         };
-        self.jobs_listed_at.map(|looked| looked + between)
+        self.jobs_listed_at.map(|listed| listed + between)
     }
 
     fn list_jobs_if_due(&mut self, now: Duration) {
@@ -477,8 +476,8 @@ impl EventLoop {
             let listed = sets.list().unwrap_or_default();
             let trials = listed.into_iter().map(|set| set.changes);
             let trials = trials.filter(is_undecided).collect();
-            let session = sets.session().to_owned();
-            Msg::HeldTrialsFound { trials, session }
+            let state_dir = sets.session().to_owned();
+            Msg::HeldTrialsFound { trials, state_dir }
         });
     }
 

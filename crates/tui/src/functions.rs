@@ -172,8 +172,10 @@ fn is_plain(body: &Command) -> bool {
 /// The command words of a text.
 fn called_commands(text: &str) -> Vec<String> {
     let tokens = Tokens::of(text).tokens;
-    let commands = tokens.iter().filter(|it| it.kind == TokenKind::Command);
-    let words = commands.map(|it| text[it.span.start..it.span.end].to_owned());
+    let commands = tokens
+        .iter()
+        .filter(|token| token.kind == TokenKind::Command);
+    let words = commands.map(|token| text[token.span.start..token.span.end].to_owned());
     words.collect()
 }
 

@@ -115,15 +115,15 @@ impl HelpRow {
     fn line(&self, theme: &Theme) -> Line<'static> {
         match self {
             Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
-            Self::KeysAndEffect(keys, what) => {
+            Self::KeysAndEffect(keys, effect) => {
                 let padding = " ".repeat(key_columns() - Span::raw(*keys).width() + GAP_COLUMNS);
                 Line::from_iter([
                     Span::styled(format!(" {keys}{padding}"), theme.accent),
-                    Span::styled(*what, theme.text),
+                    Span::styled(*effect, theme.text),
                 ])
             }
             Self::Keys(keys) => Line::styled(format!(" {keys}"), theme.accent),
-            Self::Effect(what) => Line::styled(format!("{EFFECT_INDENT}{what}"), theme.text),
+            Self::Effect(effect) => Line::styled(format!("{EFFECT_INDENT}{effect}"), theme.text),
         }
     }
 }
@@ -142,7 +142,7 @@ fn key_columns() -> usize {
 /// Returns true if every effect fits on the right of its keys.
 fn effects_fit_on_the_right(width: usize) -> bool {
     let mut texts = KEY_GROUPS.iter().flat_map(|group| group.keys);
-    texts.all(|(_, what)| 1 + key_columns() + GAP_COLUMNS + Span::raw(*what).width() <= width)
+    texts.all(|(_, effect)| 1 + key_columns() + GAP_COLUMNS + Span::raw(*effect).width() <= width)
 }
 
 /// The rows of each page, of at most this width and height. A group is on one page if it fits.
@@ -151,12 +151,12 @@ fn pages([width, height]: [usize; 2]) -> Vec<Vec<HelpRow>> {
     let is_wide = effects_fit_on_the_right(width);
     let mut pages: Vec<Vec<HelpRow>> = vec![Vec::new()];
     for group in KEY_GROUPS {
-        let keys = group.keys.iter().map(|(keys, what)| {
+        let keys = group.keys.iter().map(|(keys, effect)| {
             if is_wide {
-                return vec![HelpRow::KeysAndEffect(keys, what)];
+                return vec![HelpRow::KeysAndEffect(keys, effect)];
             }
             let columns = width.saturating_sub(EFFECT_INDENT.len());
-            let below = wrapped(what, columns, Style::default());
+            let below = wrapped(effect, columns, Style::default());
             let below = below.into_iter().map(HelpRow::Effect);
             [HelpRow::Keys(keys)].into_iter().chain(below).collect()
         });
@@ -210,8 +210,8 @@ mod tests {
                 seen.push_str(&drawn(&mut help, width, height));
             }
             assert_eq!(help.pages, wanted, "{width}x{height}");
-            for (key, what) in texts() {
-                assert!(seen.contains(key) && seen.contains(what), "{key}\n{seen}");
+            for (key, effect) in texts() {
+                assert!(seen.contains(key) && seen.contains(effect), "{key}\n{seen}");
             }
         }
     }
@@ -226,10 +226,10 @@ mod tests {
         let frame = |c: char| " \n\"│╭╮╰╯─".contains(c);
         let words: Vec<&str> = seen.split(frame).filter(|word| !word.is_empty()).collect();
         let all = words.join(" ");
-        for (keys, what) in KEY_GROUPS.iter().flat_map(|group| group.keys) {
+        for (keys, effect) in KEY_GROUPS.iter().flat_map(|group| group.keys) {
             assert!(
-                all.contains(&format!("{keys} {what}")),
-                "{keys}: {what}\n{seen}"
+                all.contains(&format!("{keys} {effect}")),
+                "{keys}: {effect}\n{seen}"
             );
         }
         assert!(seen.contains(" · any other key closes"), "{seen}");

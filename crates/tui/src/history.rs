@@ -43,9 +43,9 @@ impl History {
 
     /// Adds stored entries. Keeps this run's own entries, because their stored copies have the
     /// secrets removed.
-    pub(crate) fn merge_stored(&mut self, stored: Vec<HistoryEntry>, session: &str) {
+    pub(crate) fn merge_stored(&mut self, stored: Vec<HistoryEntry>, run: &str) {
         self.recall = None;
-        let is_own = |entry: &HistoryEntry| entry.session == session;
+        let is_own = |entry: &HistoryEntry| entry.session == run;
         self.entries.retain(is_own);
         self.entries
             .extend(stored.into_iter().filter(|entry| !is_own(entry)));

@@ -25,7 +25,7 @@ const PAGE_ROWS: isize = 10;
 enum Scope {
     Everywhere,
     Directory,
-    Session,
+    Run,
 }
 
 /// The search while it is open.
@@ -34,10 +34,10 @@ pub(crate) struct HistorySearch {
     query: String,
     scope: Scope,
     directory: String,
-    session: String,
+    run: String,
     now: Timestamp,
     matches: Vec<HistoryMatch>,
-    /// Index in `found`, the best match first.
+    /// Index in `matches`, the best match first.
     selected: usize,
     /// The screen row and the index of each drawn match.
     drawn: Vec<(u16, usize)>,
@@ -65,12 +65,12 @@ pub(crate) enum SearchRequest {
 
 impl HistorySearch {
     /// Opens a search with the prompt's text as query.
-    pub(crate) fn new(query: &str, directory: String, session: String, now: Timestamp) -> Self {
+    pub(crate) fn new(query: &str, directory: String, run: String, now: Timestamp) -> Self {
         Self {
             query: query.to_owned(),
             scope: Scope::Everywhere,
             directory,
-            session,
+            run,
             now,
             matches: Vec::new(),
             selected: 0,
@@ -120,7 +120,7 @@ impl HistorySearch {
         match self.scope {
             Scope::Everywhere => true,
             Scope::Directory => entry.directory == self.directory,
-            Scope::Session => entry.session == self.session,
+            Scope::Run => entry.session == self.run,
         }
     }
 
@@ -152,8 +152,8 @@ impl HistorySearch {
             (KeyCode::Char('r'), CTRL) => {
                 self.scope = match self.scope {
                     Scope::Everywhere => Scope::Directory,
-                    Scope::Directory => Scope::Session,
-                    Scope::Session => Scope::Everywhere,
+                    Scope::Directory => Scope::Run,
+                    Scope::Run => Scope::Everywhere,
                 };
                 self.search(history);
             }
@@ -215,7 +215,7 @@ impl HistorySearch {
         let scope = match self.scope {
             Scope::Everywhere => "everywhere",
             Scope::Directory => "this directory",
-            Scope::Session => "this run",
+            Scope::Run => "this run",
         };
         let panel = HistoryPanel {
             query: &self.query,

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SAVE_CURSOR: &str = "\x1b7";
 const RESTORE_CURSOR: &str = "\x1b8";
 
-/// The terminal while the interface owns it. Dropping this restores the terminal.
+/// The terminal while the interface owns it. Dropping this value restores the terminal.
 pub(crate) struct HostTerminal {
     /// Never dropped: [`HostTerminal`] restores the terminal itself, and ratatui's drop panics if
     /// the terminal and stderr have disconnected.
@@ -75,7 +75,7 @@ impl HostTerminal {
         if !std::mem::take(&mut self.is_owned) {
             return Ok(());
         }
-        let left = execute!(
+        let result = execute!(
             io::stdout(),
             // A panic may have interrupted a frame.
             EndSynchronizedUpdate,
@@ -87,7 +87,7 @@ impl HostTerminal {
             crossterm::cursor::Show,
         );
         terminal::disable_raw_mode()?;
-        left
+        result
     }
 
     /// Draws the changed cells, and adds links to `destinations`. The terminal shows only complete

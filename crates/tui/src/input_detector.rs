@@ -1,5 +1,5 @@
-//! Detects from the output of a command without a terminal that the command needs one, or asks a
-//! question.
+//! Detects from the output of a command without a terminal whether the command needs a terminal, or
+//! asks a question.
 
 use agent_bash_render::OutputText;
 
@@ -41,12 +41,12 @@ const TERMINAL_SIGNS: [&[u8]; 21] = [
 /// Maximum length of a question in characters.
 const MAX_QUESTION_CHARS: usize = 200;
 
-/// Endings of a line without a line end that make it a question: the offered answers, and the ends
-/// of prompts.
+/// Endings that make an unfinished line a question: offered answers, and the ends of prompts.
 const QUESTION_ENDINGS: [&str; 5] = ["[y/n]", "(y/n)", "[yes/no]", "(yes/no)", "[y/n/a]"];
 const PROMPT_ENDINGS: [&str; 3] = ["? ", ": ", "> "];
 
-/// The end of the output so far: a sign may arrive in two pieces.
+/// Searches output for [`TERMINAL_SIGNS`]. Holds the end of the output so far, because a sign may
+/// arrive in two pieces.
 #[derive(Debug, Default)]
 pub(crate) struct InputDetector {
     tail: Vec<u8>,
@@ -55,26 +55,26 @@ pub(crate) struct InputDetector {
 
 /// Returns true if an unfinished line is a question to which the user types an answer: `Overwrite?
 /// `, `Continue [y/N]`, `Name: `.
-fn is_question(open: &str) -> bool {
-    let has_words = open.chars().any(char::is_alphabetic);
-    let small = open.trim_end().to_lowercase();
-    let small = small.trim_end_matches([':', '?']).trim_end();
+fn is_question(line: &str) -> bool {
+    let has_words = line.chars().any(char::is_alphabetic);
+    let lower = line.trim_end().to_lowercase();
+    let lower = lower.trim_end_matches([':', '?']).trim_end();
     let offers = QUESTION_ENDINGS
         .iter()
-        .any(|answers| small.ends_with(answers));
-    // Other signs before the ending, as in `10% => `, expect no answer.
+        .any(|answers| lower.ends_with(answers));
+    // Other characters before the ending, as in `10% => `, expect no answer.
     let is_prompt = PROMPT_ENDINGS.iter().any(|prompt| {
-        let before = open
+        let before = line
             .strip_suffix(prompt)
-            .and_then(|it| it.chars().next_back());
+            .and_then(|before| before.chars().next_back());
         before.is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '\'' | '"'))
     });
-    has_words && (offers || is_prompt || is_debugger_prompt(open))
+    has_words && (offers || is_prompt || is_debugger_prompt(line))
 }
 
 /// Returns true for the prompt of a debugger: `(gdb) `.
-fn is_debugger_prompt(open: &str) -> bool {
-    let inner = open
+fn is_debugger_prompt(line: &str) -> bool {
+    let inner = line
         .strip_prefix('(')
         .and_then(|rest| rest.strip_suffix(") "));
     inner.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))

@@ -63,8 +63,8 @@ pub use terminals::Terminals;
 
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered.
 ///
-/// Ends running commands then. Background jobs continue, unless the user wants them ended. Restores
-/// the terminal on every exit path.
+/// At the end, running commands are ended. Background jobs continue, unless the user wants them
+/// ended. Restores the terminal on every exit path.
 ///
 /// # Errors
 ///

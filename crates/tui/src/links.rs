@@ -58,11 +58,11 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, destinations: &LinkDestinations) -> Op
     // The punctuation at the end of a sentence is not part of the path.
     while cells
         .last()
-        .is_some_and(|it| matches!(it.2.symbol(), "." | ":"))
+        .is_some_and(|cell| matches!(cell.2.symbol(), "." | ":"))
     {
         cells.pop();
     }
-    let text: String = cells.iter().map(|it| it.2.symbol()).collect();
+    let text: String = cells.iter().map(|cell| cell.2.symbol()).collect();
     let uri = if let Some(path) = destinations.outputs.get(&text) {
         uri(path)
     } else {
@@ -139,11 +139,11 @@ mod tests {
             let found: Vec<(String, &str)> = found
                 .iter()
                 .map(|link| {
-                    let text = link.cells.iter().map(|it| it.2.symbol()).collect();
+                    let text = link.cells.iter().map(|cell| cell.2.symbol()).collect();
                     (text, link.uri.as_str())
                 })
                 .collect();
-            let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, it.1)).collect();
+            let found: Vec<(&str, &str)> = found.iter().map(|link| (&*link.0, link.1)).collect();
             assert_eq!(found, wanted, "{row}");
         }
     }

@@ -7,7 +7,7 @@ use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 /// Commands that set the variables in their operands (`NAME=value`).
 const DECLARING_COMMANDS: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
 
-/// Commands whose arguments must be named, too, because they say which state changes.
+/// Commands that are named with their arguments, because the arguments say which state changes.
 const COMMANDS_WITH_WORDS: [&str; 13] = [
     ".",
     "alias",
@@ -31,9 +31,9 @@ pub(crate) fn state_set_by(parsed: &Parsed<'_>) -> Vec<String> {
     let mut all = Vec::new();
     collect_from_list(&parsed.list, parsed.text, &mut all);
     let mut seen = Vec::new();
-    all.retain(|it| {
-        !seen.contains(it) && {
-            seen.push(it.clone());
+    all.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(name.clone());
             true
         }
     });
@@ -84,7 +84,7 @@ fn collect_from_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
     } else if COMMANDS_WITH_WORDS.contains(&name) {
         let sets = match name {
             "alias" => words.iter().any(|word| word.contains('=')),
-            // Without words, or with this one, these commands print the state.
+            // Without words, or with `-p`, these commands print the state.
             _ => words.first().is_some_and(|word| *word != "-p"),
         };
         if sets {

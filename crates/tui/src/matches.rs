@@ -1,5 +1,5 @@
-//! The matching lines of a long text. They are stored, so that moving between matches reads
-//! nothing.
+//! The matching lines of a long text. They are stored, so that a move to another match reads no
+//! file.
 
 use crate::search_origin;
 
@@ -58,16 +58,16 @@ impl Matches {
         None
     }
 
-    /// Returns the `times`-th matching line at or after a line, or at or before it when searching
-    /// backwards: its number, its index, and true if the search wrapped around.
+    /// Returns the `times`-th matching line at or after the line `from`: its number, its index, and
+    /// true if the search wrapped around. A backward search finds lines at or before `from`.
     pub(crate) fn next(&self, from: u64, forward: bool, times: u64) -> Option<(u64, u64, bool)> {
         let before = if forward {
             self.count_before(from)
         } else {
             self.count_before(from.saturating_add(1))
         };
-        let (at, is_around) = search_origin::nth_match(before, self.count, forward, times)?;
-        Some((self.line_of_match(at)?, at, is_around))
+        let (at, has_wrapped) = search_origin::nth_match(before, self.count, forward, times)?;
+        Some((self.line_of_match(at)?, at, has_wrapped))
     }
 }
 

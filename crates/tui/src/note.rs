@@ -35,17 +35,17 @@ pub(crate) struct HeldNote {
     /// The newest first; at most [`MAX_NAMED_TRIALS`].
     newest: Vec<Changes>,
     count: usize,
-    session: String,
+    state_dir: String,
 }
 
 impl HeldNote {
-    /// `trials`: the newest last.
-    pub(crate) fn new(trials: Vec<Changes>, session: String) -> Self {
+    /// Creates a note about `trials`, the newest last, of the state directory `state_dir`.
+    pub(crate) fn new(trials: Vec<Changes>, state_dir: String) -> Self {
         let count = trials.len();
         Self {
             newest: trials.into_iter().rev().take(MAX_NAMED_TRIALS).collect(),
             count,
-            session,
+            state_dir,
         }
     }
 
@@ -67,7 +67,7 @@ impl HeldNote {
         }
         let them = if self.count == 1 { "it" } else { "them" };
         let keys = format!("  f6 shows {them}");
-        let command = format!("agent-bash changes list --state {}", self.session);
+        let command = format!("agent-bash changes list --state {}", self.state_dir);
         let both = format!("{keys} · {command}");
         // A command is useful only if it is complete.
         if text_columns(&both) <= width {
@@ -84,10 +84,10 @@ impl HeldNote {
 pub fn named_trial(trial: &Changes, columns: usize) -> String {
     let name = format!("trial {}: ", trial.id);
     let counts = match words::delta(&trial.counts) {
-        none if none.is_empty() => "Δ 0".to_owned(),
+        text if text.is_empty() => "Δ 0".to_owned(),
         counts => format!("Δ {counts}"),
     };
-    // As on its card.
+    // Marked as on the trial's card.
     let counts = counts + if trial.exact { "" } else { " inexact" };
     let Some(command) = trial.command.as_deref() else {
         return shortened(&format!("{name}{counts}"), columns);

@@ -22,13 +22,14 @@ pub struct TuiOptions {
     /// Terminals for commands. Their executor must be the one that the conversation's tool was
     /// built with. `None` if the tool has none.
     pub terminals: Option<Terminals>,
-    /// Receives the requests of calls to leave their sandbox. The tool must have its approver.
+    /// Receives the requests of calls to leave their sandbox. The tool must have the approver of
+    /// this value.
     /// `None` if the tool has another approver.
     pub approvals: Option<Approvals>,
     /// True if commands run on terminals from the start.
     pub on_terminal: bool,
-    /// True if typed commands have the time limit of calls. By default they have none, because the
-    /// user can end them.
+    /// True if typed commands have the time limit of calls. If false, they have none,
+    /// because the user can end them.
     pub has_time_limit: bool,
     /// The treatment of background jobs that still run when the user quits.
     pub on_quit: OnQuit,

@@ -44,12 +44,12 @@ pub(crate) struct PatternSearch {
     /// The line at which the search starts, in its direction.
     pub(crate) from: u64,
     pub(crate) forward: bool,
-    /// The number of the wanted match, counted from there; from 1.
+    /// The number of the wanted match, counted from `from`; the first is 1.
     pub(crate) times: u64,
     pub(crate) ticket: Ticket,
 }
 
-/// Identifies a search, and tells the searching thread whether it was abandoned.
+/// Identifies a search, and tells the searching thread whether the search was abandoned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ticket(Arc<AtomicBool>);
 
@@ -115,7 +115,7 @@ pub(crate) struct LoadedLines {
 
 impl LineRange {
     /// `count` lines from `first` on.
-    pub(crate) fn from(first: u64, count: u64) -> Self {
+    pub(crate) fn starting_at(first: u64, count: u64) -> Self {
         Self {
             from: Some(first),
             count,
@@ -158,13 +158,13 @@ pub(crate) fn find(
 ) -> Result<Option<MatchingLine>, String> {
     let message = |error: std::io::Error| error.to_string();
     let len = text.view.len().map_err(message)?;
-    let mut sought = text
+    let mut last_search = text
         .last_search
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    let is_other = |it: &LastSearch| it.pattern != seek.pattern || it.len != len;
-    if sought.as_ref().is_none_or(is_other) {
-        *sought = None;
+    let is_other = |last: &LastSearch| last.pattern != seek.pattern || last.len != len;
+    if last_search.as_ref().is_none_or(is_other) {
+        *last_search = None;
         let mut matches = Matches::default();
         let wanted = || !seek.ticket.is_abandoned();
         let found = |line| matches.add(line);
@@ -173,21 +173,21 @@ pub(crate) fn find(
         if seek.ticket.is_abandoned() {
             return Ok(None);
         }
-        *sought = Some(LastSearch {
+        *last_search = Some(LastSearch {
             pattern: seek.pattern.clone(),
             len,
             matches,
         });
     }
-    let Some(LastSearch { matches, .. }) = &*sought else {
+    let Some(LastSearch { matches, .. }) = &*last_search else {
         return Ok(None);
     };
     let next = matches.next(seek.from, seek.forward, seek.times);
-    Ok(next.map(|(line, before, is_around)| MatchingLine {
+    Ok(next.map(|(line, before, has_wrapped)| MatchingLine {
         line,
         index: before + 1,
         total: matches.count(),
-        has_wrapped: is_around,
+        has_wrapped,
     }))
 }
 
@@ -201,12 +201,12 @@ pub(crate) fn find_in(
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
-    let (at, is_around) = search_origin::next(&hits, seek.from, seek.forward, seek.times)?;
+    let (at, has_wrapped) = search_origin::next_match(&hits, seek.from, seek.forward, seek.times)?;
     Some(MatchingLine {
         line: hits[at],
         index: at as u64 + 1,
         total: hits.len() as u64,
-        has_wrapped: is_around,
+        has_wrapped,
     })
 }
 
@@ -306,7 +306,9 @@ mod tests {
             }))
         );
         assert!(find(&text, &seek("(", 1, true)).is_err());
-        let loaded = load(&text, LineRange::from(4990, 20)).unwrap().unwrap();
+        let loaded = load(&text, LineRange::starting_at(4990, 20))
+            .unwrap()
+            .unwrap();
         assert_eq!((loaded.text.total_lines(), loaded.total), (11, 5000));
         assert!(loaded.text.plain().starts_with("line 4990\n"));
     }

@@ -174,7 +174,7 @@ impl PagerState {
             return None;
         }
         self.requested = Some(wanted);
-        Some(LineRange::from(wanted.0, count))
+        Some(LineRange::starting_at(wanted.0, count))
     }
 
     pub(crate) fn loaded(&mut self, loaded: Result<Option<Box<LoadedLines>>, String>) {
@@ -207,7 +207,7 @@ impl PagerState {
         ticket: &Ticket,
         found: Result<Option<MatchingLine>, String>,
     ) -> PagerRequest {
-        let is_waited_for = |it: &mut RunningSearch| it.ticket == *ticket;
+        let is_waited_for = |search: &mut RunningSearch| search.ticket == *ticket;
         let Some(searching) = self.searching.take_if(is_waited_for) else {
             return PagerRequest::Nothing;
         };
@@ -237,16 +237,16 @@ impl PagerState {
 
     /// When to draw again without an event: to show that a search continues.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let searching = self.searching.as_ref().filter(|it| !it.is_shown)?;
+        let searching = self.searching.as_ref().filter(|search| !search.is_shown)?;
         Some(searching.since? + SEARCH_NOTICE_DELAY)
     }
 
-    /// Moves, and abandons a search.
+    /// Moves the position, and abandons a running search.
     fn go(&mut self, to: PagerMove) {
         self.abandon_search();
         self.follows = false;
-        let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_jumped |= leaves;
+        let is_jump = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
+        self.has_jumped |= is_jump;
         self.jump_line = search_origin::jump_line(to, self.total);
         self.position.go(to, self.total, self.rows);
     }
@@ -351,10 +351,13 @@ impl PagerState {
                     if self
                         .pattern
                         .as_ref()
-                        .is_some_and(|it| it.as_str() == same.as_str()) => {}
+                        .is_some_and(|pattern| pattern.as_str() == same.as_str()) => {}
                 Ok(pattern) => {
                     self.abandon_search();
-                    let found = self.found.filter(|_| !self.has_jumped).map(|it| it.line);
+                    let found = self
+                        .found
+                        .filter(|_| !self.has_jumped)
+                        .map(|found| found.line);
                     self.jump_line = search_origin::pattern_origin(
                         self.jump_line,
                         found,

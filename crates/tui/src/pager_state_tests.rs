@@ -94,7 +94,7 @@ fn movement_ends_a_search() {
         assert_eq!((state.position.first_line, state.found), (first, None));
         let later = state.deadline();
         assert_eq!(later, None, "{keys}");
-        // A later search does not take its result.
+        // A later search ignores the result of the abandoned one.
         let left = letters(&mut state, "/line 40\n");
         letters(&mut state, "j");
         let next = letters(&mut state, "/line 30\n");

@@ -1,5 +1,5 @@
 //! A search pattern that is typed after `/` or `?`, in the pager and in a diff, and messages about
-//! it.
+//! patterns.
 
 use agent_bash_render::regex::Regex;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -71,8 +71,8 @@ impl PatternInput {
     }
 }
 
-/// The regular expression for a typed pattern. Without a capital letter it ignores case, as
-/// ripgrep's `--smart-case` does.
+/// The regular expression for a typed pattern. A pattern without a capital letter ignores
+/// case, as with ripgrep's `--smart-case`.
 pub(crate) fn parse_pattern(typed: &str) -> Result<Regex, String> {
     // The letter of a class such as `\S` is not a capital.
     let mut escaped = false;

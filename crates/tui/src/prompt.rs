@@ -37,8 +37,8 @@ pub(crate) struct Prompt {
     /// The steps that can be undone.
     steps: Steps,
     pub(crate) history: History,
-    /// True if the line was a trial before it returned to the prompt. Enter then runs it as a trial
-    /// again.
+    /// True if the line was a trial before it returned to the prompt. Enter then runs it as a
+    /// trial again.
     pub(crate) is_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
@@ -84,7 +84,7 @@ impl Prompt {
         self.is_trial = false;
     }
 
-    /// Deletes the text. Undo brings it back.
+    /// Deletes the text. Undo brings the text back.
     pub(crate) fn wipe(&mut self) {
         self.replace("", false);
     }
@@ -97,10 +97,10 @@ impl Prompt {
             .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
             .collect();
         self.history.end_recall();
-        let was = self.area.cursor();
+        let before = self.area.cursor();
         self.change_as_step(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
-            clusters::leave_cluster(&mut prompt.area, (was.0, was.1));
+            clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
         });
     }
 
@@ -125,9 +125,9 @@ impl Prompt {
         }
         self.edit_and_end_recall(|prompt| {
             prompt.change_as_step(StepKind::of(key), |prompt| {
-                let was = prompt.area.cursor();
+                let before = prompt.area.cursor();
                 prompt.area_key(key);
-                clusters::leave_cluster(&mut prompt.area, (was.0, was.1));
+                clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
             });
         });
     }
@@ -321,9 +321,9 @@ impl Prompt {
         }
         let text = self.text();
         // Bang commands differ in colour while they are typed.
-        let (style, own) = match text.as_str() {
-            own if own.starts_with("!!") => (self.theme.dim, 2),
-            own if own.starts_with('!') => (self.theme.warning, 1),
+        let (style, bang_len) = match text.as_str() {
+            text if text.starts_with("!!") => (self.theme.dim, 2),
+            text if text.starts_with('!') => (self.theme.warning, 1),
             _ => (self.theme.accent, 0),
         };
         // Only the first line has the mark: in front of another line it would mark the wrong
@@ -352,15 +352,15 @@ impl Prompt {
             text: &text,
             cursor: self.cursor(),
             selected: selected.map(|(from, to)| (self.byte_at(from), self.byte_at(to))),
-            styles: &BashStyles::typed(&text[own..], &self.theme, |name| self.is_known(name)),
-            styled_from: own,
+            styles: &BashStyles::typed(&text[bang_len..], &self.theme, |name| self.is_known(name)),
+            styled_from: bang_len,
             suggested: self.suggestion().filter(|_| suggests).unwrap_or_default(),
         };
         view.render(rest, frame.buffer_mut(), &self.theme);
     }
 }
 
-/// Terminals send the same code for ctrl+_, ctrl+/ and ctrl+7.
+/// True for the key that undoes. Terminals send the same code for ctrl+_, ctrl+/ and ctrl+7.
 fn is_undo(key: KeyEvent) -> bool {
     key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('_' | '/' | '7'))
 }

@@ -24,8 +24,8 @@ pub(crate) struct PromptDirectory {
     pub(crate) text: String,
     /// The branch that is checked out in the directory, and an unfinished operation of git.
     pub(crate) branch: Option<String>,
-    /// The directory in which commands start if this one cannot be entered: the nearest parent that
-    /// can.
+    /// The directory in which commands start if `directory` cannot be entered: its nearest parent
+    /// that can be entered.
     pub(crate) fallback: Option<PathBuf>,
 }
 
@@ -55,24 +55,29 @@ impl PromptDirectory {
         before: &Self,
         bang_is_running: bool,
     ) -> Self {
-        let own = if bang_is_running {
+        let bang_directory = if bang_is_running {
             before.bang_directory.clone()
         } else {
             session.user_cwd()
         };
-        Self::at(session, shell_cwd, &before.directory, own)
+        Self::at(session, shell_cwd, &before.directory, bang_directory)
     }
 
-    fn at(session: &Conversation, shell_cwd: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
+    fn at(
+        session: &Conversation,
+        shell_cwd: Option<PathBuf>,
+        before: &Path,
+        bang_directory: PathBuf,
+    ) -> Self {
         // A shell can stay in a deleted directory, but no shell can start there.
-        let starts = shell_cwd.is_none() && session.remote_host().is_none();
+        let may_need_fallback = shell_cwd.is_none() && session.remote_host().is_none();
         let directory = shell_cwd.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
         let mut shown = display_path(&directory, home);
-        // The shell of bang commands starts in the conversation's directory, and is shown only if
-        // it has left it.
-        if own != directory && own != session.cwd() {
-            shown = format!("{shown} · ! {}", display_path(&own, home));
+        // The shell of bang commands starts in the conversation's directory. Its directory is shown
+        // only if the shell has left that one.
+        if bang_directory != directory && bang_directory != session.cwd() {
+            shown = format!("{shown} · ! {}", display_path(&bang_directory, home));
         }
         Self {
             // On a remote host the directory is not local.
@@ -80,9 +85,11 @@ impl PromptDirectory {
                 Some(_) => None,
                 None => branch(&directory),
             },
-            fallback: starts.then(|| fallback_directory(&directory)).flatten(),
+            fallback: may_need_fallback
+                .then(|| fallback_directory(&directory))
+                .flatten(),
             directory,
-            bang_directory: own,
+            bang_directory,
             text: shown,
         }
     }
@@ -93,7 +100,7 @@ impl PromptDirectory {
     }
 }
 
-/// The nearest parent that can be entered, if this directory cannot.
+/// Returns the nearest parent that can be entered, if `directory` cannot be entered.
 fn fallback_directory(directory: &Path) -> Option<PathBuf> {
     let can_enter = |at: &&Path| at.join(".").metadata().is_ok();
     let found = directory.ancestors().find(can_enter)?;
@@ -126,9 +133,10 @@ fn branch(directory: &Path) -> Option<String> {
         None => git,
     };
     let head = read_start(&git.join("HEAD"))?;
-    let under_way = git_operation(&git);
+    let operation = git_operation(&git);
     // During a rebase, HEAD is a commit.
-    let rebased = ["rebase-merge", "rebase-apply"].map(|of| git.join(of).join("head-name"));
+    let rebased =
+        ["rebase-merge", "rebase-apply"].map(|directory| git.join(directory).join("head-name"));
     let rebased = rebased.iter().find_map(|name| read_start(name));
     let head = rebased.as_deref().unwrap_or(&head).trim_end();
     let head = head.strip_prefix("ref: ").unwrap_or(head);
@@ -139,8 +147,8 @@ fn branch(directory: &Path) -> Option<String> {
         Some(name) => name.strip_prefix("heads/").unwrap_or(head),
         None => head.get(..SHORT_HASH_CHARS)?,
     };
-    let under_way = under_way.map(|what| format!(" {what}")).unwrap_or_default();
-    Some(one_line(&format!("{name}{under_way}")).into_owned())
+    let operation = operation.map(|what| format!(" {what}")).unwrap_or_default();
+    Some(one_line(&format!("{name}{operation}")).into_owned())
 }
 
 /// An unfinished operation, as git's own prompt shows it: `REBASE 1/2`.
@@ -155,11 +163,12 @@ fn git_operation(git: &Path) -> Option<String> {
         ("REVERT_HEAD", "REVERTING"),
         ("BISECT_LOG", "BISECTING"),
     ];
-    for (of, step, last) in REBASE_FILES {
-        let of = git.join(of);
-        let number = |name| read_start(&of.join(name)).map(|text| text.trim_end().to_owned());
+    for (directory, step, last) in REBASE_FILES {
+        let directory = git.join(directory);
+        let number =
+            |name| read_start(&directory.join(name)).map(|text| text.trim_end().to_owned());
         if let (Some(step), Some(last)) = (number(step), number(last)) {
-            let what = if of.join("applying").exists() {
+            let what = if directory.join("applying").exists() {
                 "AM"
             } else {
                 "REBASE"

@@ -119,7 +119,7 @@ impl Questions {
         &self,
         frame: &mut Frame<'_>,
         area: Rect,
-        own: &SandboxSettings,
+        current: &SandboxSettings,
         theme: &Theme,
     ) {
         let mut waiting = self
@@ -134,7 +134,7 @@ impl Questions {
                 let question = Question {
                     title: "May this call leave the sandbox?",
                     parts: &[
-                        QuestionPart::Loosened(&question.loosened_settings(own)),
+                        QuestionPart::Loosened(&question.loosened_settings(current)),
                         QuestionPart::Text(&reason),
                         QuestionPart::Script(&question.command),
                     ],

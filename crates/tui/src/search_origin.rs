@@ -4,9 +4,9 @@ use agent_bash_render::{PagerMove, PagerPosition};
 
 /// Returns the line from which the next match is searched.
 ///
-/// Directly after a jump to a line, that line, or the one before it for a backward search.
-/// Otherwise the line next to the last match while that match is on the screen, or else the edge of
-/// the screen.
+/// Directly after a jump to a line, the search starts at that line; a backward search starts at the
+/// line before it. Otherwise it starts next to the last match, if that match is on the screen, or
+/// else at the edge of the screen.
 pub(crate) fn origin(
     found: Option<u64>,
     jump_line: Option<u64>,
@@ -51,17 +51,22 @@ pub(crate) fn jump_line(to: PagerMove, total: u64) -> Option<u64> {
     }
 }
 
-/// Finds the `times`-th of the sorted `lines` at or after a line, or at or before it when searching
-/// backwards. Returns its index, and true if the search wrapped around.
-pub(crate) fn next(lines: &[u64], from: u64, forward: bool, times: u64) -> Option<(usize, bool)> {
+/// Finds the `times`-th of the sorted `lines` at or after the line `from`; a backward search, at or
+/// before that line. Returns its index, and true if the search wrapped around.
+pub(crate) fn next_match(
+    lines: &[u64],
+    from: u64,
+    forward: bool,
+    times: u64,
+) -> Option<(usize, bool)> {
     let is_before = |line: &u64| *line < from || !forward && *line == from;
     let before = lines.partition_point(is_before) as u64;
     let (at, has_wrapped) = nth_match(before, lines.len() as u64, forward, times)?;
     Some((usize::try_from(at).ok()?, has_wrapped))
 }
 
-/// Returns the index of the `times`-th match among `all`, if `before` of them precede the origin,
-/// and true if the search wrapped around.
+/// Returns the index of the `times`-th match, and true if the search wrapped around. `before` of
+/// the `all` matches precede the origin.
 pub(crate) fn nth_match(before: u64, all: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
     let last = all.checked_sub(1)?;
     let steps = times.saturating_sub(1);
@@ -136,9 +141,9 @@ mod tests {
             (6, true, 2, (1, true)),
             (5, false, 3, (1, true)),
         ] {
-            let next = next(&lines, from, forward, times);
+            let next = next_match(&lines, from, forward, times);
             assert_eq!(next, Some(wanted), "{from} {forward} {times}");
         }
-        assert_eq!(next(&[], 1, true, 1), None);
+        assert_eq!(next_match(&[], 1, true, 1), None);
     }
 }

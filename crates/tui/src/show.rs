@@ -116,7 +116,7 @@ async fn show_until_end(
             }
         };
         changed = true;
-        // Closes at once, because the result is printed in its place.
+        // Closes at once, because the result is printed in the place of the console.
         if status.is_some_and(|status| status.ended.is_some()) {
             return Ok(());
         }

@@ -11,8 +11,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// The keys of a selected card, and those of a card of an earlier run, whose stored command may be
-/// cut.
+/// The keys of a selected card. A card of an earlier run has fewer, because its stored command may
+/// be cut.
 const CARD_KEYS: &str = "y Y copy · e edit · R again · f fold · esc back  ";
 const EARLIER_KEYS: &str = "Y copy command · esc back  ";
 
@@ -83,11 +83,11 @@ fn fit_parts(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'s
     let mut parts = parts.to_vec();
     let mut over = line_of(&parts, theme).width().saturating_sub(room);
     for part in &mut parts {
-        let Some((least, shorten)) = part.shortening.filter(|_| over > 0) else {
+        let Some((min_columns, shorten)) = part.shortening.filter(|_| over > 0) else {
             continue;
         };
         let wide = part.span.width();
-        let columns = wide.saturating_sub(over).max(least.min(wide));
+        let columns = wide.saturating_sub(over).max(min_columns.min(wide));
         part.span.content = shorten(&part.span.content, columns).into();
         over = over.saturating_sub(wide - part.span.width());
     }
@@ -104,11 +104,11 @@ fn drop_parts(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'s
             part.span.content = part.short_text.take().unwrap_or_default().into();
             continue;
         }
-        let last = parts.iter().map(|part| part.rank).max().unwrap_or(0);
-        if last == 0 {
+        let highest_rank = parts.iter().map(|part| part.rank).max().unwrap_or(0);
+        if highest_rank == 0 {
             break;
         }
-        parts.retain(|part| part.rank != last);
+        parts.retain(|part| part.rank != highest_rank);
     }
     if room < USEFUL_DIRECTORY_COLUMNS {
         return Line::default();
@@ -121,13 +121,16 @@ fn drop_parts(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'s
 
 /// Shortens directories at their beginning: their ends say more.
 fn shorten_directories(shown: &str, columns: usize) -> String {
-    let Some((calls, own)) = shown.split_once(BANG_DIRECTORY_SEPARATOR) else {
+    let Some((calls, bang)) = shown.split_once(BANG_DIRECTORY_SEPARATOR) else {
         return path_end(shown, columns);
     };
     let columns = columns.saturating_sub(BANG_DIRECTORY_SEPARATOR.chars().count());
-    let own = path_end(own, (columns / 2).max(columns.saturating_sub(width(calls))));
-    let calls = path_end(calls, columns.saturating_sub(width(&own)));
-    format!("{calls}{BANG_DIRECTORY_SEPARATOR}{own}")
+    let bang = path_end(
+        bang,
+        (columns / 2).max(columns.saturating_sub(width(calls))),
+    );
+    let calls = path_end(calls, columns.saturating_sub(width(&bang)));
+    format!("{calls}{BANG_DIRECTORY_SEPARATOR}{bang}")
 }
 
 /// The end of a path, from one of its directories on if there is room: `…/b/c`.
@@ -222,7 +225,7 @@ fn keys_text(app: &App) -> String {
                 .any(|set| change_actions::no_diff_reason(set).is_none())
         });
         let diff = diff.map(|_| "enter diff".to_owned());
-        let own = set
+        let change_keys = set
             .map(change_actions::keys_text)
             .filter(|keys| !keys.is_empty());
         let chosen = app.transcript.selected_entry();
@@ -231,7 +234,7 @@ fn keys_text(app: &App) -> String {
         } else {
             CARD_KEYS
         };
-        let keys = [diff, own, Some(rest.to_owned())];
+        let keys = [diff, change_keys, Some(rest.to_owned())];
         return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     let text = app.prompt.text();

@@ -14,7 +14,7 @@ pub(crate) enum StopRequest {
     Continued,
 }
 
-/// Listens for these signals.
+/// Listens for the signals that suspend and continue this program.
 #[derive(Debug)]
 pub(crate) struct StopSignals {
     suspend: Signals,
@@ -26,7 +26,7 @@ impl StopSignals {
     ///
     /// The system cannot install a handler.
     pub(crate) fn listen() -> io::Result<Self> {
-        let on = |own: Signal| signal(SignalKind::from_raw(own.as_raw()));
+        let on = |handled: Signal| signal(SignalKind::from_raw(handled.as_raw()));
         Ok(Self {
             suspend: on(Signal::TSTP)?,
             continued: on(Signal::CONT)?,

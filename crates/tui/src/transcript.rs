@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Maximum number of entries. Two thousand cards of short commands take 15 MB.
 const MAX_ENTRIES: usize = 2000;
 
-/// Limit of output bytes of all cards. Each holds at most an `OutputLimits::CARD`.
+/// Limit of output bytes of all cards. A card holds at most `OutputLimits::CARD`.
 const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// The note that replaces dropped cards.
@@ -102,7 +102,7 @@ impl Transcript {
         self.entries.iter().any(CardEntry::is_of_earlier_run)
     }
 
-    /// True if the selected trial is the first undecided one, or if there is none.
+    /// True if the selected trial is the first undecided one, or if no trial is undecided.
     pub(crate) fn is_first_undecided(&self) -> bool {
         let first = self.undecided().next();
         first.is_none() || first == self.selected
@@ -257,7 +257,7 @@ impl Transcript {
         let waiting: Vec<EntryId> = self.undecided().collect();
         let at = self
             .selected
-            .and_then(|id| waiting.iter().position(|it| *it == id));
+            .and_then(|id| waiting.iter().position(|other| *other == id));
         let before = at.and_then(|at| at.checked_sub(1));
         let wanted = before.map_or(waiting.last(), |at| waiting.get(at));
         let Some(id) = wanted.copied() else {
@@ -338,8 +338,11 @@ impl Transcript {
 
     /// The undecided trials, oldest first.
     pub(crate) fn undecided(&self) -> impl DoubleEndedIterator<Item = EntryId> {
-        let waits = |entry: &&CardEntry| entry.is_undecided();
-        self.entries.iter().filter(waits).map(|entry| entry.id)
+        let is_undecided = |entry: &&CardEntry| entry.is_undecided();
+        self.entries
+            .iter()
+            .filter(is_undecided)
+            .map(|entry| entry.id)
     }
 
     /// True if anything changes without events: a spinner, a running time.
@@ -349,8 +352,8 @@ impl Transcript {
 
     /// The files with full outputs, by their URI.
     pub(crate) fn output_files(&self) -> HashMap<String, PathBuf> {
-        let of = |entry: &CardEntry| Some((entry.artifact?.uri(), entry.file.clone()?));
-        self.entries.iter().filter_map(of).collect()
+        let output_file = |entry: &CardEntry| Some((entry.artifact?.uri(), entry.file.clone()?));
+        self.entries.iter().filter_map(output_file).collect()
     }
 
     /// The command whose card was drawn in this row.
@@ -392,8 +395,8 @@ impl Transcript {
         found
     }
 
-    /// Scrolls so that the entry stays in its place. If it became too short for that, shows its
-    /// beginning.
+    /// Scrolls so that the entry stays in its place. If the entry became too short for that, shows
+    /// its beginning.
     fn restore_anchor(&mut self, anchor: &ScrollAnchor, total: usize) {
         let mut top: usize = 0;
         for entry in &self.entries {
@@ -450,10 +453,10 @@ impl Transcript {
             if at + height > first && at < end {
                 let skip = first.saturating_sub(at);
                 let y = (at + skip - first) as u16;
-                let most = (end - at - skip).min(self.visible_rows - usize::from(y));
+                let max_rows = (end - at - skip).min(self.visible_rows - usize::from(y));
                 let is_selected = self.selected == Some(entry.id);
                 // The empty row below belongs to no card.
-                let card_rows = most.min(height - skip - usize::from(height > skip)) as u16;
+                let card_rows = max_rows.min(height - skip - usize::from(height > skip)) as u16;
                 entry.drawn_rows = (area.y + y, area.y + y + card_rows);
                 entry.draw(
                     frame,
@@ -462,7 +465,7 @@ impl Transcript {
                         ..area
                     },
                     skip,
-                    most,
+                    max_rows,
                     is_selected,
                     theme,
                 );

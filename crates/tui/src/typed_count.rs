@@ -8,7 +8,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) struct TypedCount(Option<u64>);
 
 impl TypedCount {
-    /// Adds a digit to the number. Returns true if the key is one. A zero does not begin a number.
+    /// Adds a digit to the number. Returns true if the key is a digit of the number: a zero does
+    /// not begin one.
     pub(crate) fn push_digit(&mut self, key: KeyEvent) -> bool {
         let digit = match (key.code, key.modifiers) {
             (KeyCode::Char(c), KeyModifiers::NONE) => c.to_digit(10).map(u64::from),

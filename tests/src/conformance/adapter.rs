@@ -3,7 +3,7 @@
 //!
 //! The cases of `tests/conformance/adapters/NAME.toml` call the adapter NAME; `NAME.tools.json` in
 //! the same directory has the tool definitions. Both reproduce the published interface literally;
-//! the project has added the rest.
+//! the project has added what is not published.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use serde_json::Value;
 pub struct Adapter {
     /// The name that calls use.
     pub name: String,
-    /// The publisher of its interface.
+    /// The publisher of the interface.
     pub source: Source,
     /// The tool definitions: an array of objects.
     pub tools: Value,
@@ -29,8 +29,8 @@ pub struct Source {
     pub package: String,
     /// The version that was examined.
     pub version: String,
-    /// The files in it that define the interface.
+    /// The files of the package that define the interface.
     pub files: Vec<String>,
-    /// How it was examined, and which parts are not published.
+    /// How the package was examined, and which parts of the interface are not published.
     pub note: String,
 }

@@ -22,7 +22,7 @@ pub struct Cases {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// Its id, as cases refer to it.
+    /// The id, as cases refer to it.
     pub id: String,
     /// The requirement, in one line.
     pub says: String,
@@ -38,10 +38,10 @@ pub struct Requirement {
 pub struct Case {
     /// The behaviour that the case shows, as a sentence.
     pub name: String,
-    /// The requirements it covers.
+    /// The requirements that the case covers.
     #[serde(default)]
     pub covers: Vec<String>,
-    /// The profile its calls run under.
+    /// The profile under which the calls of the case run.
     #[serde(default = "standard")]
     pub profile: String,
     /// The facilities that the case needs. The case does not run in engines that lack one.
@@ -167,8 +167,8 @@ struct File {
     source: Option<Source>,
 }
 
-/// Reads every `*.toml` in `directory`, ordered by name, then those in its `adapters/`, each named
-/// after the adapter that its cases call.
+/// Reads every `*.toml` in `directory`, ordered by name, then every one in its subdirectory
+/// `adapters`. A file there is named after the adapter that its cases call.
 ///
 /// # Errors
 /// An unreadable file, an unknown field, a case without steps, a duplicate case name, an unknown
@@ -255,7 +255,11 @@ fn check_tests(all: &Cases, directory: &Path) -> Result<()> {
 }
 
 fn check(all: &Cases) -> Result<()> {
-    let known: BTreeSet<&str> = all.requirements.iter().map(|one| one.id.as_str()).collect();
+    let known: BTreeSet<&str> = all
+        .requirements
+        .iter()
+        .map(|requirement| requirement.id.as_str())
+        .collect();
     let mut names = BTreeSet::new();
     for case in &all.cases {
         let name = &case.name;
@@ -274,8 +278,8 @@ fn check(all: &Cases) -> Result<()> {
             }
             let (plain, whole) = (step.command.is_some(), step.request.is_some());
             if case.adapter.is_some() {
-                let one = whole != step.input.is_some();
-                if step.tool.is_none() || !one || plain || !step.with.is_empty() {
+                let has_one_input = whole != step.input.is_some();
+                if step.tool.is_none() || !has_one_input || plain || !step.with.is_empty() {
                     bail!("a step of `{name}` must have `tool`, and either `input` or `request`");
                 }
                 continue;

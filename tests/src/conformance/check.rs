@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// How many characters around the first difference of a long text are reported.
-const SHOWN: usize = 400;
+/// Number of reported characters around the first difference of a long text.
+const SHOWN_CHARS: usize = 400;
 
-/// All differences.
+/// Returns all differences between a reply and the expectation.
 ///
 /// # Errors
 /// The expectation itself is invalid.
@@ -68,7 +68,7 @@ fn check_text(expect: &Expect, got: &str, world: &World, faults: &mut Vec<String
             found = found || text::matches(line, candidate, world)?;
         }
         if !found {
-            faults.push(format!("text: no line is {line:?}; it is {}", start(got)));
+            faults.push(format!("text: no line is {line:?}; it is {}", excerpt(got)));
         }
     }
     for part in &expect.text_lacks {
@@ -166,7 +166,7 @@ fn check_artifact(want: &str, result: &Value, faults: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// Objects may have additional fields; everything else must be equal.
+/// Reports differences. Objects may have additional fields; everything else must be equal.
 fn compare(
     path: &str,
     want: &Value,
@@ -233,7 +233,7 @@ fn difference(want: &str, got: &str) -> String {
         .take_while(|(a, b)| a == b)
         .count();
     let from = same.saturating_sub(40);
-    let piece = |text: &str| -> String { text.chars().skip(from).take(SHOWN).collect() };
+    let piece = |text: &str| -> String { text.chars().skip(from).take(SHOWN_CHARS).collect() };
     format!(
         "they part at character {same} (of {} expected, {} got)\n      expected …{:?}\n      got      …{:?}",
         want.chars().count(),
@@ -243,8 +243,8 @@ fn difference(want: &str, got: &str) -> String {
     )
 }
 
-fn start(text: &str) -> String {
-    format!("{:?}", text.chars().take(SHOWN).collect::<String>())
+fn excerpt(text: &str) -> String {
+    format!("{:?}", text.chars().take(SHOWN_CHARS).collect::<String>())
 }
 
 #[cfg(test)]

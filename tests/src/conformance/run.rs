@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long processes started by a case may take to end afterwards.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs `case` through `surface` in a fresh world, in which `misbehave` (given as a path) can be
 /// called.
@@ -39,18 +39,18 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
         );
     }
     drop(server);
-    let left = if case.leaves_processes {
+    let leftovers = if case.leaves_processes {
         // Warm shells have their own directories until they have exited.
-        world.until_left(PATIENCE, |left| left.files.is_empty())
+        world.leftovers_once(SETTLE_TIMEOUT, |leftovers| leftovers.files.is_empty())
     } else {
-        world.settle(PATIENCE)
+        world.settle(SETTLE_TIMEOUT)
     };
-    let lives_on = !left.processes.is_empty();
-    if case.leaves_processes && !lives_on {
+    let has_processes = !leftovers.processes.is_empty();
+    if case.leaves_processes && !has_processes {
         bail!("processes were meant to outlive the call, and none did");
     }
-    if (lives_on && !case.leaves_processes) || !left.files.is_empty() {
-        bail!("left behind:\n{left}");
+    if (has_processes && !case.leaves_processes) || !leftovers.files.is_empty() {
+        bail!("left behind:\n{leftovers}");
     }
     Ok(())
 }

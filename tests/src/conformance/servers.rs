@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long a call may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// `agent-bash rpc`: `tool_call`.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Surface for RpcOn {
         } else {
             let target = self.engine.connect(call.world, call.environment)?;
             let on = Some(format!("--on={}", targets::NAME));
-            server.insert(start(call, "rpc", on)?.with(target))
+            server.insert(start(call, "rpc", on)?.keep_alive(target))
         };
         by_rpc(call, server)
     }
@@ -88,10 +88,10 @@ fn by_rpc(call: &Call<'_>, server: &mut ServerClient) -> Result<Reply> {
         }),
     })?;
     if let Some(file) = &call.cancel_when {
-        poll::until(PATIENCE, || file.exists().then_some(()));
+        poll::until(CALL_TIMEOUT, || file.exists().then_some(()));
         server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
     }
-    let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
+    let response = server.next_where(CALL_TIMEOUT, |line| line["id"] == id)?;
     ensure!(response["success"] == true, "{response}");
     let data = &response["data"];
     if call.adapter.is_none() {
@@ -140,7 +140,7 @@ impl Surface for Mcp {
             "jsonrpc": "2.0", "id": id, "method": "tools/call",
             "params": {"name": call.adapter.map_or("bash", |(_, tool)| tool), "arguments": request},
         }))?;
-        let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
+        let response = server.next_where(CALL_TIMEOUT, |line| line["id"] == id)?;
         let answer = &response["result"];
         if call.adapter.is_some() {
             let [content] = answer["content"].as_array().map_or(&[][..], Vec::as_slice) else {
@@ -185,7 +185,7 @@ pub fn shake_hands_as(server: &mut ServerClient, client: &str) -> Result<Value> 
             "clientInfo": {"name": client, "version": "1"},
         },
     }))?;
-    let response = server.next_where(PATIENCE, |line| line["id"] == "hello")?;
+    let response = server.next_where(CALL_TIMEOUT, |line| line["id"] == "hello")?;
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
     Ok(response["result"].clone())
 }
@@ -204,7 +204,8 @@ fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<Serve
     ServerClient::start(program)
 }
 
-/// MCP gets the adapter once at the start, RPC with every call.
+/// Returns the option that names the adapter. MCP gets the adapter once at the start, RPC with
+/// every call.
 fn adapter(call: &Call<'_>, command: &str) -> Option<String> {
     let (name, _) = call.adapter.filter(|_| command == "mcp")?;
     Some(format!("--adapter={name}"))

@@ -38,7 +38,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The option that names the model's other tools, if the case does.
+    /// The option that names the model's other tools, if the case names any.
     pub(super) fn tools_option(&self) -> Option<String> {
         let tools = self.tools?;
         Some(format!("--tools={}", tools.join(",")))
@@ -95,7 +95,7 @@ impl Surface for CliJson {
     }
 }
 
-/// As `agent-bash run --json`, under the refusals of a container engine.
+/// `agent-bash run --json` under the refusals of a container engine.
 #[derive(Debug)]
 pub struct InEngine {
     /// The engine.
@@ -146,8 +146,9 @@ fn by_json(call: &Call<'_>, product: Command) -> Result<Reply> {
 #[derive(Debug)]
 pub struct CliText;
 
-/// A longer script goes to stdin: a single argument is limited to 128 KiB.
-const LONGEST_ARGUMENT: usize = 64 * 1024;
+/// Maximum length of a script that is an argument; Linux limits one argument to 128 KiB. A longer
+/// script goes to stdin.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
 impl Surface for CliText {
     fn name(&self) -> &'static str {
@@ -166,7 +167,7 @@ impl Surface for CliText {
             .transpose()?;
         if let Some((script, flags)) = request.as_ref().and_then(flags) {
             arguments.extend(flags.into_iter().map(OsString::from));
-            if script.len() > LONGEST_ARGUMENT || script.contains('\0') {
+            if script.len() > MAX_ARGUMENT_BYTES || script.contains('\0') {
                 arguments.push("-".into());
                 input = Some(script);
             } else {
@@ -235,13 +236,13 @@ fn run_cli(
     }
 }
 
-/// Sends SIGINT, as Ctrl-C would, once the command is running.
-fn cancel(id: u32, when: &Path, is_over: impl Fn() -> bool) -> Result<()> {
+/// Sends SIGINT, as Ctrl-C would, as soon as `file` exists.
+fn cancel(id: u32, file: &Path, is_over: impl Fn() -> bool) -> Result<()> {
     poll::until(Duration::from_secs(30), || {
-        (when.exists() || is_over()).then_some(())
+        (file.exists() || is_over()).then_some(())
     });
     if is_over() {
-        bail!("the call ended before {} was there", when.display());
+        bail!("the call ended before {} was there", file.display());
     }
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
     let pid = pid.context("a child has a process id")?;

@@ -13,18 +13,18 @@ pub fn table(cases: &Cases) -> String {
          | requirement | promise | cases |\n|---|---|---|\n",
     );
     for requirement in &cases.requirements {
-        let mut held: Vec<String> = cases
+        let mut covering: Vec<String> = cases
             .cases
             .iter()
             .filter(|case| case.covers.contains(&requirement.id))
             .map(|case| format!("{}: {}", case.file, cell(&case.name)))
             .collect();
-        held.extend(requirement.tests.iter().map(|test| format!("`{test}`")));
-        let held = held.join("<br>");
+        covering.extend(requirement.tests.iter().map(|test| format!("`{test}`")));
+        let covering = covering.join("<br>");
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "| {} | {} | {held} |",
+            "| {} | {} | {covering} |",
             cell(&requirement.id),
             cell(&requirement.says)
         );

@@ -1,6 +1,6 @@
 //! A Docker daemon for the tests alone, without networks, and its containers.
 
-use super::{Written, image, stop};
+use super::{TargetSettings, image, stop};
 use crate::poll;
 use crate::product::{self, CommandResult};
 use crate::world::World;
@@ -12,14 +12,14 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The daemon, which is on no user's PATH.
+/// The daemon. Its directory is not in the PATH of users.
 const PROGRAM: &str = "/usr/sbin/dockerd";
 
 /// The time that the daemon may take to answer.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The time that the daemon may take to stop its containers and exit.
-const END: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The only image.
 const IMAGE: &str = "agent-bash-test";
@@ -79,7 +79,7 @@ impl Docker {
             child,
             directory,
         };
-        let answers = poll::until(START, || {
+        let answers = poll::until(START_TIMEOUT, || {
             if !matches!(daemon.child.try_wait(), Ok(None)) {
                 return Some(false);
             }
@@ -107,7 +107,7 @@ impl Docker {
         format!("unix://{}", self.directory.join("socket").display())
     }
 
-    /// Runs the docker client and returns its output; fails if the client does.
+    /// Runs the docker client and returns its output. Fails if the client fails.
     fn must(&self, words: &[&str]) -> Result<String> {
         let ran = self.docker(words)?;
         ensure!(ran.code == 0, "docker {words:?}: {ran:?}");
@@ -122,7 +122,8 @@ impl Docker {
         self.must(&["import", &tar, IMAGE]).map(drop)
     }
 
-    /// Starts a container with this machine's programs. Its first process sleeps and reaps nothing.
+    /// Starts a container with this machine's programs. Its first process sleeps and does not
+    /// reap children.
     /// The shared directories have the same paths as on the machine.
     ///
     /// # Errors
@@ -133,8 +134,8 @@ impl Docker {
             fs::create_dir_all(root.join(name))?;
         }
         for name in ["bin", "sbin", "lib", "lib64"] {
-            let here = Path::new("/").join(name);
-            match fs::read_link(&here) {
+            let path_here = Path::new("/").join(name);
+            match fs::read_link(&path_here) {
                 Ok(to) => std::os::unix::fs::symlink(to, root.join(name))?,
                 Err(_) => fs::create_dir_all(root.join(name))?,
             }
@@ -190,14 +191,14 @@ impl Docker {
 
 impl Drop for Docker {
     fn drop(&mut self) {
-        let _ = stop(&mut self.child, END);
+        let _ = stop(&mut self.child, STOP_TIMEOUT);
     }
 }
 
-/// A container. Dropping it removes it.
+/// A container. Dropping the value removes the container.
 #[derive(Debug)]
 pub struct Container {
-    /// Its id.
+    /// The id of the container.
     pub id: String,
     docker: Arc<Docker>,
 }
@@ -227,7 +228,7 @@ impl Container {
             all.extend(more.clone());
             all
         });
-        Written {
+        TargetSettings {
             transport: "docker",
             to: &self.id,
             is_shared,

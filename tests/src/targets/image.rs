@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 
-/// The names of busybox in the image.
-const NAMES: [&str; 17] = [
+/// The names by which busybox is called in the image.
+const BUSYBOX_NAMES: [&str; 17] = [
     "sh",
     "cat",
     "chmod",
@@ -27,7 +27,7 @@ const NAMES: [&str; 17] = [
     "wc",
 ];
 
-/// An image with bash, busybox, and the shell that the bootstrap script needs.
+/// Fills the directory of an image: bash, busybox, and the shell that the bootstrap script needs.
 pub(super) fn with_bash_only(world: &World, root: &Path) -> Result<()> {
     for name in ["bin", "etc", "root", "tmp"] {
         fs::create_dir_all(root.join(name))?;
@@ -53,7 +53,7 @@ pub(super) fn with_bash_only(world: &World, root: &Path) -> Result<()> {
             }
         }
     }
-    for name in NAMES {
+    for name in BUSYBOX_NAMES {
         std::os::unix::fs::symlink("busybox", root.join("bin").join(name))?;
     }
     Ok(fs::write(

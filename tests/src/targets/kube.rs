@@ -1,6 +1,6 @@
-//! kubectl, and a configuration of it that leads to one server.
+//! kubectl, with a configuration that names one server.
 
-use super::Written;
+use super::TargetSettings;
 use crate::packages;
 use crate::world::World;
 use anyhow::{Result, ensure};
@@ -45,11 +45,11 @@ pub fn add_target(world: &World, kubectl: &Path, server: &str) -> Result<()> {
     );
     fs::write(config.join("config"), text)?;
     world.script("kubectl", &format!("exec {} \"$@\"\n", kubectl.display()))?;
-    Written {
+    TargetSettings {
         transport: "kube",
         to: &format!("{NAMESPACE}/{POD}"),
         directory: Some(&programs),
-        ..Written::default()
+        ..TargetSettings::default()
     }
     .write(world)
 }

@@ -1,6 +1,6 @@
 //! Podman with all its files in one directory, without networks and limits, and its container.
 
-use super::{Written, image};
+use super::{TargetSettings, image};
 use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Result, ensure};
@@ -16,21 +16,21 @@ const RUNTIME: &str = "/usr/bin/crun";
 /// The only image.
 const IMAGE: &str = "agent-bash-test";
 
-/// A container with bash and busybox. Dropping it removes it.
+/// A container with bash and busybox. Dropping the value removes the container.
 #[derive(Debug)]
 pub struct Podman {
     world: World,
     directory: PathBuf,
     /// Podman's run directory: its path may have at most 50 characters.
     running: TempDir,
-    /// Its id.
+    /// The id of the container.
     pub id: String,
 }
 
 /// Returns why the engine cannot run; `None` if it can.
 pub fn cannot_run() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
-        return Some("it is run as root");
+        return Some("the tests run podman as root");
     }
     if [PROGRAM, RUNTIME]
         .iter()
@@ -81,14 +81,14 @@ impl Podman {
     /// Returns podman's path and options. The runtime must see one version of cgroups, so it gets
     /// the newer one on a machine with both.
     fn words(&self) -> Vec<String> {
-        let alone =
+        let mount_script =
             "umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec \"$@\"";
         let mut words: Vec<String> = [
             "/usr/bin/unshare",
             "--mount",
             "/bin/sh",
             "-c",
-            alone,
+            mount_script,
             "sh",
             PROGRAM,
             "--runtime",
@@ -153,10 +153,10 @@ impl Podman {
             .map(|word| format!("'{word}'"))
             .collect();
         world.script("podman", &format!("exec {} \"$@\"\n", words.join(" ")))?;
-        Written {
+        TargetSettings {
             transport: "podman",
             to: &self.id,
-            ..Written::default()
+            ..TargetSettings::default()
         }
         .write(world)
     }

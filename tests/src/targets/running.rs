@@ -17,7 +17,7 @@ pub const SOON: Duration = Duration::from_secs(30);
 pub const ENDING: Duration = Duration::from_secs(2 + 2 + 10);
 
 /// A call that writes its shell's pid into the file `pid` and keeps running.
-const STAYS: &str = "echo $$ > pid.part; mv pid.part pid; while :; do sleep 1; done";
+const LONG_CALL: &str = "echo $$ > pid.part; mv pid.part pid; while :; do sleep 1; done";
 
 /// Sends a signal.
 ///
@@ -45,7 +45,7 @@ pub fn has_ended(pid: u32, patience: Duration) -> bool {
 /// The call does not start.
 pub fn start_call(world: &World, lease: &str) -> Result<(Child, u32)> {
     set_lease(world, lease)?;
-    let mut command = command(world, &["run", "--json", STAYS])?;
+    let mut command = command(world, &["run", "--json", LONG_CALL])?;
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -75,8 +75,8 @@ pub fn set_lease(world: &World, lease: &str) -> Result<()> {
 /// # Errors
 /// The process has no such child.
 pub fn client_of(host: u32, engine: &str) -> Result<u32> {
-    let is_it =
+    let is_client =
         |process: &procfs::Process| process.parent == host && process.command.contains(engine);
-    let found = procfs::processes().into_iter().find(is_it);
+    let found = procfs::processes().into_iter().find(is_client);
     Ok(found.with_context(|| format!("no {engine}"))?.pid)
 }

@@ -1,6 +1,6 @@
 //! OpenSSH's server on the loopback interface, with its own keys and configuration, and its client.
 
-use super::Written;
+use super::TargetSettings;
 use crate::poll;
 use crate::product::{self, CommandResult};
 use crate::world::World;
@@ -16,10 +16,10 @@ use std::time::Duration;
 const PROGRAM: &str = "/usr/sbin/sshd";
 
 /// The directory to which a server run by root confines its unauthenticated process.
-const EMPTY: &str = "/run/sshd";
+const PRIVSEP_DIRECTORY: &str = "/run/sshd";
 
 /// The time that the server may take to listen.
-const START: Duration = Duration::from_secs(20);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Attempts with different ports: another process may bind a port before the server does.
 const ATTEMPTS: usize = 5;
@@ -54,35 +54,35 @@ impl Sshd {
             Path::new(PROGRAM).exists(),
             "no {PROGRAM}; install the package openssh-server"
         );
-        let own = world.home().join(".sshd");
-        fs::create_dir(&own)?;
+        let files = world.home().join(".sshd");
+        fs::create_dir(&files)?;
         for key in ["host", "user"] {
             let mut keygen = world.command("ssh-keygen");
             keygen
                 .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(own.join(key));
+                .arg(files.join(key));
             let ran = product::run(keygen, None)?;
             ensure!(ran.code == 0, "ssh-keygen: {ran:?}");
         }
         for _ in 0..ATTEMPTS {
             let port = free_port()?;
-            configure(world, environment, &own, port)?;
-            if let Some(child) = listening(world, &own)? {
-                Written {
+            configure(world, environment, &files, port)?;
+            if let Some(child) = listening(world, &files)? {
+                TargetSettings {
                     transport: "ssh",
                     to: "box",
                     is_shared: true,
                     directory,
-                    ..Written::default()
+                    ..TargetSettings::default()
                 }
                 .write(world)?;
                 return Ok(Self {
                     child,
-                    directory: own,
+                    directory: files,
                 });
             }
         }
-        let log = fs::read_to_string(own.join("log"))?;
+        let log = fs::read_to_string(files.join("log"))?;
         bail!("sshd does not listen: {log}");
     }
 
@@ -122,10 +122,10 @@ fn free_port() -> Result<u16> {
 fn configure(
     world: &World,
     environment: &BTreeMap<String, String>,
-    own: &Path,
+    files: &Path,
     port: u16,
 ) -> Result<()> {
-    let path = |name: &str| own.join(name).display().to_string();
+    let path = |name: &str| files.join(name).display().to_string();
     let variables: Vec<String> = world
         .environment()
         .into_iter()
@@ -140,16 +140,19 @@ fn configure(
         path("user.pub"),
         variables.join(" "),
     );
-    fs::write(own.join("sshd_config"), server)?;
-    let key = fs::read_to_string(own.join("host.pub"))?;
-    fs::write(own.join("known_hosts"), format!("[127.0.0.1]:{port} {key}"))?;
+    fs::write(files.join("sshd_config"), server)?;
+    let key = fs::read_to_string(files.join("host.pub"))?;
+    fs::write(
+        files.join("known_hosts"),
+        format!("[127.0.0.1]:{port} {key}"),
+    )?;
     let client = format!(
         "Host box\nHostName 127.0.0.1\nPort {port}\nIdentityFile {}\nIdentitiesOnly yes\nIdentityAgent none\n\
          UserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n",
         path("user"),
         path("known_hosts"),
     );
-    fs::write(own.join("ssh_config"), client)?;
+    fs::write(files.join("ssh_config"), client)?;
     // Ssh finds the user's configuration by the account, not by HOME.
     world.script(
         "ssh",
@@ -158,14 +161,15 @@ fn configure(
 }
 
 /// Starts the server and waits until it listens; `None` if it exited.
-fn listening(world: &World, own: &Path) -> Result<Option<Child>> {
-    let log = own.join("log");
+fn listening(world: &World, files: &Path) -> Result<Option<Child>> {
+    let log = files.join("log");
     let is_root = rustix::process::geteuid().is_root();
-    let mut command = if is_root && !Path::new(EMPTY).is_dir() {
-        // Only the system's service creates that directory; the test mounts one that only its
-        // server sees.
-        let make =
-            format!("mount -t tmpfs -o mode=755 tmpfs /run && mkdir -m 755 {EMPTY} && exec \"$@\"");
+    let mut command = if is_root && !Path::new(PRIVSEP_DIRECTORY).is_dir() {
+        // Only the system's service creates that directory. The test mounts one that is visible
+        // only to its server.
+        let make = format!(
+            "mount -t tmpfs -o mode=755 tmpfs /run && mkdir -m 755 {PRIVSEP_DIRECTORY} && exec \"$@\""
+        );
         let mut unshare = world.command("unshare");
         unshare.args(["--mount", "sh", "-c", &make, "sh", PROGRAM]);
         unshare
@@ -174,12 +178,12 @@ fn listening(world: &World, own: &Path) -> Result<Option<Child>> {
     };
     command
         .args(["-D", "-e", "-f"])
-        .arg(own.join("sshd_config"));
+        .arg(files.join("sshd_config"));
     let mut child = command.stderr(File::create(&log)?).spawn()?;
-    let is_listening = poll::until(START, || {
-        let said = fs::read_to_string(&log).unwrap_or_default();
+    let is_listening = poll::until(LISTEN_TIMEOUT, || {
+        let log_text = fs::read_to_string(&log).unwrap_or_default();
         match child.try_wait() {
-            Ok(None) if said.contains("Server listening") => Some(true),
+            Ok(None) if log_text.contains("Server listening") => Some(true),
             Ok(None) => None,
             _ => Some(false),
         }

@@ -1,7 +1,7 @@
 //! Programs that execute code given as text: their languages, and the position of the code on the
 //! command line.
 
-use crate::syntax::run::{Field, Invocation, ResolvedCommand, shell_name};
+use crate::syntax::run::{Field, Invocation, ResolvedCommand, is_shell};
 use crate::syntax::value::Value;
 
 /// The syntax of the code.
@@ -181,7 +181,7 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 /// calls that execute none.
 pub(super) fn code(ran: &ResolvedCommand) -> Vec<CodeSource<'_>> {
     match ran.name() {
-        Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
+        Some(name) if is_shell(name) => shell(ran).into_iter().collect(),
         Some(name) => find(name).map_or_else(Vec::new, |row| row.code(ran.arguments())),
         None => Vec::new(),
     }

@@ -52,7 +52,7 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
         let searches = scene
             .all
             .iter()
-            .filter_map(|ran| Some((ran.feeds, Search::of(ran.name()?, &ran.words)?)));
+            .filter_map(|ran| Some((ran.feeds, Search::of_command(ran.name()?, &ran.words)?)));
         searches
             .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
             .flat_map(|(_, search)| {
@@ -72,7 +72,7 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
 fn is_search_result(operand: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     let is_started_for_results = || {
         let mut through = ran.through.iter();
-        through.any(|program| program == "xargs" || Search::of(program, &[]).is_some())
+        through.any(|program| program == "xargs" || Search::of_command(program, &[]).is_some())
     };
     (!operand.has_unknown() || is_started_for_results()) && search_results(scene).contains(operand)
 }

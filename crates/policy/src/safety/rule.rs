@@ -109,7 +109,7 @@ impl<'s> RuleInput<'s> {
         &'p self,
         ran: &'p ResolvedCommand,
     ) -> impl Iterator<Item = PathBase<'p>> {
-        let otherwise = ran.otherwise.as_deref().map(|cwd| PathBase {
+        let otherwise = ran.cwd_if_cd_failed.as_deref().map(|cwd| PathBase {
             cwd: Some(cwd),
             ..self.path_base(ran)
         });

@@ -91,15 +91,15 @@ fn expand_atoms(atoms: &[BraceAtom], depth: usize) -> Vec<Vec<BraceAtom>> {
 /// Finds the first brace expression. Returns its start, its end and its expansions.
 fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>)> {
     for start in 0..atoms.len() {
-        if !is(&atoms[start], '{') {
+        if !is_char(&atoms[start], '{') {
             continue;
         }
         let mut open = 0_usize;
         let mut commas = Vec::new();
         for at in start..atoms.len() {
-            if is(&atoms[at], '{') {
+            if is_char(&atoms[at], '{') {
                 open += 1;
-            } else if is(&atoms[at], '}') {
+            } else if is_char(&atoms[at], '}') {
                 open -= 1;
                 if open == 0 {
                     let inside = &atoms[start + 1..at];
@@ -113,7 +113,7 @@ fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>
                     }
                     break;
                 }
-            } else if open == 1 && is(&atoms[at], ',') {
+            } else if open == 1 && is_char(&atoms[at], ',') {
                 commas.push(at);
             }
         }
@@ -121,7 +121,7 @@ fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>
     None
 }
 
-fn is(atom: &BraceAtom, c: char) -> bool {
+fn is_char(atom: &BraceAtom, c: char) -> bool {
     matches!(atom, BraceAtom::Char(found) if *found == c)
 }
 

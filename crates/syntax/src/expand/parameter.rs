@@ -185,6 +185,7 @@ impl Machine<'_> {
     }
 }
 
+/// True for `$@` and `${a[@]}`, whose elements stay separate in quotes, unlike those of `$*`.
 fn is_at(param: &Param) -> bool {
     param.name == "@"
         || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")
@@ -218,15 +219,15 @@ fn trim_match(text: &str, pattern: &str, operator: &str) -> Value {
     }
     for at in cuts {
         let (head, tail) = text.split_at(at);
-        let (tried, kept) = if operator.starts_with('#') {
+        let (tested, remainder) = if operator.starts_with('#') {
             (head, tail)
         } else {
             (tail, head)
         };
-        if pattern::matches(pattern, tried) {
+        if pattern::matches(pattern, tested) {
             // `${HOME%/*}` is empty for `/root`; it stands for `/`.
-            let root = kept.is_empty() && text.starts_with('/') && operator.starts_with('%');
-            return Value::text(if root { "/" } else { kept });
+            let root = remainder.is_empty() && text.starts_with('/') && operator.starts_with('%');
+            return Value::text(if root { "/" } else { remainder });
         }
     }
     Value::text(text)

@@ -41,7 +41,7 @@ impl Reader<'_> {
         self.list_within(false)
     }
 
-    /// Parses a list; `is_function_substitution`: directly within `${ …; }`.
+    /// Parses a list. `is_function_substitution` is true directly within `${ …; }`.
     pub(super) fn list_within(&mut self, is_function_substitution: bool) -> List {
         let outer = self.in_function_substitution;
         self.in_function_substitution = is_function_substitution;

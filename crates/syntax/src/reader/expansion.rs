@@ -53,7 +53,7 @@ impl Reader<'_> {
         parts.push(WordPart::Command {
             list: Rc::new(reading.list),
             quoted,
-            runs: Substitution::Subshell,
+            form: Substitution::Subshell,
         });
     }
 
@@ -77,6 +77,7 @@ impl Reader<'_> {
         Rc::new(list)
     }
 
+    /// Parses the expansion that begins with the `$` here; a `$` alone is text.
     pub(super) fn dollar(&mut self, parts: &mut PartCollector, quoted: bool) {
         match self.byte(1) {
             Some(b'(') => {
@@ -89,8 +90,8 @@ impl Reader<'_> {
                 }
                 self.pos += 2;
                 let list = self.substitution();
-                let runs = Substitution::Subshell;
-                parts.push(WordPart::Command { list, quoted, runs });
+                let form = Substitution::Subshell;
+                parts.push(WordPart::Command { list, quoted, form });
             }
             Some(b'{') => {
                 self.pos += 2;
@@ -155,13 +156,13 @@ impl Reader<'_> {
     pub(super) fn braced(&mut self, quoted: bool) -> WordPart {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
-            let runs = match self.byte(0) {
+            let form = match self.byte(0) {
                 Some(b'|') => Substitution::Reply,
                 _ => Substitution::Shell,
             };
             self.pos += 1;
             let list = self.substitution_until(b'}');
-            return WordPart::Command { list, quoted, runs };
+            return WordPart::Command { list, quoted, form };
         }
         let mut param = Param {
             name: String::new(),

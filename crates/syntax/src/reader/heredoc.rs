@@ -15,7 +15,7 @@ struct HeredocBody {
 }
 
 impl Reader<'_> {
-    /// Reads the bodies of all pending heredocs, starting here.
+    /// Reads the bodies of all pending heredocs, from the current position.
     pub(super) fn read_heredoc_bodies(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.pos;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Param, WordPart};
 
+/// Returns the expansion of a parameter without an operator.
 pub(super) fn plain_param(name: String, quoted: bool) -> WordPart {
     WordPart::Param {
         param: Rc::new(Param {

@@ -5,10 +5,12 @@ use std::rc::Rc;
 
 use super::super::ast::WordPart;
 
-/// A heredoc whose body was not read yet.
+/// A heredoc whose body is still to be read.
 pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
+    /// True if the delimiter is quoted, so that the body is data.
     pub(super) literal: bool,
+    /// True for `<<-`: leading tabs are removed from the body.
     pub(super) strip: bool,
     pub(super) body: Rc<OnceCell<Vec<WordPart>>>,
 }

@@ -69,6 +69,7 @@ impl Reader<'_> {
         Some(written.parse().unwrap_or(10))
     }
 
+    /// Returns the operator here, its length, and true if it removes leading tabs from a heredoc.
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
         // Longest first; the flag says whether leading tabs are removed from a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [

@@ -42,8 +42,9 @@ impl Reader<'_> {
         })
     }
 
-    /// Parses a quoted text, an expansion, or a run of ordinary bytes outside double quotes.
-    pub(super) fn piece(&mut self, parts: &mut PartCollector, braces: bool) {
+    /// Parses a quoted text, an expansion, or a run of ordinary bytes outside double quotes. In
+    /// braces or brackets, blanks and operators are ordinary bytes.
+    pub(super) fn piece(&mut self, parts: &mut PartCollector, in_braces: bool) {
         match self.byte(0) {
             Some(b'\\') => {
                 self.pos += 1;
@@ -68,7 +69,7 @@ impl Reader<'_> {
             Some(b'$') => self.dollar(parts, false),
             _ => {
                 let rest = self.rest();
-                let stop: &[u8] = if braces {
+                let stop: &[u8] = if in_braces {
                     b"\\'\"`$}[]"
                 } else {
                     b"\\'\"`$ \t\n|&;()<>"
@@ -158,7 +159,7 @@ impl Reader<'_> {
         let text = self.text.get(start..end).unwrap_or("");
         let origin = match self.origin {
             Origin::At(base) => Origin::At(base + start),
-            made @ Origin::Generated(_) => made,
+            generated @ Origin::Generated(_) => generated,
         };
         let mut reader = Reader::new(text, origin, self.budget, self.depth);
         let parts = reader.deeper(Self::heredoc_parts);
@@ -239,11 +240,11 @@ impl Reader<'_> {
             index = Some(self.parts_of(self.pos + 1, self.pos + ahead - 1));
         }
         self.pos += ahead + usize::from(append) + 1;
-        let begin = self.pos;
+        let value_start = self.pos;
         if self.byte(0) == Some(b'(') {
             self.pos += 1;
             let words = self.deeper(Self::array);
-            let span = self.span(begin, self.pos);
+            let span = self.span(value_start, self.pos);
             let value = Word {
                 parts: vec![WordPart::Array(words)],
                 span,
@@ -257,7 +258,7 @@ impl Reader<'_> {
         }
         let value = self.word().unwrap_or_else(|| Word {
             parts: Vec::new(),
-            span: self.span(begin, begin),
+            span: self.span(value_start, value_start),
         });
         Some(Assign {
             name,

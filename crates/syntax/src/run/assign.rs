@@ -6,7 +6,7 @@ use super::super::value::Value;
 use super::Machine;
 use super::option_commands::is_command_variable;
 
-/// Bytes that copying an array element is charged with.
+/// The cost, in bytes, of copying an array element.
 const ELEMENT_BYTES: usize = 16;
 
 /// Maximum number of equal values at the end of an array to which a loop adds elements.
@@ -55,8 +55,8 @@ impl Machine<'_> {
         );
     }
 
-    /// Returns the values that a word in `( … )` adds to an array. For `[key]=value`, this is the
-    /// value.
+    /// Returns the values that a word in `( … )` adds to an array. For `[key]=value`, this is only
+    /// the value.
     fn element_values(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
         let keyed =
             matches!(word.parts.first(), Some(WordPart::Bare(text)) if text.starts_with('['));
@@ -90,7 +90,7 @@ impl Machine<'_> {
         st: &mut ShellState,
     ) {
         if is_command_variable(name) && !append {
-            self.hidden(&value.script(), name, st);
+            self.hidden_command(&value.script(), name, st);
         }
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, is_element) {

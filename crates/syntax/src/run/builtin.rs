@@ -120,12 +120,12 @@ impl Machine<'_> {
         if let Some(found) = through_cdpath(call, &operands, st) {
             let otherwise = to.or_else(|| st.cwd.clone());
             st.change_directory(Some(found));
-            st.otherwise = otherwise;
+            st.cwd_if_cd_failed = otherwise;
             return;
         }
         // After an absolute path, the previous directory is irrelevant.
-        st.otherwise = match (
-            st.otherwise.take(),
+        st.cwd_if_cd_failed = match (
+            st.cwd_if_cd_failed.take(),
             operands.first().and_then(Value::literal),
         ) {
             (Some(from), Some(path)) if !path.starts_with(['/', '-']) => {
@@ -334,12 +334,13 @@ fn set(call: &Call, st: &mut ShellState) {
     st.positional = Some(Rc::new(operands.to_vec()));
 }
 
-/// Returns the directory that `cd` finds through `CDPATH`, if that could be the case.
+/// Returns the directory below an entry of `CDPATH` to which `cd` may change; `None` if `cd` does
+/// not search there.
 fn through_cdpath(call: &Call, operands: &[Value], st: &ShellState) -> Option<Rc<str>> {
     let path = operands.first()?.literal()?;
     let is_searched = !path.starts_with(['/', '.', '-']) && !path.is_empty();
-    let own = call.env.iter().find(|(name, _)| name == "CDPATH");
-    let list = match own {
+    let call_cdpath = call.env.iter().find(|(name, _)| name == "CDPATH");
+    let list = match call_cdpath {
         Some((_, value)) => value.literal(),
         None => st.literal("CDPATH"),
     };

@@ -25,6 +25,7 @@ impl Call {
         }
     }
 
+    /// Returns the values of the words from index `from` on.
     pub(super) fn values(&self, from: usize) -> Vec<Value> {
         self.words
             .get(from..)

@@ -11,13 +11,13 @@ use super::redirect::Input;
 impl Machine<'_> {
     pub(super) fn compound(&mut self, compound: &Compound, st: &mut ShellState) -> Value {
         let redirected = self.redirections(&compound.redirs, st);
-        self.note_redirections(&redirected, st);
+        self.record_redirections(&redirected, st);
         let outer = (st.stdin.clone(), self.piped);
         if let Some(Input(stdin)) = &redirected.stdin {
             st.stdin = stdin.clone().map(Rc::new);
             self.piped = false;
         }
-        let out = self.kind(&compound.kind, st);
+        let out = self.compound_kind(&compound.kind, st);
         // Without a redirection, an `exec < file` inside applies to the following commands.
         if redirected.stdin.is_some() {
             (st.stdin, self.piped) = outer;
@@ -26,7 +26,7 @@ impl Machine<'_> {
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of command")]
-    fn kind(&mut self, kind: &CompoundKind, st: &mut ShellState) -> Value {
+    fn compound_kind(&mut self, kind: &CompoundKind, st: &mut ShellState) -> Value {
         match kind {
             CompoundKind::Group(list) => self.list(list, st),
             CompoundKind::Subshell(list) => {
@@ -43,15 +43,15 @@ impl Machine<'_> {
                 let mut joined: Option<ShellState> = None;
                 for (condition, body) in branches {
                     // The condition may check whether a `cd` has failed.
-                    let otherwise = st.otherwise.clone();
+                    let otherwise = st.cwd_if_cd_failed.clone();
                     out.extend(&self.list(condition, st));
                     let mut inner = st.clone();
                     if checks_success(condition, false) {
-                        inner.otherwise.clone_from(&otherwise);
+                        inner.cwd_if_cd_failed.clone_from(&otherwise);
                     }
                     out.extend(&self.list(body, &mut inner));
                     if inner.ended && checks_success(condition, true) {
-                        st.otherwise = otherwise;
+                        st.cwd_if_cd_failed = otherwise;
                     }
                     joined = Some(join(joined, inner));
                 }
@@ -195,7 +195,7 @@ fn join(joined: Option<ShellState>, other: ShellState) -> ShellState {
     }
 }
 
-/// Converts output that may be printed partially or repeatedly.
+/// Returns an unknown value in place of output that may be printed partially or repeatedly.
 fn uncertain(out: Value) -> Value {
     if out.is_empty() {
         out

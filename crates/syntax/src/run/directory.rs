@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
 use super::super::state::ShellState;
-use super::path::{absolute, lexical, made};
+use super::path::{absolute, directory_key, lexical};
 
 /// Directories that always exist.
 const EXISTING_DIRECTORIES: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
 /// True if the entry only changes the directory.
-pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
+pub(super) fn changes_directory(entry: &ListEntry, st: &ShellState) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;
     };
@@ -36,13 +36,13 @@ pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
         || EXISTING_DIRECTORIES.contains(&target)
         || st.home() == Some(target)
         || before.previous.as_deref() == Some(target)
-        || st.files.contains_key(&made(target));
+        || st.files.contains_key(&directory_key(target));
     if st.exits_on_error || st.cwd.is_none() || exists {
         return;
     }
-    // The first directory is furthest from the intended one.
-    if st.otherwise.is_none() {
-        st.otherwise.clone_from(&before.cwd);
+    // Keep the first directory: it is the furthest from the intended one.
+    if st.cwd_if_cd_failed.is_none() {
+        st.cwd_if_cd_failed.clone_from(&before.cwd);
     }
 }
 
@@ -52,27 +52,27 @@ fn is_below(rest: &str) -> bool {
 
 /// Records that a directory exists from now on.
 pub(super) fn mark_created(path: &str, st: &mut ShellState) {
-    let path = made(&lexical(&absolute(path, st)));
+    let path = directory_key(&lexical(&absolute(path, st)));
     Rc::make_mut(&mut st.files).entry(path).or_default();
 }
 
 /// Joins the states after success and failure of a command: one directory or the other.
 pub(super) fn join_alternatives(succeeded: ShellState, failed: ShellState) -> ShellState {
     let directories = match (&succeeded.cwd, &failed.cwd) {
-        (Some(current), Some(target)) if current != target && !succeeded.ended && !failed.ended => {
-            Some((Rc::clone(current), Rc::clone(target)))
+        (Some(cwd), Some(failed_cwd)) if cwd != failed_cwd && !succeeded.ended && !failed.ended => {
+            Some((Rc::clone(cwd), Rc::clone(failed_cwd)))
         }
         _ => None,
     };
     let mut joined = succeeded.join(failed);
-    if let Some((current, target)) = directories
+    if let Some((cwd, failed_cwd)) = directories
         && joined
-            .otherwise
+            .cwd_if_cd_failed
             .as_ref()
-            .is_none_or(|other| *other == target)
+            .is_none_or(|other| *other == failed_cwd)
     {
-        joined.cwd = Some(current);
-        joined.otherwise = Some(target);
+        joined.cwd = Some(cwd);
+        joined.cwd_if_cd_failed = Some(failed_cwd);
     }
     joined
 }

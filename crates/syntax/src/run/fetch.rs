@@ -50,7 +50,7 @@ const DOWNLOADERS: [(&str, [OptionNames; 3]); 3] = [
 ];
 
 /// Records the files that a program downloads: their contents are unknown.
-pub(super) fn note(name: &str, values: &[Value], st: &mut ShellState) {
+pub(super) fn note_downloads(name: &str, values: &[Value], st: &mut ShellState) {
     let files = match DOWNLOADERS.iter().find(|(program, ..)| *program == name) {
         Some((_, options)) => downloaded(values, options),
         None if matches!(name, "scp" | "rsync" | "sftp") => copied(values),
@@ -64,6 +64,7 @@ pub(super) fn note(name: &str, values: &[Value], st: &mut ShellState) {
     }
 }
 
+/// Returns the paths of the files that a program of [`DOWNLOADERS`] writes.
 fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -> Vec<String> {
     // Returns the attached value of an option, alone or as the last letter of a cluster.
     let option_value = |text: &str, [letter, long]: &OptionNames| {
@@ -109,7 +110,7 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -
     names.into_iter().map(in_directory).collect()
 }
 
-/// Returns the paths that `scp host:file there` creates: the target itself, or the file's name
+/// Returns the paths that `scp host:file target` creates: the target itself, or the file's name
 /// below it.
 fn copied(values: &[Value]) -> Vec<String> {
     let operands: Vec<&str> = values

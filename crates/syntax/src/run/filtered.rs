@@ -1,15 +1,16 @@
 //! Filters a list of paths as `grep` does.
 //!
 //! A list printed by `find` represents everything below a path. After filtering by name, only
-//! matching files remain, and no longer the path itself. `grep -l` prints names of files among its
-//! arguments. Any other text is assumed to pass unchanged.
+//! matching files remain: the path itself is not among them. `grep -l` prints names of files among
+//! its arguments. Any other text is assumed to pass unchanged.
 
 use super::super::value::{Value, ValuePiece};
 
-/// Names that are in many directories: a filter by a part of one of them narrows nothing down.
+/// Names that are in many directories. A filter by such a name, or a part of one, does not narrow a
+/// list.
 const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
 
-/// Represents the remaining files.
+/// The name that represents the files that pass the filter.
 const REST_PLACEHOLDER: &str = "(matching)";
 
 /// Returns the lines of `text` that pass `grep` with these arguments.

@@ -20,14 +20,14 @@ use super::{Field, Machine};
 
 pub use shell::Invocation;
 
-/// Shells: they run a script given with `-c`, as a file, or on stdin.
+/// Shells: they run a script after `-c`, as a file, or on stdin.
 const SHELLS: [&str; 21] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
     "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh",
 ];
 
-/// Whether a program is a shell.
-pub fn shell_name(name: &str) -> bool {
+/// True if a program is a shell.
+pub fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
@@ -38,7 +38,7 @@ impl Machine<'_> {
         if let Some(out) = self.builtin(name, call, st) {
             return out;
         }
-        if shell_name(name) {
+        if is_shell(name) {
             return self.shell(name, call, st);
         }
         if name != "git"
@@ -56,7 +56,7 @@ impl Machine<'_> {
                 }
             }
             "at" | "batch" => self.deferred(name, st),
-            "crontab" => self.jobs(st),
+            "crontab" => self.crontab_jobs(st),
             "ssh"
                 if launcher::find(name)
                     .iter()
@@ -81,8 +81,8 @@ impl Machine<'_> {
             let starts = parsed.command.is_some() || !parsed.scripts.is_empty();
             (starts || parsed.entry.is_some()).then_some((*launcher, parsed))
         })?;
-        let mut elsewhere = elsewhere(launcher, &parsed, call, st);
-        let inner = elsewhere.as_mut().unwrap_or(st);
+        let mut launched = launched_state(launcher, &parsed, call, st);
+        let inner = launched.as_mut().unwrap_or(st);
         for at in parsed.scripts.iter().copied() {
             let Some(mut text) = attached(call, at) else {
                 continue;
@@ -98,7 +98,7 @@ impl Machine<'_> {
         }
         let at = parsed.command.unwrap_or(call.words.len());
         let mut words = call.words.get(at..).unwrap_or_default().to_vec();
-        if let Some(at) = parsed.entry.or(parsed.begun) {
+        if let Some(at) = parsed.entry.or(parsed.begin_option) {
             let value = attached(call, at)?;
             let span = call.words.get(at.0)?.span;
             words.insert(0, Field { value, span });
@@ -115,13 +115,13 @@ impl Machine<'_> {
             return None;
         }
         match launcher.rest {
-            Rest::Script if parsed.begun.is_none() => {
+            Rest::Script if parsed.begin_option.is_none() => {
                 let values: Vec<Value> = words.into_iter().map(|field| field.value).collect();
                 let text = join(&values, " ");
                 return Some(self.script_with(&text, Vec::new(), name, inner));
             }
             Rest::Search if !launcher.begins() => {
-                words = self.sought(name, &parsed, call, inner)?;
+                words = self.searched_command(name, &parsed, call, inner)?;
             }
             _ => {}
         }
@@ -141,15 +141,15 @@ impl Machine<'_> {
             }
         }
         let out = self.start(&started, name, inner);
-        if let Some(elsewhere) = elsewhere {
-            st.files = elsewhere.files;
+        if let Some(launched) = launched {
+            st.files = launched.files;
         }
         Some(out)
     }
 
-    /// The command of a launcher with unknown options: from the first word that names a relevant
-    /// program. Follows words that are whole commands, too.
-    fn sought(
+    /// Returns the command of a launcher with unknown options: the words from the first that names
+    /// a relevant program. Also follows words that are whole commands.
+    fn searched_command(
         &mut self,
         name: &str,
         parsed: &ParsedLauncher,
@@ -160,14 +160,14 @@ impl Machine<'_> {
         let word = |at: usize| package(call.literal(at).unwrap_or(""));
         let mut searched = all.clone();
         let found = searched
-            .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || shell_name(word(*at)))
+            .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || is_shell(word(*at)))
             .or_else(|| all.clone().find(|at| HARMFUL_COMMANDS.contains(&word(*at))));
         // A whole command in one word, as in `hyperfine 'rm -rf x'`.
         for at in all {
             let text = call.literal(at).unwrap_or("");
             let first = text.split_whitespace().next().unwrap_or("");
             let sought = SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
-            if first.len() < text.len() && (sought || shell_name(first)) {
+            if first.len() < text.len() && (sought || is_shell(first)) {
                 let text = Value::text(text);
                 self.script_with(&text, Vec::new(), name, st);
             }
@@ -178,7 +178,7 @@ impl Machine<'_> {
         Some(words)
     }
 
-    /// Programs that run the contents of their stdin later, or elsewhere.
+    /// Follows the stdin of a program that runs it as a script, later or on another machine.
     fn deferred(&mut self, name: &str, st: &ShellState) {
         let Some(text) = st.stdin.as_deref().cloned() else {
             return;
@@ -186,8 +186,9 @@ impl Machine<'_> {
         self.script_with(&text, Vec::new(), name, st);
     }
 
-    /// The jobs on the stdin of `crontab`: five fields, or a word such as `@daily`, and a command.
-    fn jobs(&mut self, st: &ShellState) {
+    /// Follows the jobs on the stdin of `crontab`. A line has five time fields, or a word such as
+    /// `@daily`, and a command.
+    fn crontab_jobs(&mut self, st: &ShellState) {
         let text = st.stdin.as_deref().map(Value::script).unwrap_or_default();
         for line in text.lines().map(str::trim_start) {
             let fields = if line.starts_with('@') { 1 } else { 5 };
@@ -197,9 +198,9 @@ impl Machine<'_> {
         }
     }
 
-    /// A shell: startup file, `-c`, script file or stdin.
+    /// Follows what a shell runs: its startup file, `-c`, its script file or its stdin.
     fn shell(&mut self, name: &str, call: &Call, st: &ShellState) -> Value {
-        let st = &mut st.for_a_program();
+        let st = &mut st.for_child_shell();
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
                 && let Some(text) = Self::file(value, st)
@@ -237,14 +238,15 @@ impl Machine<'_> {
     }
 }
 
-/// The value of an option: a word's index, and the length of the option in front of it.
+/// Returns the value of an option, from the index of its word and the length of the option in front
+/// of the value.
 fn attached(call: &Call, (at, skip): (usize, usize)) -> Option<Value> {
     Some(call.words.get(at)?.value.without_prefix(skip))
 }
 
 /// The state of the shell on another machine, in a container, or in another directory; `None` if
 /// the launcher changes none of them.
-fn elsewhere(
+fn launched_state(
     launcher: &Launcher,
     parsed: &ParsedLauncher,
     call: &Call,
@@ -266,16 +268,16 @@ fn elsewhere(
     Some(ShellState {
         // Our directory means nothing on another machine.
         cwd: path.map(|path| Rc::from(lexical(&absolute(path, st)))),
-        otherwise: None,
+        cwd_if_cd_failed: None,
         host,
         ..st.clone()
     })
 }
 
-/// Whether a git command only prints names of tracked files.
+/// True if a git command only prints names of tracked files.
 fn lists_tracked(call: &Call) -> bool {
     let git = GitCommandLine::read(&call.words);
-    let given = |options: &[&str]| {
+    let has_option = |options: &[&str]| {
         git.arguments.iter().any(|field| {
             let text = field.value.prefix();
             let cluster = text.starts_with('-') && !text.starts_with("--");
@@ -286,11 +288,11 @@ fn lists_tracked(call: &Call) -> bool {
         })
     };
     match git.subcommand() {
-        Some("ls-files") => !given(&[
+        Some("ls-files") => !has_option(&[
             "-o", "--others", "-i", "--ignored", "-s", "--stage", "--directory",
         ]),
         Some("diff" | "diff-files" | "diff-index") => {
-            given(&["--name-only"]) && !given(&["--no-index"])
+            has_option(&["--name-only"]) && !has_option(&["--no-index"])
         }
         _ => false,
     }

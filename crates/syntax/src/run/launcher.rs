@@ -1,5 +1,5 @@
-//! Programs that run their arguments: a table of data (`launchers.conf`), and how such a command
-//! line is parsed by it.
+//! Programs that run their arguments: a table of data (`launchers.conf`), and the parser of their
+//! command lines.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use super::resolved_command::Field;
 /// The table, whose head explains its format.
 const TABLE: &str = include_str!("launchers.conf");
 
-/// The command of a launcher's command line.
+/// The form of the command that follows a launcher's options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Rest {
     /// A program and its arguments.
@@ -67,7 +67,7 @@ pub(super) struct Launcher {
 static LAUNCHERS: LazyLock<Vec<Launcher>> = LazyLock::new(|| {
     let rows = TABLE.lines().filter(|line| !line.is_empty());
     rows.filter(|line| !line.starts_with('#'))
-        .map(Launcher::of)
+        .map(Launcher::from_row)
         .collect()
 });
 
@@ -85,7 +85,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Launcher>>> = LazyLo
     by_name
 });
 
-/// The entries for a program.
+/// Returns the rows of the table for a program.
 pub(super) fn find(name: &str) -> &'static [&'static Launcher] {
     BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
@@ -109,14 +109,14 @@ pub(super) struct ParsedLauncher {
     /// The mounts of a container.
     pub(super) mounts: Vec<Attached>,
     /// The option after which the command begins, if its program is attached.
-    pub(super) begun: Option<Attached>,
+    pub(super) begin_option: Option<Attached>,
 }
 
 /// Options for the mounts of a container.
 const MOUNTS: [&str; 5] = ["v", "volume", "mount", "B", "bind"];
 
 impl Launcher {
-    fn of(line: &'static str) -> Launcher {
+    fn from_row(line: &'static str) -> Launcher {
         let mut fields = line.split(" ; ");
         let (names, subcommands) = match fields.next().unwrap_or_default().split_once(" / ") {
             Some((names, words)) => (names, words),
@@ -130,8 +130,8 @@ impl Launcher {
         for field in fields {
             let (key, value) = field.split_once(' ').unwrap_or((field, ""));
             match key {
-                "value" => out.valued = OptionNames::of(value),
-                "text" => out.text = OptionNames::of(value),
+                "value" => out.valued = OptionNames::from_words(value),
+                "text" => out.text = OptionNames::from_words(value),
                 "begin" => out.begin = value.split_whitespace().collect(),
                 "operands" => out.operands = value.parse().unwrap_or_default(),
                 "command" => {
@@ -180,7 +180,7 @@ impl Launcher {
                 && let Some(option) = self.begin.iter().find(begins)
             {
                 let is_attached = text.len() > option.len();
-                parsed.begun = is_attached.then_some((at, option.len() + 1));
+                parsed.begin_option = is_attached.then_some((at, option.len() + 1));
                 parsed.command = Some(at + 1);
                 return Some(parsed);
             } else if options && text == "--" {
@@ -242,13 +242,13 @@ impl Launcher {
         wanted.is_none().then_some(parsed)
     }
 
-    /// Whether options mark where its command begins.
+    /// True if an option marks where the command begins.
     pub(super) fn begins(&self) -> bool {
         !self.begin.is_empty()
     }
 
-    /// The option in a word: its name without dashes, and where its value is attached. In a cluster
-    /// of letters, the first with a meaning counts.
+    /// Returns the option in a word: its name without dashes, and the offset of an attached value.
+    /// In a cluster of letters, the first letter that the table lists counts.
     fn option<'f>(&self, field: &'f Field) -> Option<(&'f str, Option<usize>)> {
         let text = field.value.prefix();
         if let Some(long) = text.strip_prefix("--") {
@@ -270,7 +270,7 @@ impl Launcher {
 }
 
 impl OptionNames {
-    fn of(value: &'static str) -> OptionNames {
+    fn from_words(value: &'static str) -> OptionNames {
         let (long, letters): (Vec<_>, Vec<_>) = value
             .split_whitespace()
             .partition(|option| option.starts_with("--"));
@@ -280,7 +280,8 @@ impl OptionNames {
         }
     }
 
-    /// Whether a name is one of them or an abbreviation (GNU accepts unambiguous prefixes).
+    /// True if a name is one of these options, or an abbreviation of one (GNU accepts unambiguous
+    /// prefixes).
     fn contains(&self, name: &str) -> bool {
         let mut long = self.long.iter();
         name.len() == 1 && self.letters.contains(name)
@@ -289,7 +290,7 @@ impl OptionNames {
     }
 }
 
-/// `NAME=…`
+/// True for a text that begins with `NAME=`.
 pub(crate) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()

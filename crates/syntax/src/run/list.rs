@@ -11,7 +11,8 @@ impl Machine<'_> {
     /// Walks a list; returns its output.
     pub(super) fn list(&mut self, list: &List, st: &mut ShellState) -> Value {
         let mut out = Value::default();
-        // Within an and-or list: the states if the last command succeeded, and if it failed.
+        // Within an and-or list, `st` is the state if the last command succeeded, and `failed` is
+        // the state if it failed.
         let mut failed: Option<ShellState> = None;
         for (index, entry) in list.entries.iter().enumerate() {
             match entry.link {
@@ -23,25 +24,25 @@ impl Machine<'_> {
                         .entries
                         .get(index + 1)
                         .is_some_and(|next| next.link != Link::Next);
-                    let moves = directory::changes(entry, st).then(|| st.clone());
+                    let before_cd = directory::changes_directory(entry, st).then(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    match moves {
+                    match before_cd {
                         Some(before) if chained => failed = Some(before),
                         Some(before) => directory::may_have_failed(&before, st),
                         None if chained => {
                             let mut other = st.clone();
-                            end_the_other(entry, st, &mut other);
+                            end_impossible_path(entry, st, &mut other);
                             failed = Some(other);
                         }
                         None => {}
                     }
                 }
                 Link::And => {
-                    let moves = directory::changes(entry, st).then(|| st.clone());
+                    let before_cd = directory::changes_directory(entry, st).then(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    let other = moves.unwrap_or_else(|| {
+                    let other = before_cd.unwrap_or_else(|| {
                         let mut other = st.clone();
-                        end_the_other(entry, st, &mut other);
+                        end_impossible_path(entry, st, &mut other);
                         other
                     });
                     failed = failed
@@ -52,7 +53,7 @@ impl Machine<'_> {
                     let mut other = failed.take().unwrap_or_else(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, &mut other));
                     let mut succeeded = other.clone();
-                    end_the_other(entry, &mut succeeded, &mut other);
+                    end_impossible_path(entry, &mut succeeded, &mut other);
                     *st = directory::join_alternatives(st.clone(), succeeded);
                     failed = Some(other);
                 }
@@ -64,13 +65,14 @@ impl Machine<'_> {
         out
     }
 
+    /// Walks a pipeline; returns its output. In the background, it runs in a subshell.
     fn entry(&mut self, stages: &[Command], background: bool, st: &mut ShellState) -> Value {
         let (piped, feeds) = (self.piped, self.feeds);
         let out = match stages {
             [single] if background => self.command(single, &mut st.clone()),
             [single] => self.command(single, st),
             several => {
-                let mut flowing: Option<Value> = None;
+                let mut piped_output: Option<Value> = None;
                 let cuts_from = several
                     .iter()
                     .rposition(|stage| !only_cuts(stage))
@@ -79,14 +81,14 @@ impl Machine<'_> {
                     let mut inner = st.clone();
                     self.feeds = feeds || index + 1 < cuts_from;
                     if index > 0 {
-                        inner.stdin = flowing.take().map(Rc::new);
+                        inner.stdin = piped_output.take().map(Rc::new);
                         self.piped = true;
                     }
-                    flowing = Some(self.command(stage, &mut inner));
+                    piped_output = Some(self.command(stage, &mut inner));
                     // Files written in a stage exist for everything that follows.
                     st.files = Rc::clone(&inner.files);
                 }
-                flowing.unwrap_or_default()
+                piped_output.unwrap_or_default()
             }
         };
         (self.piped, self.feeds) = (piped, feeds);
@@ -105,9 +107,9 @@ impl Machine<'_> {
     }
 }
 
-/// Ends the failure path after `true` or `:`, and the success path after `false`. The commands
-/// there are read all the same.
-fn end_the_other(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
+/// Ends the failure path after `true` or `:`, and the success path after `false`. The commands of
+/// an ended path are recorded all the same.
+fn end_impossible_path(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;
     };
@@ -131,7 +133,7 @@ fn end_the_other(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut She
     }
 }
 
-/// `head`, `tail` and pagers: they only shorten their input.
+/// True for `head`, `tail` and pagers, which only shorten their input.
 fn only_cuts(stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;

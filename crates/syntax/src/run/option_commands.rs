@@ -1,5 +1,5 @@
 //! Commands in options, settings and variables of programs that have another purpose: a table of
-//! data (`option_commands.conf`), and what of a command line is such a command.
+//! data (`option_commands.conf`), and the search for such commands in a command line.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ struct OptionCommand {
 static KINDS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
     let rows = TABLE.lines().filter(|line| !line.is_empty());
     rows.filter(|line| !line.starts_with('#'))
-        .map(OptionCommand::of)
+        .map(OptionCommand::from_row)
         .collect()
 });
 
@@ -42,7 +42,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionCommand>>> =
         by_name
     });
 
-/// Whether a variable holds a command that programs run.
+/// True if a variable holds a command that programs run.
 pub(super) fn is_command_variable(name: &str) -> bool {
     let kinds = BY_NAME.get("*").into_iter().flatten();
     let mut sources = kinds.flat_map(|kind| &kind.sources);
@@ -54,13 +54,13 @@ impl Machine<'_> {
     pub(super) fn option_commands(&mut self, name: &str, call: &Call, st: &ShellState) {
         for (variable, value) in &call.env {
             if is_command_variable(variable) {
-                self.hidden(&value.script(), variable, st);
+                self.hidden_command(&value.script(), variable, st);
             }
         }
         for kind in BY_NAME.get(name).into_iter().flatten() {
             for text in kind.texts(call, st) {
                 for command in kind.commands(&text) {
-                    self.hidden(command, name, st);
+                    self.hidden_command(command, name, st);
                 }
             }
         }
@@ -71,15 +71,15 @@ impl Machine<'_> {
         for kind in BY_NAME.get("git").into_iter().flatten() {
             if kind.has_setting(setting) {
                 for command in kind.commands(&value.script()) {
-                    self.hidden(command, "git", st);
+                    self.hidden_command(command, "git", st);
                 }
             }
         }
     }
 
-    /// Follows a command that another program would run, if it could do harm: of any other, even
-    /// that it is run is uncertain.
-    pub(super) fn hidden(&mut self, text: &str, through: &str, st: &ShellState) {
+    /// Follows a command that another program may run. A command that cannot do harm is skipped, as
+    /// it is uncertain whether it runs.
+    pub(super) fn hidden_command(&mut self, text: &str, through: &str, st: &ShellState) {
         if is_relevant(text) {
             let dormant = std::mem::replace(&mut self.dormant, true);
             self.script_with(&Value::text(text), Vec::new(), through, st);
@@ -89,7 +89,7 @@ impl Machine<'_> {
 }
 
 impl OptionCommand {
-    fn of(line: &'static str) -> OptionCommand {
+    fn from_row(line: &'static str) -> OptionCommand {
         let mut out = OptionCommand {
             names: Vec::new(),
             sources: Vec::new(),
@@ -137,7 +137,7 @@ impl OptionCommand {
                     texts.extend(input.lines().map(|line| line.trim_start().to_owned()));
                 }
                 source if source.starts_with('$') || source.starts_with("config:") => {}
-                source => texts.extend(values(call, source)),
+                source => texts.extend(option_values(call, source)),
             }
         }
         texts
@@ -195,7 +195,7 @@ fn arguments<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
 }
 
 /// The values of an option, or all operands.
-fn values(call: &Call, option: &str) -> Vec<String> {
+fn option_values(call: &Call, option: &str) -> Vec<String> {
     let mut out = Vec::new();
     let is_letter = option.len() == 2 && option.starts_with('-');
     for (at, field) in call.words.iter().enumerate().skip(1) {

@@ -23,11 +23,11 @@ const FOLLOWED_PROGRAMS: [&str; 30] = [
 ];
 
 impl Machine<'_> {
-    /// The output of `name`.
+    /// Returns the output of the program `name`.
     pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
         if !FOLLOWED_PROGRAMS.contains(&name) {
             let values = call.values(1);
-            fetch::note(name, &values, st);
+            fetch::note_downloads(name, &values, st);
             let unknown = fetch::unknown_output(name, st);
             return printed(name, &values, &unknown).unwrap_or(unknown);
         }
@@ -119,7 +119,7 @@ impl Machine<'_> {
         Value::default()
     }
 
-    /// Filters: the text of the named files, or stdin.
+    /// Returns the output of a filter: the text of the named files, or stdin.
     fn pass_on(name: &str, values: &[Value], st: &mut ShellState) -> Value {
         let stdin = || {
             st.stdin
@@ -189,7 +189,7 @@ fn echo(values: &[Value]) -> Value {
     out
 }
 
-/// `printf`: the format is reused until all arguments are consumed.
+/// Returns the output of `printf`, which reuses the format until all arguments are consumed.
 fn formatted(format: &str, arguments: &[Value]) -> Value {
     let mut out = Value::default();
     let mut rest = arguments.iter();
@@ -244,7 +244,7 @@ fn mktemp(values: &[Value]) -> Value {
     out
 }
 
-/// Names in a directory: a glob below it.
+/// Returns the output of `ls`: a glob that represents the names in a directory.
 fn ls(values: &[Value]) -> Value {
     let operands: Vec<&Value> = values.iter().filter(|value| !is_option(value)).collect();
     let mut out = Value::default();

@@ -5,7 +5,7 @@ use super::super::state::ShellState;
 /// A unique directory, as created by `mktemp -d`.
 pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
 
-/// The path relative to the working directory, without `./`.
+/// Returns `name` as an absolute path: a relative one is below the working directory.
 pub(super) fn absolute(name: &str, st: &ShellState) -> String {
     if name.starts_with('/') {
         return name.to_owned();
@@ -16,20 +16,20 @@ pub(super) fn absolute(name: &str, st: &ShellState) -> String {
 
 /// The path without `.`, `..` and doubled slashes.
 pub fn lexical(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
+    let mut components: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {
             "" | "." => {}
             ".." => {
-                kept.pop();
+                components.pop();
             }
-            name => kept.push(name),
+            name => components.push(name),
         }
     }
-    format!("/{}", kept.join("/"))
+    format!("/{}", components.join("/"))
 }
 
-/// The key under which a created directory is kept among the script's files.
-pub(super) fn made(directory: &str) -> String {
+/// Returns the key of a created directory in [`ShellState::files`].
+pub(super) fn directory_key(directory: &str) -> String {
     format!("{}/", directory.trim_end_matches('/'))
 }

@@ -10,12 +10,12 @@ use super::call::{Call, quote};
 use super::redirect::ResolvedRedirections;
 
 /// Limit of commands walked in one call of a function that the script does not define. Functions of
-/// version managers have thousands of commands; those beyond the limit are not judged.
+/// version managers have thousands of commands; commands beyond the limit are not followed.
 const MAX_STEPS: u32 = 4_000;
 
 impl Machine<'_> {
-    /// The state of the shell at the beginning of the script.
-    pub(super) fn predefine(&self, st: &mut ShellState) {
+    /// Adds the aliases that exist before the script to the state of the shell.
+    pub(super) fn predefine_aliases(&self, st: &mut ShellState) {
         let predefined = &self.context.predefined;
         st.expands_aliases = !predefined.aliases.is_empty();
         let git = predefined.git_aliases.iter();
@@ -44,8 +44,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs `inner`, which walks the body of the function. One of the user's own is trusted where
-    /// its words are unknown, and walked up to a limit.
+    /// Runs `inner`, which walks the body of the function `name`. If the function exists before the
+    /// script, it is walked up to a limit, and unknown words in it are ignored.
     pub(super) fn within_function<T>(
         &mut self,
         name: &str,
@@ -88,7 +88,7 @@ impl Machine<'_> {
                 None => text.extend(&quote(&word)),
             }
         }
-        self.note_function(call, redirected, st);
+        self.record_alias(call, redirected, st);
         self.expanding.push(name.to_owned());
         self.through.push(name.to_owned());
         let out = self.script(&text, st);
@@ -109,17 +109,17 @@ impl Machine<'_> {
     }
 }
 
-/// `alias NAME=VALUE…`
+/// Performs `alias NAME=VALUE…`.
 pub(super) fn define_aliases(call: &Call, st: &mut ShellState) {
     for value in call.values(1) {
-        if let Some((name, text)) = value.literal().and_then(|it| it.split_once('=')) {
+        if let Some((name, text)) = value.literal().and_then(|text| text.split_once('=')) {
             let text = Some(text.to_owned());
             Rc::make_mut(&mut st.aliases).insert(name.to_owned(), text);
         }
     }
 }
 
-/// `unalias NAME…`; `-a` for all.
+/// Performs `unalias NAME…` and `unalias -a`.
 pub(super) fn remove_aliases(call: &Call, st: &mut ShellState) {
     for value in call.values(1) {
         match value.literal() {
@@ -130,7 +130,7 @@ pub(super) fn remove_aliases(call: &Call, st: &mut ShellState) {
     }
 }
 
-/// `shopt -s expand_aliases`
+/// Performs `shopt -s expand_aliases` and `shopt -u expand_aliases`.
 pub(super) fn switch_aliases(call: &Call, st: &mut ShellState) {
     let values = call.values(1);
     let has = |word: &str| values.iter().any(|value| value.literal() == Some(word));

@@ -16,9 +16,9 @@ pub(super) struct Input(pub(super) Option<Value>);
 #[derive(Default)]
 pub(super) struct ResolvedRedirections {
     pub(super) list: Vec<Redirection>,
-    /// Stdin, if they set it.
+    /// The new stdin, if a redirection sets it.
     pub(super) stdin: Option<Input>,
-    /// The target of stdout, if they set it.
+    /// The target of stdout, if a redirection sets it.
     pub(super) stdout: Option<Value>,
 }
 
@@ -92,7 +92,7 @@ impl Machine<'_> {
         out
     }
 
-    /// A heredoc body: neither split nor globbed.
+    /// Expands a heredoc body, which is neither split nor globbed.
     fn body(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in parts {
@@ -118,7 +118,8 @@ impl Machine<'_> {
         st.files.get(&absolute(&name, st)).cloned()
     }
 
-    /// Delivers a command's output: to a file of the script, nowhere, or to the reader of stdout.
+    /// Delivers a command's output to the file or device that a redirection names. Returns the
+    /// output that remains on stdout.
     pub(super) fn deliver(
         out: Value,
         redirected: &ResolvedRedirections,
@@ -150,7 +151,7 @@ impl Machine<'_> {
     }
 }
 
-/// `>&1`, `> /dev/stdout`: no change.
+/// True for `>&1` and `> /dev/stdout`, which leave stdout as it is.
 fn is_stdout(target: &Value, operator: RedirOp) -> bool {
     match target.literal() {
         Some("1") => operator == RedirOp::DupWrite,

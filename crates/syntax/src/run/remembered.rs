@@ -6,7 +6,7 @@ use super::super::ast::Command;
 use super::super::state::ShellState;
 use super::super::value::Value;
 
-/// The calls of each function body, by its number.
+/// The calls of each function body, by the number that [`Command::identity`] returns.
 pub(super) type CallMemory = HashMap<usize, Vec<RememberedCall>>;
 
 /// A remembered call.

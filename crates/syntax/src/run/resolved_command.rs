@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::command_host::CommandHost;
 use super::super::value::Value;
-use super::path::{lexical, made};
+use super::path::{directory_key, lexical};
 use crate::Span;
 
 /// A command as it would run.
@@ -15,7 +15,7 @@ pub struct ResolvedCommand {
     /// The command name and its arguments; empty for redirections alone or after a compound
     /// command.
     pub words: Rc<[Field]>,
-    /// `NAME=value` before it, and what `env` adds.
+    /// The assignments in front of the command, and the assignments of `env`.
     pub env: Vec<(String, Value)>,
     /// The command's redirections.
     pub redirections: Vec<Redirection>,
@@ -29,18 +29,19 @@ pub struct ResolvedCommand {
     /// The command's working directory, if known.
     pub cwd: Option<Rc<str>>,
     /// The command's working directory if an earlier, unchecked `cd` has failed.
-    pub otherwise: Option<Rc<str>>,
+    pub cwd_if_cd_failed: Option<Rc<str>>,
     /// The machine or container in which the command runs.
     pub host: CommandHost,
     /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
-    /// The programs through which it is started, outermost first (`sudo`, `xargs`, `bash -c`, …).
+    /// The programs through which the command is started, outermost first (`sudo`, `xargs`, `bash
+    /// -c`, …).
     pub through: Vec<String>,
     /// The command's place in the script.
     pub span: Span,
     /// True for a command in a function that is never called; unknown words in it are ignored.
     pub dormant: bool,
-    /// The name is that of a function of the script, whose body is followed.
+    /// True if the name is a function of the script, whose body is followed, or an alias.
     pub is_function: bool,
     pub(super) files: Rc<BTreeMap<String, Value>>,
 }
@@ -50,7 +51,7 @@ pub struct ResolvedCommand {
 pub struct Field {
     /// The word's value.
     pub value: Value,
-    /// The word it was expanded from.
+    /// The place of the word from which the field was expanded.
     pub span: Span,
 }
 
@@ -60,9 +61,9 @@ pub struct Redirection {
     /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`,
     /// `<&`, `&>`, `&>>`).
     pub operator: &'static str,
-    /// The descriptor written before it.
+    /// The descriptor before the operator.
     pub fd: Option<u32>,
-    /// The file, descriptor or delimiter after it.
+    /// The file, descriptor or delimiter after the operator.
     pub target: Value,
     /// The target's place in the script.
     pub span: Span,
@@ -79,15 +80,15 @@ impl Redirection {
         self.writes() && matches!(self.operator, ">" | ">&" | "&>")
     }
 
-    /// `>&2`, `2>&-`
+    /// True for `>&2` and `2>&-`.
     fn is_descriptor(&self) -> bool {
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         self.operator == ">&" && self.target.literal().is_some_and(digits)
     }
 }
 
-/// Shows the words as a person would write them, except for quoting; unknown parts as the variable,
-/// or as `<why>`.
+/// Shows the words as a person would write them, without quotes. An unknown part is shown as its
+/// variable, or as `<cause>`.
 impl fmt::Display for ResolvedCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words.iter().enumerate() {
@@ -118,7 +119,7 @@ impl ResolvedCommand {
             piped,
             feeds,
             cwd,
-            otherwise,
+            cwd_if_cd_failed,
             host,
             home,
             through,
@@ -132,7 +133,7 @@ impl ResolvedCommand {
                 == (other.piped, other.feeds, other.dormant, other.is_function)
             && *words == other.words
             && *cwd == other.cwd
-            && *otherwise == other.otherwise
+            && *cwd_if_cd_failed == other.cwd_if_cd_failed
             && *host == other.host
             && *home == other.home
             && *stdin == other.stdin
@@ -166,10 +167,10 @@ impl ResolvedCommand {
         } else {
             lexical(&format!("{cwd}/{name}"))
         };
-        self.files.contains_key(&made(&path))
+        self.files.contains_key(&directory_key(&path))
     }
 
-    /// The arguments.
+    /// The words after the command's name.
     pub fn arguments(&self) -> &[Field] {
         self.words.get(1..).unwrap_or(&[])
     }

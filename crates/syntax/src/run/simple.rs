@@ -17,8 +17,8 @@ use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
 /// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 3;
 
-/// The cost, in bytes, of keeping the state before a command: a constant, and some per variable, as
-/// those are copied on write.
+/// The cost, in bytes, of keeping the state before a command: a constant, and an amount per
+/// variable, as variables are copied on write.
 const STATE_COST_BYTES: usize = 64;
 const VARIABLE_COST_BYTES: usize = 1;
 
@@ -35,27 +35,27 @@ impl Machine<'_> {
         // Without parameters there cannot be several values.
         let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
         let redirects = |redir: &Redir| redir.body.is_some() || has_parameter(&redir.target);
-        let before = simple.words.iter().any(has_parameter)
+        let may_vary = simple.words.iter().any(has_parameter)
             || simple.assigns.iter().any(assigns)
             || simple.redirs.iter().any(redirects);
-        let before = before.then(|| {
+        let before = may_vary.then(|| {
             self.charge(STATE_COST_BYTES + VARIABLE_COST_BYTES * st.vars.len());
             st.clone()
         });
         (self.choice, self.rounds) = (0, 1);
         self.origin = Some(simple.span);
-        let out = self.once(simple, st);
+        let out = self.walk_once(simple, st);
         while let (true, Some(before)) = (self.choice + 1 < self.rounds, &before) {
             self.choice += 1;
             let mut other = before.clone();
-            self.once(simple, &mut other);
+            self.walk_once(simple, &mut other);
             *st = st.clone().join(other);
         }
         (self.choice, self.rounds, self.origin) = outer;
         out
     }
 
-    fn once(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
+    fn walk_once(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
         let mut words = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             let span = word.span;
@@ -71,7 +71,7 @@ impl Machine<'_> {
         self.charge(words.iter().map(|field| field.value.cost()).sum());
         let redirected = self.redirections(&simple.redirs, st);
         if words.is_empty() {
-            self.note_redirections(&redirected, st);
+            self.record_redirections(&redirected, st);
             for assign in &simple.assigns {
                 self.assign(assign, st);
             }
@@ -120,7 +120,7 @@ impl Machine<'_> {
         st: &mut ShellState,
     ) -> Value {
         self.predefine_function(call, st);
-        self.note(call, redirected, st);
+        self.record_call(call, redirected, st);
         self.follow(call, st)
     }
 
@@ -138,24 +138,24 @@ impl Machine<'_> {
         out
     }
 
-    fn note(&mut self, call: &Call, redirected: &ResolvedRedirections, st: &ShellState) {
+    fn record_call(&mut self, call: &Call, redirected: &ResolvedRedirections, st: &ShellState) {
         let is_function = call
             .literal(0)
             .is_some_and(|word| st.functions.contains_key(word));
-        self.note_as(is_function, call, redirected, st);
+        self.record_call_as(is_function, call, redirected, st);
     }
 
-    /// Records the call of an alias, which is no program either.
-    pub(super) fn note_function(
+    /// Records the call of an alias. Like a function, an alias is not a program.
+    pub(super) fn record_alias(
         &mut self,
         call: &Call,
         redirected: &ResolvedRedirections,
         st: &ShellState,
     ) {
-        self.note_as(true, call, redirected, st);
+        self.record_call_as(true, call, redirected, st);
     }
 
-    fn note_as(
+    fn record_call_as(
         &mut self,
         is_function: bool,
         call: &Call,
@@ -167,18 +167,22 @@ impl Machine<'_> {
             words: Rc::clone(&call.words),
             env: call.env.clone(),
             is_function,
-            ..self.noted(redirected, span, st)
+            ..self.command_without_words(redirected, span, st)
         };
         self.record(ran);
     }
 
     /// Records redirections alone (`> file`) or after a compound command.
-    pub(super) fn note_redirections(&mut self, redirected: &ResolvedRedirections, st: &ShellState) {
+    pub(super) fn record_redirections(
+        &mut self,
+        redirected: &ResolvedRedirections,
+        st: &ShellState,
+    ) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
         }
         let span = around(redirected.list.iter().map(|redirection| redirection.span));
-        let ran = self.noted(redirected, span, st);
+        let ran = self.command_without_words(redirected, span, st);
         self.record(ran);
     }
 
@@ -186,16 +190,16 @@ impl Machine<'_> {
     /// themselves.
     fn record(&mut self, ran: ResolvedCommand) {
         let before = self.recorded.entry(ran.span).or_default();
-        let mut lately = before.iter().rev().take(MAX_COMPARED);
-        if lately.any(|at| self.ran.get(*at).is_some_and(|other| ran.is_same(other))) {
+        let mut recent = before.iter().rev().take(MAX_COMPARED);
+        if recent.any(|at| self.ran.get(*at).is_some_and(|other| ran.is_same(other))) {
             return;
         }
         before.push(self.ran.len());
         self.ran.push(ran);
     }
 
-    /// A command without words, at this point.
-    fn noted(
+    /// Returns a command without words, with the state at this point of the walk.
+    fn command_without_words(
         &mut self,
         redirected: &ResolvedRedirections,
         span: Span,
@@ -209,7 +213,7 @@ impl Machine<'_> {
             piped: self.piped,
             feeds: self.feeds,
             cwd: st.cwd.clone(),
-            otherwise: st.otherwise.clone(),
+            cwd_if_cd_failed: st.cwd_if_cd_failed.clone(),
             host: st.host.clone(),
             home: self.home(st),
             through: self.through.clone(),
@@ -322,7 +326,7 @@ fn globbed_program(value: &Value) -> Option<Value> {
     Some(Value::text(format!("{directory}/{program}")))
 }
 
-/// The span from the first to the last of these.
+/// Returns the span that covers all `spans`.
 fn around(spans: impl Iterator<Item = Span> + Clone) -> Span {
     Span {
         start: spans

@@ -28,7 +28,7 @@ impl Machine<'_> {
         let out = self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             let mut inner = st.clone();
             let out = machine.list(list, &mut inner);
-            // Files it writes persist.
+            // Files that the substitution writes persist.
             st.files = inner.files;
             out
         });
@@ -40,10 +40,10 @@ impl Machine<'_> {
     pub(in super::super) fn substituted(
         &mut self,
         list: &List,
-        runs: Substitution,
+        form: Substitution,
         st: &mut ShellState,
     ) -> Value {
-        if runs == Substitution::Subshell {
+        if form == Substitution::Subshell {
             return self.capture(list, st);
         }
         let reply = st.var("REPLY").cloned();
@@ -52,9 +52,10 @@ impl Machine<'_> {
             machine.list(list, st)
         });
         self.feeds = feeds;
-        // `return` ends the substitution only. What follows an `exit` is walked in vain.
+        // `return` only ends the substitution. After an `exit`, the rest of the script is walked in
+        // vain, which is harmless.
         st.ended = false;
-        if runs == Substitution::Shell {
+        if form == Substitution::Shell {
             return out.without_final_newlines();
         }
         let value = match st.var("REPLY").cloned() {
@@ -73,7 +74,8 @@ impl Machine<'_> {
         value
     }
 
-    /// `<( … )`: a file with the output of the list. `>( … )` reads what is written to it.
+    /// Returns the path of `<( … )`, a file with the output of `list`, or of `>( … )`, a file that
+    /// `list` reads.
     pub(in super::super) fn process_substitution(
         &mut self,
         list: &List,

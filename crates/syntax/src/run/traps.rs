@@ -1,7 +1,8 @@
 //! `trap … EXIT`: commands that run when the shell ends, in the state at that time.
 //!
-//! Where it is set, the text is walked like a function that is never called: unknown words may be
-//! set before it runs. What is still unknown at the end of the script counts.
+//! Where the trap is set, its text is walked like a function that is never called, as the script
+//! may set unknown words later. At the end of the script, the text is walked again, and words that
+//! are still unknown count.
 
 use std::rc::Rc;
 
@@ -10,7 +11,7 @@ use super::call::Call;
 use super::{Machine, PendingTrap};
 
 /// Limit of traps pending for the end of the script.
-const MAX_WAITING: usize = 16;
+const MAX_PENDING_TRAPS: usize = 16;
 
 impl Machine<'_> {
     pub(super) fn trap(&mut self, call: &Call, st: &ShellState) {
@@ -27,8 +28,8 @@ impl Machine<'_> {
         let at_exit = signals
             .iter()
             .any(|signal| matches!(signal.literal(), Some("EXIT" | "exit" | "0")));
-        let waits = at_exit && !self.dormant && self.traps.len() < MAX_WAITING;
-        if waits {
+        let is_pending = at_exit && !self.dormant && self.traps.len() < MAX_PENDING_TRAPS;
+        if is_pending {
             self.traps.push(PendingTrap {
                 text: text.clone(),
                 before: st.clone(),
@@ -37,7 +38,7 @@ impl Machine<'_> {
             });
         }
         let before = self.dormant;
-        self.dormant |= waits;
+        self.dormant |= is_pending;
         self.script(text, &mut st.clone());
         self.dormant = before;
         self.through.pop();
@@ -45,20 +46,21 @@ impl Machine<'_> {
 
     /// Runs the pending traps in the script's final state.
     pub(super) fn run_traps(&mut self, last: &ShellState) {
-        for waiting in std::mem::take(&mut self.traps) {
-            // Local variables of a function are unset again, and not taken from the environment.
-            let mut vars = (*waiting.before.vars).clone();
-            let news = last.vars.iter();
-            vars.extend(news.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));
+        for trap in std::mem::take(&mut self.traps) {
+            // A variable that is unset at the end, as a local one is, has its value from the
+            // `trap`: without a value, it would count as a variable of the environment.
+            let mut vars = (*trap.before.vars).clone();
+            let final_values = last.vars.iter();
+            vars.extend(final_values.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));
             let mut st = ShellState {
                 vars: Rc::new(vars),
-                positional: waiting.before.positional,
+                positional: trap.before.positional,
                 ended: false,
                 ..last.clone()
             };
-            self.through = waiting.through;
-            self.origin = waiting.origin;
-            self.script(&waiting.text, &mut st);
+            self.through = trap.through;
+            self.origin = trap.origin;
+            self.script(&trap.text, &mut st);
         }
         self.through.clear();
         self.origin = None;

@@ -1,9 +1,9 @@
-//! Tokens of commands: which words are keywords, which name what is run.
+//! Tokens of commands: which words are keywords, which name a program.
 
 use super::lexer::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
 use super::word::WordFacts;
 
-/// Programs whose first argument that is no option is a command.
+/// Programs whose first operand is a command.
 const WRAPPERS: [&str; 9] = [
     "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "sudo", "xargs",
 ];
@@ -15,11 +15,11 @@ enum NextWord {
     Argument,
     /// The name after `for` or `select`.
     Name,
-    /// The word `in` after that name.
+    /// The word `in` after the name of `for` or `select`.
     In,
     /// The word after `case`.
     Subject,
-    /// The word `in` after that word.
+    /// The word `in` after the subject of a `case`.
     CaseIn,
     /// A pattern of a `case` arm.
     Pattern,
@@ -29,22 +29,24 @@ enum NextWord {
     Test,
 }
 
-/// The commands up to a closing byte, or to the end.
+/// The state of reading commands up to a closing byte, or to the end.
 struct Frame {
     next: NextWord,
+    /// The words of the current command so far.
     words: Vec<String>,
     /// Open `(` of this frame.
     groups: usize,
     /// Open `case` of this frame.
     cases: usize,
-    /// The next word is what a redirection leads to.
+    /// True if the next word is the target of a redirection.
     redirects: bool,
-    /// The next word is a heredoc's delimiter; whether its tabs are stripped.
+    /// `Some` if the next word is the delimiter of a heredoc; true if the heredoc strips leading
+    /// tabs.
     heredoc: Option<bool>,
 }
 
 impl Lexer<'_> {
-    /// Commands up to `closer`, whose token is included.
+    /// Reads commands up to and including `closer`.
     pub(super) fn commands(&mut self, closer: Option<u8>) {
         if self.depth >= MAX_DEPTH {
             self.pos = self.bytes.len();
@@ -162,13 +164,13 @@ impl Lexer<'_> {
         };
     }
 
-    /// A word, with the token that its place in the command makes of it.
+    /// Reads a word. Its place in the command decides the kind of its token.
     fn next_word(&mut self, frame: &mut Frame, closer: Option<u8>) {
         let (start, first) = (self.pos, self.out.tokens.len());
         let written = self.word(closer);
         let raw = &self.text[start..self.pos];
         if self.pos == start {
-            // Nothing that a word could begin with.
+            // No word begins with this byte.
             self.take(1, TokenKind::Text);
             return;
         }
@@ -197,7 +199,7 @@ impl Lexer<'_> {
                 });
                 TokenKind::String
             } else if (is_number || raw == "-") && self.text[..start].ends_with('&') {
-                // Of `2>&1`, `<&-`: a descriptor, no file.
+                // The target of `2>&1` or `<&-` is a descriptor, not a file.
                 TokenKind::Operator
             } else {
                 TokenKind::Text
@@ -206,9 +208,9 @@ impl Lexer<'_> {
             frame.kind(raw, &written)
         };
         if kind == TokenKind::Variable
-            && let Some(len) = assigned(raw)
+            && let Some(len) = assigned_name_len(raw)
         {
-            self.name_of(first, start, len);
+            self.mark_assigned_name(first, start, len);
             return;
         }
         for token in &mut self.out.tokens[first..] {
@@ -219,7 +221,7 @@ impl Lexer<'_> {
     }
 
     /// Marks the name of an assignment, which is at the beginning of the token `first`.
-    fn name_of(&mut self, first: usize, start: usize, len: usize) {
+    fn mark_assigned_name(&mut self, first: usize, start: usize, len: usize) {
         let Some(token) = self.out.tokens.get_mut(first) else {
             return;
         };
@@ -247,7 +249,7 @@ impl Frame {
         self.heredoc = None;
     }
 
-    /// Returns the role of a word, and sets the role of the next one.
+    /// Returns the kind of a word's token, and sets the role of the next word.
     fn kind(&mut self, raw: &str, written: &WordFacts) -> TokenKind {
         let (kind, next) = match (self.next, raw) {
             (NextWord::Command, _) => return self.command_word(raw, written),
@@ -288,7 +290,7 @@ impl Frame {
             "case" => (TokenKind::Keyword, NextWord::Subject),
             "function" => (TokenKind::Keyword, NextWord::FunctionName),
             "[[" => (TokenKind::Keyword, NextWord::Test),
-            _ if assigned(raw).is_some() => (TokenKind::Variable, NextWord::Command),
+            _ if assigned_name_len(raw).is_some() => (TokenKind::Variable, NextWord::Command),
             _ => {
                 let word = written.value.clone().unwrap_or_default();
                 let wraps = WRAPPERS.contains(&&*word);
@@ -307,8 +309,8 @@ impl Frame {
     }
 }
 
-/// The length of the name, if a word is an assignment.
-fn assigned(raw: &str) -> Option<usize> {
+/// Returns the length of the name, if a word is an assignment.
+fn assigned_name_len(raw: &str) -> Option<usize> {
     let name = raw
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')

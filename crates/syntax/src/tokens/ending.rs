@@ -1,4 +1,4 @@
-//! How a text ends that is being typed: whole, unfinished, or wrong.
+//! Determines whether a text that is being typed is whole, unfinished or wrong.
 
 use super::lexer::Tokens;
 use crate::reader::ReadProblem;
@@ -17,7 +17,6 @@ pub enum TextEnding {
 
 /// Returns the ending of `text`. A word that is still being written is not wrong.
 pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
-    // A backslash at the end is one that nothing has come after.
     let parsed = Parsed::read(text);
     let at = match parsed.problem {
         Some((ReadProblem::Syntax, at)) => at,
@@ -28,7 +27,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
         return TextEnding::Unfinished;
     }
     let rest = text.get(at..).unwrap_or("");
-    // Where a line may end, its end is read before what is missing behind it.
+    // Where bash accepts newlines, the reader has skipped them before the error. A newline in the
+    // rest is therefore an error.
     let is_line_end = rest.contains('\n');
     let blank = rest.len() - rest.trim_start().len();
     let rest = rest.trim_start();
@@ -37,7 +37,7 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
         rest.find(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
     } else {
         rest.find(|c: char| !";|&()<>".contains(c)).map(|end| {
-            // Something else than a word or an operator.
+            // One character that is neither part of a word nor of an operator.
             if end == 0 {
                 rest.chars().next().map_or(0, char::len_utf8)
             } else {
@@ -56,8 +56,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
     }
 }
 
-/// True if bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing.
-/// bash does not read on for a text that it would refuse.
+/// True if bash would read more lines after `text` and a newline: a quote is open, or a `fi` is
+/// missing. False for a text that bash refuses.
 pub fn reads_on(text: &str) -> bool {
     let line = format!("{text}\n");
     ending(&line, &Tokens::of(&line)) == TextEnding::Unfinished

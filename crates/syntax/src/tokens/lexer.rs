@@ -1,11 +1,11 @@
-//! The state of reading tokens, and the types of what is read.
+//! The state of the lexer, and the types of tokens.
 
 use crate::Span;
 
-/// Deeper nesting has no tokens.
+/// Maximum nesting; text that is nested more deeply has no tokens.
 pub(super) const MAX_DEPTH: u16 = 48;
 
-/// A part of a script that is shown alike.
+/// A part of a script that is shown in one style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     /// The token's place in the script.
@@ -25,7 +25,7 @@ pub enum TokenKind {
     Text,
     /// Quoted text, or the body of a heredoc.
     String,
-    /// `$name`, `${…}`, the name that is assigned to.
+    /// `$name`, `${…}`, and the name in an assignment.
     Variable,
     /// From `#` to the end of the line.
     Comment,
@@ -36,15 +36,15 @@ pub enum TokenKind {
 /// The word at the end of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastWord {
-    /// The offset at which the word begins; the end of the text if nothing of it is written.
+    /// The offset at which the word begins; the end of the text if the word is still empty.
     pub start: usize,
-    /// The value without quotes; `None` with an expansion.
+    /// The value without quotes; `None` if the word has an expansion.
     pub value: Option<String>,
-    /// The quote that is open.
+    /// The open quote, if there is one.
     pub quote: Option<char>,
     /// True if the word names a command.
     pub is_command: bool,
-    /// The words in front of it in its command; an empty text for one that is not known.
+    /// The words before this word in its command. A word with an expansion is an empty text.
     pub before: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Tokens {
     pub tokens: Vec<Token>,
     /// The word that is being written; `None` within a comment or a heredoc.
     pub last_word: Option<LastWord>,
-    /// The byte at which something begins that is not closed: a quote, a heredoc.
+    /// The offset of the first construct that is not closed, such as a quote or a heredoc.
     pub(super) open_at: Option<usize>,
 }
 
@@ -83,11 +83,12 @@ impl Tokens {
     }
 }
 
-/// A heredoc whose body has not come.
+/// A heredoc whose body is still to be read.
 #[derive(Debug)]
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
     pub(super) strips_tabs: bool,
+    /// The offset of the delimiter.
     pub(super) at: usize,
 }
 
@@ -98,7 +99,7 @@ pub(super) struct Lexer<'a> {
     pub(super) depth: u16,
     pub(super) heredocs: Vec<Heredoc>,
     pub(super) out: Tokens,
-    /// The last word is known.
+    /// True as soon as the last word is known.
     is_ended: bool,
 }
 
@@ -107,11 +108,11 @@ impl Lexer<'_> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
-    pub(super) fn starts_with(&self, what: &str) -> bool {
-        self.bytes[self.pos..].starts_with(what.as_bytes())
+    pub(super) fn starts_with(&self, prefix: &str) -> bool {
+        self.bytes[self.pos..].starts_with(prefix.as_bytes())
     }
 
-    /// The token from `start` to here.
+    /// Adds the token from `start` to the current position.
     pub(super) fn token(&mut self, start: usize, kind: TokenKind) {
         let end = self.pos;
         self.out.tokens.push(Token {
@@ -120,7 +121,7 @@ impl Lexer<'_> {
         });
     }
 
-    /// The next `len` bytes.
+    /// Adds the next `len` bytes as a token.
     pub(super) fn take(&mut self, len: usize, kind: TokenKind) {
         let start = self.pos;
         self.pos = (self.pos + len).min(self.bytes.len());
@@ -133,7 +134,7 @@ impl Lexer<'_> {
         self.out.open_at = Some(first);
     }
 
-    /// The text has ended within `word`.
+    /// Records that the text ends within `word`. Only the first call counts.
     pub(super) fn end_with(&mut self, word: Option<LastWord>) {
         if !self.is_ended {
             self.is_ended = true;
@@ -141,7 +142,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The bodies of heredocs, after the newline.
+    /// Reads the bodies of pending heredocs, after the newline.
     pub(super) fn heredoc_bodies(&mut self) {
         for heredoc in std::mem::take(&mut self.heredocs) {
             let start = self.pos;

@@ -2,10 +2,10 @@
 
 use super::lexer::{Lexer, TokenKind};
 
-/// The facts about a word.
+/// The value of a word, and the quote that is open in it.
 #[derive(Debug)]
 pub(super) struct WordFacts {
-    /// The value; `None` with an expansion.
+    /// The value without quotes; `None` if the word has an expansion.
     pub(super) value: Option<String>,
     /// The quote that is open at the end of the text.
     pub(super) quote: Option<char>,
@@ -20,14 +20,14 @@ impl WordFacts {
 }
 
 impl Lexer<'_> {
-    /// The word that begins here; `closer` ends it, too, if it is a backtick.
+    /// Reads the word that begins here. If `closer` is a backtick, a backtick also ends the word.
     pub(super) fn word(&mut self, closer: Option<u8>) -> WordFacts {
         let mut written = WordFacts {
             value: Some(String::new()),
             quote: None,
         };
-        let begin = self.pos;
-        let mut bare = self.pos;
+        let word_start = self.pos;
+        let mut text_start = self.pos;
         while let Some(byte) = self.byte(0) {
             let is_special = match byte {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
@@ -38,7 +38,7 @@ impl Lexer<'_> {
                     true
                 }
                 b'(' => {
-                    if self.pos == begin || self.bytes[self.pos - 1] != b'=' {
+                    if self.pos == word_start || self.bytes[self.pos - 1] != b'=' {
                         break;
                     }
                     true
@@ -48,9 +48,9 @@ impl Lexer<'_> {
                 _ => false,
             };
             if is_special {
-                self.token(bare, TokenKind::Text);
+                self.token(text_start, TokenKind::Text);
                 self.special(byte, &mut written);
-                bare = self.pos;
+                text_start = self.pos;
                 continue;
             }
             if byte == b'\\' {
@@ -67,7 +67,7 @@ impl Lexer<'_> {
             }
             self.pos += len;
         }
-        self.token(bare, TokenKind::Text);
+        self.token(text_start, TokenKind::Text);
         written
     }
 
@@ -98,7 +98,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The words of an array.
+    /// Reads the words of an array.
     fn array(&mut self) {
         self.take(1, TokenKind::Operator);
         while let Some(byte) = self.byte(0) {
@@ -177,7 +177,7 @@ impl Lexer<'_> {
         match self.byte(1) {
             Some(b'(') if self.byte(2) == Some(b'(') => {
                 written.value = None;
-                self.through("))", start + 3);
+                self.take_through("))", start + 3);
             }
             Some(b'(') => {
                 written.value = None;
@@ -232,7 +232,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `${…}`: braces count, and quotes hide them.
+    /// Reads `${…}`. Nested braces are counted, except in quotes.
     fn braced(&mut self) {
         let start = self.pos;
         self.pos += 2;
@@ -264,8 +264,8 @@ impl Lexer<'_> {
         self.open(start);
     }
 
-    /// Takes the text from here through `end`, which is searched from `from` on.
-    fn through(&mut self, end: &str, from: usize) {
+    /// Reads the text up to and including `end`, which is searched from `from` on.
+    fn take_through(&mut self, end: &str, from: usize) {
         let start = self.pos;
         let closed = self.text[from..].find(end);
         self.pos = closed.map_or(self.bytes.len(), |at| from + at + end.len());

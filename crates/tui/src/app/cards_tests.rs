@@ -263,7 +263,7 @@ fn trial_is_not_run_for_real_by_a_key_of_its_card() {
     };
     let again = vec![("rm x".to_owned(), true)];
     assert_eq!(tried(&|app| letter(app, 'R', NOW)).0, again);
-    // After an edit, it is still a trial.
+    // After an edit, the command is still a trial.
     let edited = |app: &mut App| {
         letter(app, 'e', NOW);
         letter(app, 'y', NOW);

@@ -40,13 +40,14 @@ impl App {
     /// them.
     pub(super) fn set_background_changes(
         &mut self,
-        of: Vec<(EntryId, ChangesId)>,
+        cards: Vec<(EntryId, ChangesId)>,
         background: &[ListedChanges],
     ) {
-        for (entry, id) in of {
-            let own = background.iter().filter(|set| set.after == Some(id));
-            let own = own.map(|set| (set.changes.clone(), set.or_earlier));
-            self.transcript.set_background_changes(entry, own.collect());
+        for (entry, id) in cards {
+            let sets = background.iter().filter(|set| set.after == Some(id));
+            let sets = sets.map(|set| (set.changes.clone(), set.or_earlier));
+            self.transcript
+                .set_background_changes(entry, sets.collect());
         }
     }
 
@@ -60,7 +61,7 @@ impl App {
             }
             return is_chosen;
         };
-        let waits = change_actions::is_undecided(&set.set);
+        let is_undecided = change_actions::is_undecided(&set.set);
         // The change set of a call that changed nothing may no longer exist.
         let all = set
             .sets()
@@ -72,7 +73,7 @@ impl App {
         }
         let (id, work) = (set.set.id, ChangeWork::Diff(all));
         self.effects.push(Effect::Changes { entry, id, work });
-        if waits {
+        if is_undecided {
             let work = ChangeWork::ReadState;
             self.effects.push(Effect::Changes { entry, id, work });
         }
@@ -88,8 +89,8 @@ impl App {
     ) {
         match done {
             ChangeWorkResult::Diff(lines) => self.diff_read(entry, id, lines),
-            ChangeWorkResult::StateRead(set) => self.shown(entry, set),
-            ChangeWorkResult::Planned(looked) => self.action_proposed(entry, looked, now),
+            ChangeWorkResult::StateRead(set) => self.trial_read(entry, set),
+            ChangeWorkResult::Planned(planned) => self.action_proposed(entry, planned, now),
             ChangeWorkResult::ActionDone(outcome) => {
                 self.is_changing = false;
                 self.show_outcome(entry, *outcome);
@@ -99,16 +100,16 @@ impl App {
 
     /// Updates the card of a trial: shows the conflicts of an undecided trial, or the decision that
     /// another program has made.
-    pub(super) fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
+    pub(super) fn trial_read(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
         // A decision made in this interface is reported when it is carried out.
         let Some(set) = set.filter(|_| !self.is_changing) else {
             return;
         };
-        let waits = self
+        let is_undecided = self
             .transcript
             .get(entry)
             .is_some_and(CardEntry::is_undecided);
-        if !waits {
+        if !is_undecided {
             return;
         }
         if change_actions::is_undecided(&set) {
@@ -188,7 +189,8 @@ impl App {
         true
     }
 
-    /// Plans an action; its question follows. Returns why the action is not available.
+    /// Starts planning an action, about which a question follows. Returns a message if the action
+    /// is not available.
     fn propose_action(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
         if self.is_changing {
             return Some(BUSY_MESSAGE.to_owned());
@@ -229,12 +231,12 @@ impl App {
     fn action_proposed(
         &mut self,
         entry: EntryId,
-        looked: Result<Box<ProposedAction>, Box<ActionOutcome>>,
+        planned: Result<Box<ProposedAction>, Box<ActionOutcome>>,
         now: Duration,
     ) {
         self.is_changing = false;
         let command = self.transcript.get(entry).map(CardEntry::command);
-        match (looked, command) {
+        match (planned, command) {
             (Ok(proposed), Some(command)) => {
                 let command = command.to_owned();
                 let waiting = OpenQuestion::Changes {
@@ -273,7 +275,7 @@ impl App {
         self.diff = None;
         self.transcript.update_sets(&outcome.sets);
         self.transcript.change(entry, |entry| {
-            let way = if entry.is_of_earlier_run() {
+            let hint = if entry.is_of_earlier_run() {
                 COPY_OR_DISCARD_HINT
             } else {
                 TRY_AGAIN_HINT
@@ -283,7 +285,7 @@ impl App {
                 return;
             };
             let mut lines = outcome.lines;
-            lines.extend(outcome.is_stale.then(|| way.to_owned()));
+            lines.extend(outcome.is_stale.then(|| hint.to_owned()));
             lines.extend(may_still_run.then(|| change_actions::MAY_STILL_RUN_HINT.to_owned()));
             changes.refused = outcome.refused || !outcome.not_done.is_empty();
             if outcome.refused {

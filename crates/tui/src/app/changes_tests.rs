@@ -154,7 +154,7 @@ fn keys_are_text_unless_a_card_is_selected_even_with_a_line_on_the_prompt() {
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     let looks = letter(&mut app, 'u', NOW);
     assert!(matches!(&looks[..], [Effect::Changes { .. }]), "{looks:?}");
-    // A key that would replace the line does not.
+    // A key that would replace the line does not act.
     assert!(letter(&mut app, 'e', NOW).is_empty());
     let outcome = "the command would replace the line: ctrl+c clears the line";
     assert_eq!(app.message.as_deref(), Some(outcome));

@@ -45,7 +45,8 @@ impl App {
         self.effects.extend(next.map(Effect::LookUp));
     }
 
-    /// Starts a completion at the cursor. In an empty further line, Tab inserts a tab.
+    /// Starts a completion at the cursor. In an empty line after the first, Tab inserts a
+    /// tab.
     pub(super) fn complete(&mut self) {
         let before = self.prompt.text_before_cursor();
         let line = before.rsplit('\n').next().unwrap_or_default();

@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Number of trials that become cards at once.
 const MAX_TRIALS: usize = 20;
 
-/// The message if a key would run or type the command of such a card: the stored command may be
-/// cut, and its secrets are removed.
+/// The message if a key would run or type the command of a trial of an earlier run: the stored
+/// command may be cut, and its secrets are removed.
 const CUT_COMMAND_MESSAGE: &str = "the stored command may be cut: type it";
 
 impl App {
-    /// Starts reading trials of earlier runs if none has a card yet, or if the last card is
-    /// selected. Returns true if so.
+    /// Starts reading trials of earlier runs if none has a card yet, or if the first undecided
+    /// trial is selected. Returns true if it reads.
     pub(super) fn read_held_trials(&mut self) -> bool {
         let has_some = self.transcript.has_earlier();
         if self.held_trials.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
@@ -27,13 +27,13 @@ impl App {
         true
     }
 
-    /// Adds cards for the trials that still await a decision. Then selects one, if that has waited
-    /// for the cards.
+    /// Adds cards for the trials that still await a decision. Then selects one, if
+    /// `selects_trial_when_read` is set.
     pub(super) fn held_trials_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
         self.held_trials.retain(|id| !wanted.contains(id));
         let shown = trials.len();
         for trial in trials.into_iter().rev() {
-            self.transcript.add_earlier(card(trial));
+            self.transcript.add_earlier(trial_card(trial));
         }
         let shows_more =
             !std::mem::take(&mut self.selects_trial_when_read) || self.select_next_trial();
@@ -56,21 +56,21 @@ impl App {
         true
     }
 
-    /// Returns true if the selected card is of an earlier run. Sets a message that its command
-    /// cannot be run again.
+    /// Returns true if the selected card is of an earlier run. In that case, sets a message that
+    /// the command cannot be run again.
     pub(super) fn is_of_earlier_run(&mut self) -> bool {
-        let is_it = self
+        let is_earlier = self
             .transcript
             .current()
             .is_some_and(CardEntry::is_of_earlier_run);
-        if is_it {
+        if is_earlier {
             self.message = Some(CUT_COMMAND_MESSAGE.to_owned());
         }
-        is_it
+        is_earlier
     }
 }
 
-fn card(trial: Changes) -> Card {
+fn trial_card(trial: Changes) -> Card {
     let command = trial.command.clone();
     let mut card = ToolCard::new(command.unwrap_or_else(|| format!("# trial {}", trial.id)));
     card.state = CardState::Earlier;

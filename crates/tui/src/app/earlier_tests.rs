@@ -18,8 +18,8 @@ fn trial(id: u64) -> Changes {
 /// An app at its start, with this number of trials of earlier runs.
 fn app_with_trials(count: u64) -> App {
     let mut app = app(Some(true));
-    let (trials, session) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
-    app.update(Msg::HeldTrialsFound { trials, session });
+    let (trials, state_dir) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
+    app.update(Msg::HeldTrialsFound { trials, state_dir });
     app.take_effects();
     app
 }
@@ -32,7 +32,7 @@ fn f6(app: &mut App) -> usize {
         _ => None,
     });
     let Some(wanted) = read else {
-        // Only the selected one is looked at.
+        // Only the selected trial is examined.
         return 0;
     };
     let trials: Vec<Changes> = wanted.iter().map(|id| trial(id.0)).collect();
@@ -123,8 +123,8 @@ fn earlier_trials_are_named_in_the_available_width() {
     let mut app = app(Some(true));
     let mut trial = trial(7);
     trial.command = Some("echo ".to_owned() + &"long ".repeat(12) + "end > a");
-    let (trials, session) = (vec![trial], "tui-p".to_owned());
-    app.update(Msg::HeldTrialsFound { trials, session });
+    let (trials, state_dir) = (vec![trial], "tui-p".to_owned());
+    app.update(Msg::HeldTrialsFound { trials, state_dir });
     for (width, wanted) in [
         (100, "end > a · Δ +1"),
         (50, "long l… · Δ +1"),
@@ -228,7 +228,7 @@ fn conflicts_of_a_selected_trial_are_shown() {
         .and_then(|(_, changes)| changes.set.in_the_way());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
-    // So a commit is not offered.
+    // Because of the conflict, the card does not offer a commit.
     let keys = app
         .focused_changes()
         .map(|(_, set)| crate::change_actions::keys_text(set));

@@ -171,8 +171,8 @@ impl App {
     fn go_to_next_trial(&mut self) {
         let reads = self.read_held_trials();
         // A trial that has a card is selected at once: the next key may be meant for it.
-        let has_own = !self.transcript.has_earlier() && self.transcript.undecided().count() > 0;
-        self.selects_trial_when_read = reads && !has_own;
+        let has_card = !self.transcript.has_earlier() && self.transcript.undecided().count() > 0;
+        self.selects_trial_when_read = reads && !has_card;
         if !self.selects_trial_when_read {
             self.select_next_trial();
         }

@@ -8,8 +8,8 @@ use std::time::Duration;
 const MESSAGE_DURATION: Duration = Duration::from_secs(8);
 
 impl App {
-    /// Stores the time at which a new message appeared. Must be called after everything that may
-    /// have set one.
+    /// Stores the time at which a new message appeared. Must be called after every change that
+    /// may set a message.
     pub(crate) fn note_message_time(&mut self, now: Duration) {
         let is_known = |(shown, _): &(String, Duration)| Some(shown) == self.message.as_ref();
         if !self.shown_message.as_ref().is_some_and(is_known) {

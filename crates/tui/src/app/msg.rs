@@ -41,10 +41,11 @@ pub(crate) enum Msg {
         printed: Option<Box<JobOutput>>,
     },
     JobKilled(Result<String, String>),
-    /// Trials of earlier runs that await a decision, with the state directory of this run.
+    /// Trials of earlier runs that await a decision, with the name of the state directory of this
+    /// run.
     HeldTrialsFound {
         trials: Vec<Changes>,
-        session: String,
+        state_dir: String,
     },
     /// Trials of earlier runs that still await a decision.
     StillHeld(Vec<ChangesId>),
@@ -52,7 +53,7 @@ pub(crate) enum Msg {
     Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
     /// Change sets of background processes, by the cards of the commands that started them.
     BackgroundChanges {
-        of: Vec<(EntryId, ChangesId)>,
+        cards: Vec<(EntryId, ChangesId)>,
         sets: Vec<ListedChanges>,
     },
     /// The requested trials (`wanted`). Those that still await a decision become cards.
@@ -135,10 +136,10 @@ impl App {
             self.message.take_if(|message| is_over(message));
         }
         let unrecorded = self.journal_gap_lines(&end);
-        let outside = denial_hint(self.sandbox.escalation, self.is_safe_mode);
+        let sandbox_hint = denial_hint(self.sandbox.escalation, self.is_safe_mode);
         self.transcript.change(entry, |entry| {
             entry.finish();
-            end.show_on(entry, outside);
+            end.show_on(entry, sandbox_hint);
             entry.hold_back_survivors();
             if let Some(footer) = entry.card.footer_mut() {
                 footer.extend(unrecorded.into_iter().flatten());
@@ -188,20 +189,20 @@ impl App {
                 }
                 self.effects.push(Effect::ListJobs);
             }
-            Msg::HeldTrialsFound { trials, session } => {
+            Msg::HeldTrialsFound { trials, state_dir } => {
                 self.held_trials = trials.iter().map(|trial| trial.id).collect();
                 if !trials.is_empty() {
-                    let note = Note::Held(HeldNote::new(trials, session));
+                    let note = Note::Held(HeldNote::new(trials, state_dir));
                     self.transcript.add(Card::Note(note), Duration::ZERO);
                 }
             }
             Msg::BackgroundChanges {
-                of,
+                cards,
                 sets: background,
-            } => self.set_background_changes(of, &background),
+            } => self.set_background_changes(cards, &background),
             Msg::Undecided(all) => all
                 .into_iter()
-                .for_each(|(entry, set)| self.shown(entry, set)),
+                .for_each(|(entry, set)| self.trial_read(entry, set)),
             Msg::StillHeld(held) => self.held_trials.retain(|id| held.contains(id)),
             Msg::HeldTrialsRead { wanted, trials } => self.held_trials_read(&wanted, trials),
             Msg::Opened(Ok((view, title, command))) => {

@@ -24,13 +24,13 @@ use std::time::Duration;
 /// The reason of a call that F4 runs outside of the sandbox. It is recorded in the journal.
 const USER_REASON: &str = "the user at the terminal asked for it (F4)";
 
-/// Shown on the card of such a call until the call ends.
+/// Shown on the card of a call outside of the sandbox, until the call ends.
 const OUTSIDE_NOTE: &str = "outside of the sandbox, as you asked (F4)";
 
 /// Shown on the card of a trial that starts a background command, in front of that command.
 const BACKGROUND_TRIAL_NOTE: &str = "background processes end with the trial";
 
-/// Maximum number of columns of that background command.
+/// Maximum number of columns of the background command after [`BACKGROUND_TRIAL_NOTE`].
 const MAX_BACKGROUND_COLUMNS: usize = 40;
 
 /// Maximum number of columns of the variables that a line sets and that are lost.
@@ -134,7 +134,7 @@ impl App {
 
     /// Returns true if an event belongs to the prompt although a command from the queue runs on a
     /// terminal.
-    pub(super) fn is_for_line(&self, event: &Event, now: Duration) -> bool {
+    pub(super) fn is_for_prompt(&self, event: &Event, now: Duration) -> bool {
         let is_typed = matches!(event, Event::Key(_) | Event::Paste(_));
         is_typed && self.call_keys_from.is_some_and(|from| now < from)
     }
@@ -177,15 +177,15 @@ impl App {
     }
 
     /// Returns whether a call gets a terminal; `None` if terminals are not available.
-    fn on_terminal(&self, request: &Request, wants: bool) -> Option<bool> {
+    fn on_terminal(&self, request: &Request, needs_terminal: bool) -> Option<bool> {
         // A command on a terminal shows its effects and cannot be a trial.
         let is_trial = request.trial.is_some();
-        let asks = request.pty == Some(true) || wants;
+        let asks = request.pty == Some(true) || needs_terminal;
         self.terminal.map(|always| (always || asks) && !is_trial)
     }
 
-    /// Handles commands such as `exit`, which a shell handles itself and a call's shell could not.
-    /// Returns true if the line is one.
+    /// Handles commands such as `exit` that have a meaning only in an interactive shell, not in the
+    /// shell of a call. Returns true if the line is such a command.
     fn handle_shell_word(&mut self, line: &str) -> bool {
         let notice = match line {
             // As in a shell, `exit` runs after the commands before it.
@@ -282,22 +282,22 @@ impl App {
                 (reads, "`read` takes effect".to_owned()),
                 (!set.is_empty(), format!("`{set}` takes effect")),
             ];
-            for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
+            for (_, what) in is_lost.iter().filter(|(is_needed, _)| *is_needed) {
                 let notice = format!("{what} for this line only: {why}");
                 card.host_lines.push(FooterLine::Notice(notice));
             }
         } else {
             request.session.clone_from(&self.shell);
             // A shell stays in its working directory if that exists.
-            let instead = self.directory.fallback.as_ref();
-            request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
+            let fallback = self.directory.fallback.as_ref();
+            request.cwd = fallback.and_then(|fallback| fallback.to_str().map(str::to_owned));
             self.add_functions(script.parsed.functions());
             self.aliases.apply_script(&script);
             self.functions.apply_script(&script);
         }
-        if let Some(instead) = &self.directory.fallback {
-            let (directory, instead) = (self.directory.directory.display(), instead.display());
-            let notice = format!("{directory} cannot be entered: this starts in {instead}");
+        if let Some(fallback) = &self.directory.fallback {
+            let (directory, fallback) = (self.directory.directory.display(), fallback.display());
+            let notice = format!("{directory} cannot be entered: this starts in {fallback}");
             card.host_lines.push(FooterLine::Notice(notice));
         }
         let live = live_updates();
@@ -368,8 +368,8 @@ impl App {
             return;
         }
         let request = Request::new(command).pty(Some(true));
-        let is_it = self.transcript.current().map(|entry| entry.id) == self.call;
-        if is_it && self.call.is_some() && self.prompt.is_empty() {
+        let is_running = self.transcript.current().map(|entry| entry.id) == self.call;
+        if is_running && self.call.is_some() && self.prompt.is_empty() {
             self.queue.push_front(request);
             let gently = std::mem::take(&mut self.interrupts_call);
             self.effects.push(Effect::ReplaceCall { gently });
@@ -381,9 +381,9 @@ impl App {
     }
 
     /// Returns the command that a key acts on: the line, or else the command of the selected or
-    /// last card. If there is none, sets a message. `trial` is the message for a trial, on which
-    /// this key does not act.
-    fn command_for_key(&mut self, what: &str, trial: &str) -> Option<String> {
+    /// last card. If there is none, sets a message, in which `action` says what cannot be done.
+    /// `trial` is the message for a trial, on which this key does not act.
+    fn command_for_key(&mut self, action: &str, trial: &str) -> Option<String> {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
         let current = self.transcript.current().filter(|_| !is_typed);
@@ -393,9 +393,9 @@ impl App {
             Some(_) => None,
             None => Some(text.clone()).filter(|_| is_typed),
         };
-        let is_own = parse_bang(&text).is_some() || (current.is_some() && command.is_none());
-        let why = if is_own {
-            format!("Only tool calls can be {what}: leave out the `!`.")
+        let is_bang = parse_bang(&text).is_some() || (current.is_some() && command.is_none());
+        let why = if is_bang {
+            format!("Only tool calls can be {action}: leave out the `!`.")
         } else if is_trial {
             trial.to_owned()
         } else if command.is_none() {

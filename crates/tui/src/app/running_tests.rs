@@ -24,14 +24,14 @@ fn calls_queue_behind_the_running_one_and_can_be_taken_back() {
         assert!(enters(&mut app, waits).is_empty());
         assert!(app.prompt.is_empty());
     }
-    // The last one comes back, and is not run.
+    // The last queued command returns to the prompt, and does not run.
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!((app.prompt.text().as_str(), app.queue.len()), ("three", 2));
     app.prompt.clear();
     let call = app.call.unwrap();
     ended(&mut app, call);
     assert_eq!(starts(&app.take_effects()), ["one"]);
-    // A cancel brings the others back, in order.
+    // After a cancel, the other commands return to the prompt, in order.
     enters(&mut app, "four");
     app.handle_event(&Event::Paste("typed".to_owned()), NOW);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
@@ -54,7 +54,7 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     enters(&mut app, "ls");
     app.handle_event(&Event::Paste("echo he".to_owned()), NOW);
     assert_eq!((end(&mut app).as_str(), app.queue.len()), ("", 2));
-    // The line queues behind the waiting command, even if that waits only for the line.
+    // The line queues behind the waiting command, even if the command waits only for the line.
     app.handle_event(&Event::Paste("llo".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(starts(&effects), ["vim a"]);
@@ -98,12 +98,12 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     let moment = MIN_SHOWN_TIME;
     enters(&mut app, "sleep 3");
     enters(&mut app, "vim a");
-    assert!(!app.is_for_line(&key, NOW));
+    assert!(!app.is_for_prompt(&key, NOW));
     assert_eq!(end(&mut app), "vim a");
-    assert!(app.is_for_line(&key, NOW) && !app.is_for_line(&key, NOW + moment));
+    assert!(app.is_for_prompt(&key, NOW) && !app.is_for_prompt(&key, NOW + moment));
     end(&mut app);
     enters(&mut app, "vim a");
-    assert!(!app.is_for_line(&key, NOW));
+    assert!(!app.is_for_prompt(&key, NOW));
     end(&mut app);
     // A command that needs no keys does not wait.
     enters(&mut app, "sleep 3");
@@ -258,7 +258,7 @@ fn queued_trial_stays_a_trial_when_taken_back() {
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(app.prompt.text(), "rm x");
-    // An editor does not change that.
+    // After the editor, the line is still a trial.
     app.editor_ended(Ok("rm y".to_owned()));
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
     let trials = |app: &App| app.queue.iter().filter(|it| it.trial.is_some()).count();
@@ -268,7 +268,7 @@ fn queued_trial_stays_a_trial_when_taken_back() {
     ctrl(&mut app, 'c');
     enters(&mut app, "ls");
     assert_eq!((app.queue.len(), trials(&app)), (1, 0));
-    // After a cancel, all queued commands are one text, and none of it runs for real.
+    // After a cancel, all queued commands are one text, which runs as a trial.
     app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);

@@ -20,7 +20,7 @@ pub(crate) struct CompletionInput {
     pub(crate) path: Vec<PathBuf>,
     /// Functions and aliases.
     pub(crate) defined: Vec<String>,
-    /// Names of variables; needed only if [`variables::written`] returns a variable.
+    /// Names of variables; needed only if [`variables::typed_variable`] returns one.
     pub(crate) variables: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn complete(input: &CompletionInput) -> Completion {
 }
 
 impl Completion {
-    /// Runs `find`; if it finds no candidate, runs it again without regard to case.
+    /// Runs `find`. If there is no candidate, runs `find` again and ignores case.
     fn fill_with(&mut self, mut find: impl FnMut(&mut Self)) {
         find(self);
         if self.candidates.is_empty() && !self.written.is_empty() {
@@ -127,7 +127,7 @@ impl Completion {
             self.candidates.extend(targets);
             return;
         }
-        // As in `--file=src/ma`.
+        // Only the value of `--file=src/ma` is completed.
         let raw = &input.before[self.start..];
         if raw.starts_with('-')
             && let (Some(at), Some((_, value))) = (raw.find('='), self.written.split_once('='))
@@ -171,7 +171,10 @@ impl Completion {
             [only] => Some(self.edit_for(only)),
             _ => self.common_prefix().map(|common| {
                 let keeps_tilde = self.before[self.start..].starts_with('~');
-                (self.start, quoted::open(common, self.quote, keeps_tilde))
+                (
+                    self.start,
+                    quoted::quote_open(common, self.quote, keeps_tilde),
+                )
             }),
         }
     }
@@ -179,7 +182,7 @@ impl Completion {
     /// Returns the edit that inserts one of the candidates.
     pub(crate) fn edit_for(&self, candidate: &Candidate) -> (usize, String) {
         let keeps_tilde = self.before[self.start..].starts_with('~');
-        let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);
+        let mut text = quoted::quote_open(&candidate.word, self.quote, keeps_tilde);
         if let Some(closer) = self.suffix {
             text.push_str(closer);
         } else if !candidate.continues {

@@ -1,5 +1,5 @@
-//! Words after `git`: its commands, and the branches and tags of the repository, as its files name
-//! them.
+//! Completes words after `git`: commands, and the branches and tags that the files of the
+//! repository name.
 
 use super::candidate::{Candidate, NamePrefix};
 use super::repository::{reference_names, remotes};
@@ -186,7 +186,7 @@ enum WordsAfter {
     Remotes,
 }
 
-/// Kinds of references.
+/// Prefixes of the kinds of references.
 const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 const TAGS: &str = "refs/tags/";
@@ -212,7 +212,8 @@ impl GitCandidates {
     }
 }
 
-/// Returns the candidates after these words. `None` if the word is not completed as one of git's.
+/// Returns the candidates after the words `before`. `None` if another module must complete the
+/// word: a path, an option, or a word of another program.
 pub(super) fn complete(
     before: &[String],
     prefix: NamePrefix<'_>,
@@ -244,14 +245,14 @@ pub(super) fn complete(
     }
     let mut operands = words.iter().filter(|word| !word.starts_with('-'));
     let commits = [HEADS, REMOTES, TAGS];
-    if let Some((_, own)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
-        let Some(verb) = operands.next() else {
+    if let Some((_, subcommands)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
+        let Some(subcommand) = operands.next() else {
             return Some(GitCandidates {
-                candidates: prefix.matching(own.iter().map(|(name, _)| *name)),
+                candidates: prefix.matching(subcommands.iter().map(|(name, _)| *name)),
                 paths_too: false,
             });
         };
-        let after = own.iter().find(|(name, _)| name == verb);
+        let after = subcommands.iter().find(|(name, _)| name == subcommand);
         let names = match after.map_or(WordsAfter::Paths, |(_, after)| *after) {
             WordsAfter::Nothing => Vec::new(),
             WordsAfter::Paths => return None,

@@ -76,7 +76,8 @@ impl CandidateList {
         ListRequest::Replace(start, text)
     }
 
-    /// Moves the selection by this many candidates; after the last follows the first.
+    /// Moves the selection by this many candidates. At an end of the list, it continues at the
+    /// other.
     fn move_selection(&mut self, by: isize) {
         let count = self.labels.len().max(1).cast_signed();
         let to = (self.selected.cast_signed() + by).rem_euclid(count);

@@ -1,5 +1,5 @@
-//! The targets that a makefile names literally. Nothing of the makefile is run, so targets from
-//! functions, patterns and includes are unknown.
+//! The targets that a makefile names literally. The makefile is not run, so targets from functions,
+//! patterns and includes are unknown.
 
 use super::candidate::{Candidate, NamePrefix};
 use std::fs::File;

@@ -24,7 +24,7 @@ impl PathSearch<'_> {
     pub(super) fn candidates(&self) -> (Vec<Candidate>, bool) {
         let NamePrefix {
             written,
-            ignores_case: folds,
+            ignores_case,
         } = self.written;
         if self.home.is_some() && written == "~" {
             let home = Candidate {
@@ -40,7 +40,7 @@ impl PathSearch<'_> {
         };
         let prefix = NamePrefix {
             written,
-            ignores_case: folds,
+            ignores_case,
         };
         let Ok(entries) = fs::read_dir(self.searched_directory(above)) else {
             return (Vec::new(), false);

@@ -5,7 +5,7 @@ const SPECIAL_CHARS: &str = " \t|&;()<>$`\\\"'*?[]#{}!~^";
 
 /// Quotes a word that may continue: adds the opening `quote`, if there is one, but no closing one.
 /// `keeps_tilde`: a leading `~` is the home directory.
-pub(super) fn open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String {
+pub(super) fn quote_open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String {
     let mut out = String::with_capacity(word.len() + 2);
     out.extend(quote);
     for (at, c) in word.chars().enumerate() {

@@ -77,12 +77,12 @@ fn git_directory(directory: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    // In a worktree, `.git` is a file that names the worktree's directory, and a file there names
-    // the common one.
+    // In a worktree, `.git` is a file with the path of the worktree's git directory. There,
+    // `commondir` has the path of the common git directory.
     let text = fs::read_to_string(&dot_git).ok()?;
-    let own = above.join(text.strip_prefix("gitdir:")?.trim());
-    match fs::read_to_string(own.join("commondir")) {
-        Ok(common) => Some(own.join(common.trim())),
-        Err(_) => Some(own),
+    let worktree_git = above.join(text.strip_prefix("gitdir:")?.trim());
+    match fs::read_to_string(worktree_git.join("commondir")) {
+        Ok(common) => Some(worktree_git.join(common.trim())),
+        Err(_) => Some(worktree_git),
     }
 }

@@ -44,13 +44,13 @@ impl EventLoop {
         } else {
             self.app.directory.directory.clone()
         };
-        let own = SessionName(USER_SHELL.to_owned());
+        let user_shell = SessionName(USER_SHELL.to_owned());
         let shell = if is_bang {
-            Some(own)
+            Some(user_shell)
         } else {
             self.app.shell.clone()
         };
-        let of_variable = typed_variable(&before).is_some();
+        let is_variable = typed_variable(&before).is_some();
         let known = self.app.prompt.commands.as_deref();
         let mut input = CompletionInput {
             before,
@@ -63,7 +63,7 @@ impl EventLoop {
         let busy = Arc::clone(&self.completing);
         let session = Arc::clone(&self.session);
         let found = tokio::spawn(async move {
-            if of_variable {
+            if is_variable {
                 input.variables = variables(&session, shell.as_ref()).await;
             }
             let look = move || {
@@ -125,11 +125,12 @@ impl EventLoop {
                 Ok(ConfiguredNames {
                     names,
                     aliases,
-                    path: own,
-                }) if !names.is_empty() || own.is_some() => {
+                    path: configured_path,
+                }) if !names.is_empty() || configured_path.is_some() => {
                     let _ = sender.send(Msg::Aliases(aliases));
-                    let own = own.map(|own| std::env::split_paths(&own).collect());
-                    read_into(sender.clone(), own.unwrap_or(path), names);
+                    let configured_path =
+                        configured_path.map(|path| std::env::split_paths(&path).collect());
+                    read_into(sender.clone(), configured_path.unwrap_or(path), names);
                     if let Some(definitions) = session.configured_definitions().await {
                         let text = String::from_utf8_lossy(&definitions.text);
                         let _ = sender.send(Msg::Functions(Functions::read(&text)));
@@ -150,8 +151,8 @@ impl EventLoop {
     }
 }
 
-/// The names of a shell's exported variables: those it would start with, and those it has exported
-/// since.
+/// Returns the names of a shell's exported variables: the initial ones, and the ones that the shell
+/// has exported since.
 async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<String> {
     let initial = session.tool().environment().variables.keys();
     let initial = initial.filter_map(|name| name.to_str().map(str::to_owned));

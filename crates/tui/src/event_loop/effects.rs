@@ -1,5 +1,5 @@
-//! Carries out the interface's effects: running, reading, ending. Slow ones run in tasks that send
-//! messages.
+//! Carries out the interface's effects: running, reading, ending. Slow effects run in tasks that
+//! send messages.
 
 use super::EventLoop;
 use super::shutdown::JOB_GRACE;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl EventLoop {
-    fn interrupt(&mut self, own: bool) {
-        let running = if own { &self.bang } else { &self.call }.clone();
+    fn interrupt(&mut self, is_bang: bool) {
+        let running = if is_bang { &self.bang } else { &self.call }.clone();
         self.tasks.spawn(running.interrupt(Arc::clone(&self.clock)));
     }
 
@@ -45,8 +45,8 @@ impl EventLoop {
         );
         self.tasks.spawn(async move {
             let mut request = request;
-            let own = request.session.clone();
-            let definitions = match own {
+            let call_shell = request.session.clone();
+            let definitions = match call_shell {
                 None => {
                     calls::with_shell_state(&session, &mut request, shell.as_ref(), definitions)
                         .await
@@ -59,7 +59,7 @@ impl EventLoop {
             };
             let end = calls::call(&session, request, extras, &live, &running).await;
             running.mark_ended();
-            if let Some(shell) = own {
+            if let Some(shell) = call_shell {
                 known.update(&session, &shell, &end, defines).await;
             }
             let now = clock.now();
@@ -158,13 +158,13 @@ impl EventLoop {
                     now: clock.now(),
                 });
             }
-            Effect::FindBackgroundChanges(of) => {
+            Effect::FindBackgroundChanges(cards) => {
                 let sets = self.session.changes();
                 // Without a store, there are no change sets.
                 self.read_in_background(move || {
-                    let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
+                    let calls: Vec<ChangesId> = cards.iter().map(|(_, id)| *id).collect();
                     let sets = sets.background_of(&calls).unwrap_or_default();
-                    Msg::BackgroundChanges { of, sets }
+                    Msg::BackgroundChanges { cards, sets }
                 });
             }
             Effect::ReadUndecided(all) => self.read_undecided(all),

@@ -1,4 +1,5 @@
-//! The history of typed commands: its file, and the entries of this run that are still open.
+//! The history of typed commands: its file, and the entries of this run whose
+//! commands have not ended.
 
 use crate::transcript::EntryId;
 use agent_bash::core::{Clock, Timestamp};

@@ -18,12 +18,12 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long the end may take before the line is printed.
 const SILENT_TIME: Duration = Duration::from_millis(300);
 
-/// Maximum number of columns of a command in that line.
+/// Maximum number of columns of a command in the printed line.
 const MAX_COMMAND_COLUMNS: usize = 60;
 
 impl EventLoop {
-    /// Ends running commands, and jobs if `ending`, and waits for their end.
-    pub(super) async fn shut_down(mut self, ending: bool) -> JobsAtExit {
+    /// Ends running commands, and jobs if `ends_jobs`, and waits for their end.
+    pub(super) async fn shut_down(mut self, ends_jobs: bool) -> JobsAtExit {
         self.call.cancel.cancel();
         self.bang.cancel.cancel();
         let running = self.app.call.into_iter().chain(self.app.bang);
@@ -31,7 +31,7 @@ impl EventLoop {
         let names: Vec<String> = running
             .map(|entry| quoted_command(entry.command()))
             .collect();
-        let what = if names.is_empty() {
+        let message = if names.is_empty() {
             "waiting for files to be read or written".to_owned()
         } else {
             format!("ending {}", names.join(" and "))
@@ -39,24 +39,24 @@ impl EventLoop {
         let tasks = &mut self.tasks;
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
-            () = announce_if_slow(&*self.clock, &what, all) => {}
+            () = announce_if_slow(&*self.clock, &message, all) => {}
             () = self.clock.sleep(SHUTDOWN_TIMEOUT) => {}
         }
         let Some(jobs) = self.session.jobs() else {
             return JobsAtExit::default();
         };
         let mut ended = Vec::new();
-        if ending {
+        if ends_jobs {
             for job in self::running(jobs) {
-                let what = format!("ending job {}, {}", job.id, quoted_command(&job.command));
+                let message = format!("ending job {}, {}", job.id, quoted_command(&job.command));
                 let kill = jobs.kill(&job.id, JOB_GRACE);
                 // Processes that cannot be ended are reported as running.
-                let _ = announce_if_slow(&*self.clock, &what, kill).await;
+                let _ = announce_if_slow(&*self.clock, &message, kill).await;
                 ended.push(job);
             }
         }
         let running = self::running(jobs);
-        ended.retain(|job| running.iter().all(|it| it.id != job.id));
+        ended.retain(|job| running.iter().all(|other| other.id != job.id));
         JobsAtExit { running, ended }
     }
 }
@@ -65,8 +65,8 @@ fn quoted_command(command: &str) -> String {
     format!("`{}`", shortened(command, MAX_COMMAND_COLUMNS))
 }
 
-/// Waits for `done`, and prints `what` if that takes longer than a moment.
-async fn announce_if_slow<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
+/// Waits for `done`, and prints `message` if that takes longer than a moment.
+async fn announce_if_slow<T>(clock: &dyn Clock, message: &str, done: impl Future<Output = T>) -> T {
     tokio::pin!(done);
     tokio::select! {
         biased;
@@ -74,7 +74,7 @@ async fn announce_if_slow<T>(clock: &dyn Clock, what: &str, done: impl Future<Ou
         () = clock.sleep(SILENT_TIME) => {}
     }
     // A closed stderr must not prevent the end.
-    let _ = writeln!(io::stderr(), "{what} …");
+    let _ = writeln!(io::stderr(), "{message} …");
     done.await
 }
 

@@ -23,8 +23,8 @@ impl EventLoop {
 
     /// Stores a typed command that has started, or will never start.
     fn add_typed(&mut self, entry: Option<EntryId>, command: String) {
-        let is_own = parse_bang(&command).is_some();
-        let directory = if is_own {
+        let is_bang = parse_bang(&command).is_some();
+        let directory = if is_bang {
             self.session.user_cwd()
         } else {
             self.app.directory.directory.clone()
@@ -46,8 +46,8 @@ impl EventLoop {
     /// Stores the outcome of a command.
     pub(super) fn store_outcome(&mut self, entry: EntryId, end: &CallEnd) {
         if let Some(mut typed) = self.history.running.remove(&entry) {
-            let (how, took_ms) = end.for_history();
-            (typed.end, typed.took_ms) = (Some(how), took_ms);
+            let (outcome, took_ms) = end.for_history();
+            (typed.end, typed.took_ms) = (Some(outcome), took_ms);
             self.store(&typed);
         }
     }
@@ -65,7 +65,7 @@ impl EventLoop {
         });
     }
 
-    /// Reads the stored history, including that of other runs.
+    /// Reads the stored history, including the entries of other runs.
     pub(super) fn read_history(&mut self) {
         let Some(file) = self.history.file.clone() else {
             return;

@@ -22,7 +22,7 @@ pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
             ("enter", "run as a tool call, or queue it"),
             (
                 "!command !!command",
-                "your own shell; of !! the model sees nothing",
+                "your own shell; !! is hidden from the model",
             ),
             ("f3", "run it, or the last one, as a trial"),
             ("f4 f5", "run it outside of the sandbox; on a terminal"),
@@ -81,12 +81,15 @@ pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
         title: "In the line",
         keys: &[
             ("alt+b ctrl+←", "a word back"),
-            ("alt+f ctrl+→", "a word on; at the end, of the suggestion"),
-            ("ctrl+a home", "its beginning"),
-            ("ctrl+e end →", "its end; there, take the suggestion"),
+            (
+                "alt+f ctrl+→",
+                "a word forward, or a word of the suggestion",
+            ),
+            ("ctrl+a home", "the beginning of the line"),
+            ("ctrl+e end →", "the end; there, take the suggestion"),
             ("backspace ctrl+h", "delete the character before the cursor"),
-            ("delete", "delete the one at it"),
-            ("alt+backspace alt+d", "delete a word back, on"),
+            ("delete", "delete the character at the cursor"),
+            ("alt+backspace alt+d", "delete a word back, a word forward"),
             (
                 "ctrl+w ctrl+u ctrl+k",
                 "delete back to a blank, to the beginning, to the end",
@@ -104,7 +107,7 @@ pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
     KeyGroup {
         title: "The list of tab",
         keys: &[
-            ("tab ↓ shift+tab ↑ ← →", "go through it"),
+            ("tab ↓ shift+tab ↑ ← →", "go through the list"),
             ("enter esc", "take it; close"),
         ],
     },

@@ -5,8 +5,8 @@ use super::prompt_memory::Argument;
 use agent_bash_render::syntax::tokens::Tokens;
 
 impl Prompt {
-    /// Inserts the last argument of the previous line. A repetition replaces it with the last
-    /// argument of the line before.
+    /// Inserts the last argument of the previous line. A repetition replaces the inserted
+    /// argument by the last argument of the line before that.
     pub(super) fn insert_last_argument(&mut self) {
         let before = self.text_before_cursor();
         let last = self.argument.take().filter(|last| last.before == before);

@@ -10,8 +10,9 @@ use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 const MAX_TEXT_BYTES: usize = 16 << 10;
 
 impl Prompt {
-    /// Returns the command to look up, if it is not the last one, or if `again`. Only the first
-    /// command of a line: earlier commands could create later ones, or change the directory.
+    /// Returns the command to look up, if it differs from the last one looked up, or if `again` is
+    /// set. Only the first command of a line is looked up: it could create later commands, or
+    /// change the directory.
     pub(crate) fn wanted_path(&mut self, again: bool) -> Option<String> {
         let text = self.text();
         let path = first_path(text.trim_start_matches('!'));

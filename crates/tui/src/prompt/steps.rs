@@ -18,7 +18,7 @@ pub(super) enum StepKind {
     DeletedAt,
     /// A line of the history replaced the typed text.
     Recalled,
-    /// A step that joins no other.
+    /// A step that is never joined with another one.
     Other,
 }
 
@@ -46,7 +46,7 @@ struct EditStep {
     inserted: String,
     /// The cursor's byte before and after the step.
     cursor: (usize, usize),
-    /// Whether the line was a trial before and after the step.
+    /// True if the line was a trial: before the step, and after the step.
     trial: (bool, bool),
 }
 
@@ -61,8 +61,8 @@ pub(super) struct LineState<T> {
 impl EditStep {
     /// The difference between two texts; `None` if they are equal.
     fn between(kind: StepKind, before: LineState<&str>, after: LineState<&str>) -> Option<Self> {
-        let (old, was) = (before.text, before.cursor);
-        let (new, is) = (after.text, after.cursor);
+        let (old, old_cursor) = (before.text, before.cursor);
+        let (new, new_cursor) = (after.text, after.cursor);
         if old == new {
             return None;
         }
@@ -70,7 +70,7 @@ impl EditStep {
         let prefix = old.chars().zip(new.chars()).take_while(same);
         let prefix: usize = prefix.map(|(a, _)| a.len_utf8()).sum();
         // If another `a` is typed into `aa|a`, the one at the cursor is new.
-        let at = prefix.min(was).min(is);
+        let at = prefix.min(old_cursor).min(new_cursor);
         let (old, new) = (&old[at..], &new[at..]);
         let suffix = old.chars().rev().zip(new.chars().rev()).take_while(same);
         let suffix: usize = suffix.map(|(a, _)| a.len_utf8()).sum();
@@ -79,12 +79,12 @@ impl EditStep {
             at,
             removed: old[..old.len() - suffix].to_owned(),
             inserted: new[..new.len() - suffix].to_owned(),
-            cursor: (was, is),
+            cursor: (old_cursor, new_cursor),
             trial: (before.is_trial, after.is_trial),
         })
     }
 
-    /// Merges the next step into this one if both belong together; otherwise returns it.
+    /// Merges `next` into this step if both belong together; otherwise returns `next`.
     fn join(&mut self, next: Self) -> Option<Self> {
         let is_same = self.kind == next.kind && self.cursor.1 == next.cursor.0;
         let end = self.at + self.inserted.len();
@@ -158,16 +158,16 @@ impl Steps {
     /// Undoes or redoes a step. Returns the resulting line.
     pub(super) fn undo_or_redo(
         &mut self,
-        back: bool,
+        is_undo: bool,
         mut text: String,
     ) -> Option<LineState<String>> {
-        let from = if back {
+        let from = if is_undo {
             &mut self.undoable
         } else {
             &mut self.redoable
         };
         let step = from.pop()?;
-        let (old, new, cursor, is_trial) = if back {
+        let (old, new, cursor, is_trial) = if is_undo {
             (&step.inserted, &step.removed, step.cursor.0, step.trial.0)
         } else {
             (&step.removed, &step.inserted, step.cursor.1, step.trial.1)
@@ -175,7 +175,7 @@ impl Steps {
         let end = step.at + old.len();
         text.get(step.at..end)?;
         text.replace_range(step.at..end, new);
-        let to = if back {
+        let to = if is_undo {
             &mut self.redoable
         } else {
             &mut self.undoable

@@ -28,7 +28,8 @@ impl Prompt {
         })
     }
 
-    /// Accepts the suggestion, or its first word, if `key` does so. Returns true if it does.
+    /// Accepts the suggestion, or its first word, if `key` is a key for that. Returns true in that
+    /// case.
     pub(super) fn accept_suggestion(&mut self, key: KeyEvent) -> bool {
         let takes_word = match (key.code, key.modifiers) {
             (KeyCode::Right | KeyCode::End, KeyModifiers::NONE)
@@ -48,7 +49,7 @@ impl Prompt {
     }
 }
 
-/// The first word, with the blanks before it; of a path, the first part.
+/// Returns the first word with the blanks before it; the first component, if the word is a path.
 fn first_word(rest: &str) -> &str {
     let blanks = rest.len() - rest.trim_start().len();
     let end = rest[blanks..].find(|c: char| c == '/' || c.is_whitespace());

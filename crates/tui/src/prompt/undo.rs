@@ -51,8 +51,8 @@ impl Prompt {
     }
 
     /// Undoes or redoes a step.
-    pub(super) fn undo_or_redo(&mut self, back: bool) {
-        if let Some(state) = self.steps.undo_or_redo(back, self.text()) {
+    pub(super) fn undo_or_redo(&mut self, is_undo: bool) {
+        if let Some(state) = self.steps.undo_or_redo(is_undo, self.text()) {
             self.set_state(&state);
         }
     }

@@ -1,4 +1,4 @@
-//! Words as bash's `unix-word-rubout` takes them: delimited by blanks.
+//! Deletes words as bash's `unix-word-rubout` does: words are delimited by blanks.
 
 use crate::clusters;
 use ratatui_textarea::TextArea;

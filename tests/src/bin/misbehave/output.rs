@@ -4,7 +4,7 @@ use crate::{Outcome, processes};
 use std::io::{self, BufWriter, Write};
 
 /// Bytes per write.
-const BLOCK: usize = 64 * 1024;
+const BLOCK_BYTES: usize = 64 * 1024;
 
 pub(crate) fn flood(bytes: &str) -> Outcome {
     repeat(b'x', bytes.parse()?)
@@ -15,11 +15,11 @@ pub(crate) fn nul(bytes: &str) -> Outcome {
 }
 
 fn repeat(byte: u8, count: usize) -> Outcome {
-    let block = vec![byte; BLOCK];
+    let block = vec![byte; BLOCK_BYTES];
     let mut out = io::stdout().lock();
     let mut left = count;
     while left > 0 {
-        let now = left.min(BLOCK);
+        let now = left.min(BLOCK_BYTES);
         out.write_all(&block[..now])?;
         left -= now;
     }
@@ -36,7 +36,7 @@ pub(crate) fn lines(count: &str) -> Outcome {
 }
 
 pub(crate) fn endless(_: &str) -> Outcome {
-    let block = vec![b'y'; BLOCK];
+    let block = vec![b'y'; BLOCK_BYTES];
     let mut out = io::stdout().lock();
     loop {
         out.write_all(&block)?;

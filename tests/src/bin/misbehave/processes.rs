@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A lingering process ends by itself after this time, so that a bug in the tests does not fill the
 /// machine.
-const AT_MOST: Duration = Duration::from_secs(600);
+const MAX_LINGER_TIME: Duration = Duration::from_secs(600);
 
 #[expect(
     clippy::disallowed_methods,
@@ -18,7 +18,7 @@ const AT_MOST: Duration = Duration::from_secs(600);
 #[expect(clippy::unnecessary_wraps, reason = "the signature of the table")]
 pub(crate) fn linger(until: &str) -> Outcome {
     let begin = std::time::Instant::now();
-    while begin.elapsed() < AT_MOST && (until.is_empty() || !Path::new(until).exists()) {
+    while begin.elapsed() < MAX_LINGER_TIME && (until.is_empty() || !Path::new(until).exists()) {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
@@ -40,24 +40,24 @@ pub(crate) fn bind(port: &str) -> Outcome {
 
 pub(crate) fn children(count: &str) -> Outcome {
     for _ in 0..count.parse::<u32>()? {
-        another(&["linger"])?.stdin(Stdio::null()).spawn()?;
+        this_program(&["linger"])?.stdin(Stdio::null()).spawn()?;
     }
     Ok(())
 }
 
 /// The outermost process of a daemon: waits for the middle one, as a shell would.
-pub(crate) fn daemon(how: &str) -> Outcome {
-    another(&["daemon-middle", how])?.status()?;
+pub(crate) fn daemon(output: &str) -> Outcome {
+    this_program(&["daemon-middle", output])?.status()?;
     Ok(())
 }
 
 /// The middle process: leaves the process group and the session, starts the daemon and exits, so
 /// that the daemon is orphaned.
-pub(crate) fn daemon_middle(how: &str) -> Outcome {
+pub(crate) fn daemon_middle(output: &str) -> Outcome {
     rustix::process::setsid()?;
-    let mut daemon = another(&["linger"])?;
+    let mut daemon = this_program(&["linger"])?;
     daemon.stdin(Stdio::null());
-    match how {
+    match output {
         "hold" => {}
         "close" => {
             daemon.stdout(Stdio::null()).stderr(Stdio::null());
@@ -69,12 +69,12 @@ pub(crate) fn daemon_middle(how: &str) -> Outcome {
     Ok(())
 }
 
-/// Re-executes this program.
+/// Returns a command that runs this program again.
 #[expect(
     clippy::disallowed_methods,
     reason = "starting processes is what it is for"
 )]
-fn another(arguments: &[&str]) -> io::Result<Command> {
+fn this_program(arguments: &[&str]) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments);
     Ok(command)
@@ -146,8 +146,8 @@ pub(crate) fn print_identity(_: &str) -> Outcome {
     reason = "it asks for the directory that is no more"
 )]
 pub(crate) fn lose_cwd(_: &str) -> Outcome {
-    let here = std::env::current_dir()?;
-    std::fs::remove_dir_all(&here)?;
+    let directory = std::env::current_dir()?;
+    std::fs::remove_dir_all(&directory)?;
     let answer = match std::env::current_dir() {
         Ok(path) => path.display().to_string(),
         Err(error) => error.to_string(),

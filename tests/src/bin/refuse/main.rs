@@ -20,7 +20,7 @@ fn condition(text: &str) -> Result<SeccompCondition> {
     let (index, value) = text
         .split_once(['=', '!'])
         .context("an argument has a value")?;
-    let is = if text.contains('!') {
+    let operator = if text.contains('!') {
         SeccompCmpOp::Ne
     } else {
         SeccompCmpOp::Eq
@@ -29,7 +29,7 @@ fn condition(text: &str) -> Result<SeccompCondition> {
     Ok(SeccompCondition::new(
         index.parse()?,
         width,
-        is,
+        operator,
         value.parse()?,
     )?)
 }

@@ -4,7 +4,7 @@ use super::super::command_line::{has_any, has_option};
 use super::super::path::{PathDanger, danger};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
-use crate::syntax::run::{Field, ResolvedCommand, shell_name};
+use crate::syntax::run::{Field, ResolvedCommand, is_shell};
 use regex::RegexBuilder;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -129,7 +129,7 @@ pub(in super::super) fn check_agent(
                 let word = scene.text.get(field.span.start..field.span.end);
                 word.is_some_and(|word| word.contains("$PPID") || word.contains("${PPID}"))
             };
-            let is_ours = || !ran.through.iter().any(|program| shell_name(program));
+            let is_ours = || !ran.through.iter().any(|program| is_shell(program));
             ran.arguments().iter().any(is_parent) && is_ours()
                 || (by_list || ran.arguments().iter().any(is_computed))
                     && scene.all.iter().any(|other| names_agent(other, scene))

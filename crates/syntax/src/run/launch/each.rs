@@ -11,7 +11,7 @@ use super::super::{Field, Machine};
 impl Machine<'_> {
     pub(super) fn xargs(&mut self, call: &Call, st: &mut ShellState) -> Value {
         const VALUED_OPTIONS: &str = "adEILnPs";
-        let (mut at, mut placeholder, mut lines) = (1, None, false);
+        let (mut at, mut placeholder, mut has_delimiter) = (1, None, false);
         while let Some(text) = call
             .words
             .get(at)
@@ -21,7 +21,7 @@ impl Machine<'_> {
                 at += 1;
                 break;
             }
-            let bare = matches!(
+            let takes_value = matches!(
                 text.as_str(),
                 "--arg-file"
                     | "--delimiter"
@@ -38,12 +38,12 @@ impl Machine<'_> {
                             .to_owned(),
                     );
                 }
-                lines |= long.starts_with("nul") || long.starts_with("del");
-                at += usize::from(bare);
+                has_delimiter |= long.starts_with("nul") || long.starts_with("del");
+                at += usize::from(takes_value);
             } else if text.len() > 1 && text.starts_with('-') {
                 for (index, letter) in text.char_indices().skip(1) {
                     let rest = &text[index + letter.len_utf8()..];
-                    lines |= matches!(letter, '0' | 'd');
+                    has_delimiter |= matches!(letter, '0' | 'd');
                     if letter == 'i' {
                         placeholder = Some(if rest.is_empty() { "{}" } else { rest }.to_owned());
                         break;
@@ -68,7 +68,7 @@ impl Machine<'_> {
         }
         let items = match st.stdin.as_deref() {
             Some(text) if placeholder.is_some() => text.split(&['\n', '\0']),
-            Some(text) if lines => text.split(&['\0', '\n']),
+            Some(text) if has_delimiter => text.split(&['\0', '\n']),
             Some(text) => text
                 .split(&[' ', '\t', '\n'])
                 .iter()
@@ -107,10 +107,10 @@ impl Machine<'_> {
         out
     }
 
-    /// Follows the commands that a search runs; returns the files that it finds. `None` if the
-    /// program does something else.
+    /// Follows the commands that a search runs, and returns the files that the search finds. `None`
+    /// if the program does not list files.
     pub(super) fn find(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
-        let search = Search::of(name, &call.words)?;
+        let search = Search::of_command(name, &call.words)?;
         let first = search.found.first()?;
         for command in &search.commands {
             let mut words: Vec<Field> = Vec::new();

@@ -20,10 +20,10 @@ impl Machine<'_> {
             .iter()
             .map(|field| field.value.clone())
             .collect();
-        // An alias is judged even if it is never called; its words are in front of those of the
-        // call.
+        // An alias is followed even if it is never called. The words of its definition come before
+        // those of the call.
         let set = git.config.iter().cloned().chain(git.configures());
-        let set = set.chain(by_variables(call, st));
+        let set = set.chain(settings_in_variables(call, st));
         let is_defined_only = git.subcommand() == Some("config");
         for (name, value) in set {
             let Some(alias) = name.strip_prefix("alias.") else {
@@ -39,8 +39,8 @@ impl Machine<'_> {
                 None if is_defined_only => continue,
                 None => format!("git {}", value.script()),
             };
-            let behind = if is_defined_only { &[] } else { &values[..] };
-            let words = [&[Value::text(text)], behind].concat();
+            let call_words = if is_defined_only { &[] } else { &values[..] };
+            let words = [&[Value::text(text)], call_words].concat();
             self.script_with(&join(&words, " "), Vec::new(), "git", st);
         }
         let configured = git.subcommand().filter(|_| !st.hashed.is_empty());
@@ -59,7 +59,7 @@ impl Machine<'_> {
                 self.start(&call.with_words(words), "git bisect", st);
             }
             (Some("submodule"), Some("foreach")) => {
-                // Its own options precede the command.
+                // The options of `foreach` precede the command.
                 let from = 1 + values[1..]
                     .iter()
                     .take_while(|value| value.prefix().starts_with('-'))
@@ -89,14 +89,14 @@ impl Machine<'_> {
     }
 }
 
-/// Settings in variables that are read at most.
+/// Maximum number of settings that are read from variables.
 const MAX_VARIABLES: usize = 16;
 
 /// Returns the settings of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, and so on.
-fn by_variables(call: &Call, st: &ShellState) -> Vec<(String, Value)> {
+fn settings_in_variables(call: &Call, st: &ShellState) -> Vec<(String, Value)> {
     let value = |name: &str| {
-        let own = call.env.iter().find(|(other, _)| other == name);
-        own.map_or_else(|| st.literal(name), |(_, value)| value.literal())
+        let call_value = call.env.iter().find(|(other, _)| other == name);
+        call_value.map_or_else(|| st.literal(name), |(_, value)| value.literal())
     };
     let setting = |index: usize| {
         let name = value(&format!("GIT_CONFIG_KEY_{index}"))?.to_ascii_lowercase();
@@ -120,10 +120,10 @@ const CLONE_OPTIONS: GitOptionTable = GitOptionTable {
 
 /// Records the directory that a `clone` creates, and the repository in it.
 fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
-    let given = CLONE_OPTIONS.read(git.arguments);
-    let operands: Vec<&Value> = given
+    let arguments = CLONE_OPTIONS.read(git.arguments);
+    let operands: Vec<&Value> = arguments
         .iter()
-        .filter_map(|given| match given {
+        .filter_map(|argument| match argument {
             GitArgument::Operand(field) => Some(&field.value),
             _ => None,
         })
@@ -136,7 +136,7 @@ fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
         [_, directory] => directory.literal(),
         _ => None,
     };
-    // git does not clone into an existing directory, whose contents stay.
+    // `.` exists: git does not clone into an existing directory with contents.
     let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
         return;
     };

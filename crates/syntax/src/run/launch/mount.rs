@@ -1,4 +1,4 @@
-//! The mounts of a container, as options of the program that starts it name them.
+//! Parses the mounts of a container from the options of the program that starts the container.
 
 use super::super::super::command_host::Mount;
 use super::super::super::state::ShellState;

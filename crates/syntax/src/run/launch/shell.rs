@@ -2,14 +2,14 @@
 
 use super::super::Field;
 
-/// How a shell is invoked.
+/// The options of a shell's command line that decide what the shell runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// `-c`: the first operand is the script.
+    /// True with `-c`: the first operand is the script.
     pub command: bool,
-    /// `-s`: the script comes from stdin, whatever follows.
+    /// True with `-s`: the script comes from stdin, even if operands follow.
     pub stdin: bool,
-    /// `-n`: nothing is run.
+    /// True with `-n`: the shell only reads the script.
     pub only_reads: bool,
     /// Index of the first operand.
     pub operands: usize,
