@@ -1,6 +1,6 @@
 //! Retention of journals: age and total size.
 
-use crate::recording::{Recording, of_session, recordings};
+use crate::recording::{Recording, recordings, recordings_of};
 use agent_bash_core::Timestamp;
 use agent_bash_os::{PrivateDir, SweepBounds, SweepProgress, Visit};
 use std::path::Path;
@@ -12,13 +12,13 @@ const PROGRESS_FILE: &str = ".swept-journals";
 /// Milliseconds between two steps of the sweep.
 const INTERVAL_MS: u64 = 10 * 60 * 1000;
 
-/// The largest number of journals that a step looks at.
+/// The largest number of journals that a step examines.
 const MAX_STEP_JOURNALS: u64 = 256;
 
 /// The retention limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
-    /// Time since the last write of a journal.
+    /// The time after its last write for which a journal is stored.
     pub time: Duration,
     /// Total size of all journals in bytes; the oldest are removed first.
     pub bytes: u64,
@@ -34,22 +34,22 @@ pub struct SweptJournals {
 }
 
 /// Removes journals that are too old, then the oldest until the total size fits. A journal of a
-/// running process is never removed. Looks at every journal.
-pub fn sweep(state: &Path, keep: RetentionLimits, now: Timestamp) -> SweptJournals {
+/// running process is never removed. Examines every journal.
+pub fn sweep(state: &Path, limits: RetentionLimits, now: Timestamp) -> SweptJournals {
     let all = recordings(state, None);
-    let mut total: u64 = all.iter().map(|one| one.bytes).sum();
+    let mut total: u64 = all.iter().map(|journal| journal.bytes).sum();
     let mut swept = SweptJournals::default();
-    for one in all {
-        if (keep.is_past(&one, now) || total > keep.bytes) && swept.remove(&one) {
-            total -= one.bytes;
+    for journal in all {
+        if (limits.is_expired(&journal, now) || total > limits.bytes) && swept.remove(&journal) {
+            total -= journal.bytes;
         }
     }
     swept
 }
 
-/// Makes the next step of a sweep like [`sweep`], if one is due: every ten minutes, over at most
-/// 256 journals. When all were counted and the total size does not fit, the oldest are removed.
-pub fn sweep_when_due(state: &Path, keep: RetentionLimits, now: Timestamp) -> SweptJournals {
+/// Makes the next step of an incremental [`sweep`], if one is due: every ten minutes, over at most
+/// 256 journals. After the last step, if the total size does not fit, removes the oldest journals.
+pub fn sweep_when_due(state: &Path, limits: RetentionLimits, now: Timestamp) -> SweptJournals {
     let mut swept = SweptJournals::default();
     let bounds = SweepBounds {
         now: now.0,
@@ -62,50 +62,51 @@ pub fn sweep_when_due(state: &Path, keep: RetentionLimits, now: Timestamp) -> Sw
     if !SweepProgress::read(&dir, PROGRESS_FILE).is_due(bounds) {
         return swept;
     }
-    let visit = |session: &str, from: u64, most: u64| {
+    let visit = |session: &str, first: u64, max_items: u64| {
         let mut visit = Visit::default();
-        let mut last = from;
-        let mut all = of_session(state, session);
-        all.sort_by_key(|one| one.started_at);
-        for one in all.iter().filter(|one| one.started_at.0 >= from) {
-            // Journals that were begun at one time are looked at together.
-            if visit.items >= most && one.started_at.0 > last {
-                visit.next = Some(one.started_at.0);
+        let mut last = first;
+        let mut all = recordings_of(state, session);
+        all.sort_by_key(|journal| journal.started_at);
+        for journal in all.iter().filter(|journal| journal.started_at.0 >= first) {
+            // The position is a time, so journals that began at the same time are examined
+            // together.
+            if visit.items >= max_items && journal.started_at.0 > last {
+                visit.next = Some(journal.started_at.0);
                 break;
             }
             visit.items += 1;
-            last = one.started_at.0;
-            if !(keep.is_past(one, now) && swept.remove(one)) {
-                visit.bytes += one.bytes;
+            last = journal.started_at.0;
+            if !(limits.is_expired(journal, now) && swept.remove(journal)) {
+                visit.bytes += journal.bytes;
             }
         }
         visit
     };
-    // Without a position, the next process repeats the step.
+    // If the position cannot be stored, the next process repeats the step.
     let is_complete = SweepProgress::step(&dir, PROGRESS_FILE, bounds, visit);
     let total = SweepProgress::read(&dir, PROGRESS_FILE).total;
-    if is_complete.unwrap_or(false) && total.is_some_and(|total| total > keep.bytes) {
-        let more = sweep(state, keep, now);
-        swept.files += more.files;
-        swept.bytes += more.bytes;
+    if is_complete.unwrap_or(false) && total.is_some_and(|total| total > limits.bytes) {
+        let removed = sweep(state, limits, now);
+        swept.files += removed.files;
+        swept.bytes += removed.bytes;
     }
     swept
 }
 
 impl RetentionLimits {
-    fn is_past(&self, one: &Recording, now: Timestamp) -> bool {
-        let age = now.0.saturating_sub(one.written_at.0);
+    fn is_expired(&self, journal: &Recording, now: Timestamp) -> bool {
+        let age = now.0.saturating_sub(journal.written_at.0);
         Duration::from_millis(age) > self.time
     }
 }
 
 impl SweptJournals {
-    /// Removes a journal and counts it if that worked.
-    fn remove(&mut self, one: &Recording) -> bool {
-        let is_removed = one.remove();
+    /// Removes a journal and counts it. Returns false if the journal stays.
+    fn remove(&mut self, journal: &Recording) -> bool {
+        let is_removed = journal.remove();
         if is_removed {
             self.files += 1;
-            self.bytes += one.bytes;
+            self.bytes += journal.bytes;
         }
         is_removed
     }
