@@ -101,6 +101,6 @@ fn stderr_text(stderr: &str) -> String {
     if stderr.is_empty() {
         String::new()
     } else {
-        format!("\n{said}")
+        format!("\n{stderr}")
     }
 }

@@ -148,8 +148,8 @@ fn class(foreground: Ink, background: Ink) -> String {
     };
     match background {
         Ink::Page => foreground,
-        Ink::Text => format!("{front}bt"),
-        Ink::Index(index) => format!("{front}b{index}"),
+        Ink::Text => format!("{foreground}bt"),
+        Ink::Index(index) => format!("{foreground}b{index}"),
     }
 }
 
@@ -278,7 +278,7 @@ mod tests {
         for inverse in ["", "7;"] {
             for foreground in codes([30, 90]).chain([39]) {
                 for background in codes([40, 100]).chain([49]) {
-                    write!(text, "\x1b[0;{inverse}{front};{behind}mx").unwrap();
+                    write!(text, "\x1b[0;{inverse}{foreground};{background}mx").unwrap();
                 }
             }
         }

@@ -147,7 +147,7 @@ impl SharedState {
         }
         if state.requests.len() >= MAX_REQUESTS {
             return Err(RequestFailure::Unfit(format!(
-                "{MAX_CALLS} requests to the target are in flight and no more may; wait for one of them"
+                "{MAX_REQUESTS} requests to the target are in flight and no more may; wait for one of them"
             )));
         }
         let id = state.next_id;
