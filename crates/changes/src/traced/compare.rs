@@ -81,6 +81,18 @@ pub(super) fn record_new_directory(
     Ok(())
 }
 
+/// Returns the attributes of the current file; `None` if the path does not exist in the tree.
+fn current_stat(tree: &mut RootedDir, path: &Path) -> Result<Option<FileStat>, Errno> {
+    if path.as_os_str().is_empty() {
+        return Ok(tree.stat_root().ok());
+    }
+    match tree.stat(path) {
+        // The path leads through a link or another mount now.
+        Err(Errno::LOOP | Errno::XDEV) => Ok(None),
+        found => found,
+    }
+}
+
 /// Compares one path with its record, and adds the difference to `effects`.
 pub(super) fn compare_path(
     set: &ChangeSet,
@@ -90,15 +102,7 @@ pub(super) fn compare_path(
     effects: &mut Effects,
 ) -> io::Result<()> {
     let before = known.first.stat;
-    let now = if path.as_os_str().is_empty() {
-        tree.stat_root().ok()
-    } else {
-        match tree.stat(path) {
-            // The path leads through a link or another mount now, so it does not exist in the tree.
-            Err(Errno::LOOP | Errno::XDEV) => None,
-            found => found?,
-        }
-    };
+    let now = current_stat(tree, path)?;
     let slot = Path::new(SLOTS_DIR).join(&known.slot);
     let op = |act, current, in_slot| PlannedOp {
         act,
