@@ -19,12 +19,12 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
 }
 
 /// Returns a file's attributes, including extended ones.
-pub(crate) fn look(
+pub(crate) fn file_attributes(
     tree: &mut RootedDir,
     path: &Path,
-    seen: &FileStat,
+    stat: &FileStat,
 ) -> Result<FileAttributes, Errno> {
-    let attributes = if seen.kind() == FileType::Symlink {
+    let attributes = if stat.kind() == FileType::Symlink {
         Attributes::new()
     } else if path.as_os_str().is_empty() {
         attributes::all(tree.directory(path)?.as_fd(), OsStr::new("."))?
@@ -32,24 +32,28 @@ pub(crate) fn look(
         let (dir, name) = tree.parent(path)?;
         attributes::all(dir.as_fd(), name)?
     };
-    Ok(FileAttributes::new(seen, attributes))
+    Ok(FileAttributes::new(stat, attributes))
 }
 
-/// Bytes compared at a time.
+/// The number of bytes compared at a time.
 const COMPARE_BUFFER_BYTES: u64 = 1 << 16;
 
-/// True if two files have equal contents. `size` is the expected size, if known.
-pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
+/// True if two files have equal contents. `size` is their expected size, if known, else `u64::MAX`.
+pub(crate) fn have_same_bytes(
+    mut left_file: File,
+    mut right_file: File,
+    size: u64,
+) -> io::Result<bool> {
     // Most files are small. One byte more than the size lets the first read detect the end of the
     // file.
     let room = size.saturating_add(1).clamp(2, COMPARE_BUFFER_BYTES) as usize;
     let (mut left, mut right) = (vec![0; room], vec![0; room]);
     loop {
-        let length = one.read(&mut left)?;
+        let length = left_file.read(&mut left)?;
         if length == 0 {
-            return Ok(other.read(&mut right[..1])? == 0);
+            return Ok(right_file.read(&mut right[..1])? == 0);
         }
-        match other.read_exact(&mut right[..length]) {
+        match right_file.read_exact(&mut right[..length]) {
             Ok(()) if left[..length] == right[..length] => {}
             Ok(()) => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),

@@ -1,7 +1,7 @@
 //! Applies a plan completely or not at all.
 //!
-//! A rename never removes a file of another process: whatever leaves the tree is in a slot and is
-//! checked again there. If it is not the expected file, everything is rolled back.
+//! A rename never removes a file of another process: a file that leaves the tree is moved to a slot
+//! and checked again there. If it is not the expected file, the whole plan is rolled back.
 
 mod read_only;
 
@@ -34,17 +34,17 @@ pub(crate) struct ApplyDirectories<'a> {
     pub(crate) root: RootedDir,
     /// The change set's directory with the slots.
     pub(crate) slots: RootedDir,
-    /// True if the journal is on another file system than root and slots.
-    pub(crate) is_far: bool,
+    /// True if the journal is on another file system than the root and the slots.
+    pub(crate) has_separate_journal: bool,
     /// Files as they will be when the plans before this one are applied.
     pub(crate) assumed: AssumedFiles,
     pub(crate) steps: &'a dyn Steps,
-    pub(crate) care: Precautions,
+    pub(crate) precautions: Precautions,
 }
 
 /// Why a plan was not applied.
 pub(crate) enum ApplyFailure {
-    /// The file at this path was changed.
+    /// Another process changed the file at this path.
     Changed(Vec<u8>),
     /// A system call failed.
     System(Vec<u8>, io::Error),
@@ -59,10 +59,10 @@ impl ApplyFailure {
 impl ApplyDirectories<'_> {
     /// Returns the paths that another process changed since the plan was made.
     pub(crate) fn conflicts(&mut self, plan: &ApplyPlan) -> Result<Vec<Vec<u8>>, ChangesError> {
-        if !self.care.conflicts {
+        if !self.precautions.conflicts {
             return Ok(Vec::new());
         }
-        let taken: HashSet<&Path> = takes(plan).map(PlannedOp::path).collect();
+        let taken: HashSet<&Path> = removals(plan).map(PlannedOp::path).collect();
         let put: HashSet<&Path> = plan
             .ops
             .iter()
@@ -75,8 +75,12 @@ impl ApplyDirectories<'_> {
             let failed = ChangesError::errno("looking at", self.root.path().join(path));
             let now = match self.stat(path) {
                 Ok(now) => now,
-                // The link is removed before this file is put.
-                Err(Errno::LOOP) if op.act == SlotRename::Put && is_below(path, &taken) => None,
+                // The plan removes the link before it creates this file.
+                Err(Errno::LOOP)
+                    if op.act == SlotRename::Put && has_removed_parent(path, &taken) =>
+                {
+                    None
+                }
                 // A link or a mount in the path is a change as well.
                 Err(Errno::LOOP | Errno::XDEV) => {
                     found.push(op.path.clone());
@@ -84,32 +88,32 @@ impl ApplyDirectories<'_> {
                 }
                 Err(error) => return Err(failed(error)),
             };
-            let same = match (&op.current, &now) {
-                (Some(here), Some(now)) if op.act != SlotRename::Put => {
-                    here.is_untouched(now)
-                        || (here.is_dir() && here.is_same_content(now))
-                        || self.means_the_same(op)
+            let is_expected_now = match (&op.current, &now) {
+                (Some(expected), Some(now)) if op.act != SlotRename::Put => {
+                    expected.is_untouched(now)
+                        || (expected.is_dir() && expected.is_same_content(now))
+                        || self.has_same_digest(op)
                 }
-                (None, None) => op.act == SlotRename::Put && self.parent_is_there(path, &put),
+                (None, None) => op.act == SlotRename::Put && self.parent_exists(path, &put),
                 // A `Take` before this operation removes the file.
                 (None, Some(_)) => op.act == SlotRename::Put && taken.contains(path),
                 _ => false,
             };
-            if !same {
+            if !is_expected_now {
                 found.push(op.path.clone());
             } else if op.act == SlotRename::Take && now.is_some_and(|now| now.is_dir()) {
-                found.extend(self.strangers(path, &taken)?);
+                found.extend(self.unplanned_entries(path, &taken)?);
             }
         }
-        for attribution in plan.attributions.iter().filter(|a| !a.is_soft()) {
+        for attribution in plan.attributions.iter().filter(|a| !a.changes_only_times()) {
             let path = attribution.path();
-            let now = self.look_at(path).ok().flatten();
-            let same = match (&attribution.current, &now) {
-                (Some(here), Some(now)) if here.is_dir() => here.is_same_content(now),
-                (Some(here), Some(now)) => here.is_untouched(now),
+            let now = self.current_stat(path).ok().flatten();
+            let is_expected_now = match (&attribution.current, &now) {
+                (Some(expected), Some(now)) if expected.is_dir() => expected.is_same_content(now),
+                (Some(expected), Some(now)) => expected.is_untouched(now),
                 _ => false,
             };
-            if !same {
+            if !is_expected_now {
                 found.push(attribution.path.clone());
             }
         }
@@ -118,8 +122,9 @@ impl ApplyDirectories<'_> {
         Ok(found)
     }
 
-    /// Returns the entries of a directory to be taken that the plan does not take.
-    fn strangers(
+    /// Returns the entries of a directory that the plan does not remove, although it removes the
+    /// directory.
+    fn unplanned_entries(
         &mut self,
         path: &Path,
         taken: &HashSet<&Path>,
@@ -132,14 +137,14 @@ impl ApplyDirectories<'_> {
         };
         let all = names.into_iter().map(|name| path.join(name));
         let all = self.assumed.entries(&self.root, path, all.collect());
-        let strange = all.into_iter();
-        let strange = strange.filter(|path| !taken.contains(path.as_path()));
-        Ok(strange
+        let unplanned = all.into_iter();
+        let unplanned = unplanned.filter(|path| !taken.contains(path.as_path()));
+        Ok(unplanned
             .map(|path| path.as_os_str().as_bytes().to_vec())
             .collect())
     }
 
-    fn parent_is_there(&mut self, path: &Path, put: &HashSet<&Path>) -> bool {
+    fn parent_exists(&mut self, path: &Path, put: &HashSet<&Path>) -> bool {
         let parent = path.parent().unwrap_or(Path::new(""));
         put.contains(parent)
             || match self.assumed.get(&self.root, parent) {
@@ -148,16 +153,18 @@ impl ApplyDirectories<'_> {
             }
     }
 
-    fn means_the_same(&mut self, op: &PlannedOp) -> bool {
-        let Some(means) = op.means else { return false };
+    fn has_same_digest(&mut self, op: &PlannedOp) -> bool {
+        let Some(digest) = op.digest else {
+            return false;
+        };
         if let Some(assumed) = self.assumed.get(&self.root, op.path()) {
-            return assumed.means == Some(means);
+            return assumed.digest == Some(digest);
         }
         let now = self.root.file(op.path()).ok();
-        now.and_then(git_index::meaning) == Some(means)
+        now.and_then(git_index::entries_digest) == Some(digest)
     }
 
-    pub(crate) fn look_at(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
+    pub(crate) fn current_stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         if path.as_os_str().is_empty() {
             return self.root.stat_root().map(Some).map_err(|_| Errno::IO);
         }
@@ -168,7 +175,7 @@ impl ApplyDirectories<'_> {
         }
     }
 
-    /// Returns the file at a path, as assumed or as it is.
+    /// Returns the attributes of the file at a path: as assumed, or as they are now.
     fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         match self.assumed.get(&self.root, path) {
             Some(assumed) => Ok(assumed.stat),
@@ -176,81 +183,89 @@ impl ApplyDirectories<'_> {
         }
     }
 
-    /// Applies the plan, or rolls it back.
+    /// Applies the plan. After a failure, rolls it back.
     pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), ApplyFailure> {
         let plan = journal.plan.clone();
         let done = self.apply(&plan).and_then(|()| {
-            self.finish(journal, &plan, plan.skipped.clone())
+            self.record_done(journal, &plan, plan.skipped.clone())
                 .map_err(|error| ApplyFailure::System(Vec::new(), error))
         });
         if done.is_err() {
-            self.back_out(journal);
+            self.roll_back_and_record(journal);
         }
         done
     }
 
-    /// Rolls back. If the process dies meanwhile, the next process that opens the store continues.
-    pub(crate) fn back_out(&mut self, journal: &mut Journal) {
+    /// Rolls back the journal's plan and records the result. If the process dies meanwhile, the
+    /// next process that opens the store continues.
+    pub(crate) fn roll_back_and_record(&mut self, journal: &mut Journal) {
         let plan = journal.plan.clone();
         // A failed write of the journal must not leave the tree half changed.
-        let _ = journal.conclude(Status::RollingBack);
-        let left = self.roll_back(&plan);
-        let _ = journal.rolled_back(self.looked_at_again(plan, left));
+        let _ = journal.write_status(Status::RollingBack);
+        let not_reverted = self.roll_back(&plan);
+        let _ = journal.record_rolled_back(self.with_current_stats(plan, not_reverted));
     }
 
-    /// Returns a plan with the files as they are now: the rollback changed times of inodes.
-    fn looked_at_again(&mut self, mut plan: ApplyPlan, left: Vec<Vec<u8>>) -> ApplyPlan {
+    /// Returns a rolled-back plan with the files as they are now, since the rollback changed times
+    /// of inodes.
+    fn with_current_stats(&mut self, mut plan: ApplyPlan, not_reverted: Vec<Vec<u8>>) -> ApplyPlan {
         plan.ops
-            .retain(|op| op.act != SlotRename::Put && !left.contains(&op.path));
+            .retain(|op| op.act != SlotRename::Put && !not_reverted.contains(&op.path));
         let ops = plan.ops.iter_mut().map(|op| (&op.path, &mut op.current));
         let attributions = plan.attributions.iter_mut();
         for (path, current) in ops.chain(attributions.map(|it| (&it.path, &mut it.current))) {
             *current = self
-                .look_at(Path::new(OsStr::from_bytes(path)))
+                .current_stat(Path::new(OsStr::from_bytes(path)))
                 .ok()
                 .flatten();
         }
-        plan.skipped = left;
+        plan.skipped = not_reverted;
         plan
     }
 
     /// True if the tree is as before the plan. Times of inodes are ignored, because the rollback
     /// changed them.
     pub(crate) fn is_as_before(&mut self, plan: &ApplyPlan) -> bool {
-        let mut same = |path: &Path, here: &Option<FileStat>| match (here, self.look_at(path)) {
-            (Some(here), Ok(Some(now))) => here.is_same_content(&now),
-            (None, Ok(None)) => true,
-            _ => false,
-        };
-        let taken: HashSet<&Path> = takes(plan).map(PlannedOp::path).collect();
+        let mut is_same_now =
+            |path: &Path, expected: &Option<FileStat>| match (expected, self.current_stat(path)) {
+                (Some(expected), Ok(Some(now))) => expected.is_same_content(&now),
+                (None, Ok(None)) => true,
+                _ => false,
+            };
+        let taken: HashSet<&Path> = removals(plan).map(PlannedOp::path).collect();
         plan.ops.iter().all(|op| {
-            same(op.path(), &op.current) || (op.act == SlotRename::Put && taken.contains(op.path()))
+            is_same_now(op.path(), &op.current)
+                || (op.act == SlotRename::Put && taken.contains(op.path()))
         }) && plan
             .attributions
             .iter()
-            .all(|it| it.current.is_none() || same(it.path(), &it.current))
+            .all(|it| it.current.is_none() || is_same_now(it.path(), &it.current))
     }
 
     fn apply(&mut self, plan: &ApplyPlan) -> Result<(), ApplyFailure> {
-        let reached = |result: io::Result<()>| {
+        let as_failure = |result: io::Result<()>| {
             result.map_err(|error| ApplyFailure::System(Vec::new(), error))
         };
-        reached(self.steps.at(Step::Journaled))?;
+        as_failure(self.steps.at(Step::Journaled))?;
         for (number, op) in plan.ops.iter().enumerate() {
-            self.operate(op).map_err(ApplyFailure::errno(op))?;
-            if self.care.second_look && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
+            self.perform(op).map_err(ApplyFailure::errno(op))?;
+            if self.precautions.second_look
+                && !self.is_expected(op).map_err(ApplyFailure::errno(op))?
+            {
                 return Err(ApplyFailure::Changed(op.path.clone()));
             }
-            reached(self.steps.at(Step::Operated(number + 1)))?;
+            as_failure(self.steps.at(Step::Operated(number + 1)))?;
         }
         for (number, attribution) in plan.attributions.iter().enumerate() {
-            self.attribute(attribution, true)
+            self.apply_attribution(attribution, true)
                 .map_err(|error| ApplyFailure::System(attribution.path.clone(), error.into()))?;
-            reached(self.steps.at(Step::Attributed(number + 1)))?;
+            as_failure(self.steps.at(Step::Attributed(number + 1)))?;
         }
         // Another process may have written to a swapped-out file through an open descriptor.
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Put) {
-            if self.care.second_look && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
+            if self.precautions.second_look
+                && !self.is_expected(op).map_err(ApplyFailure::errno(op))?
+            {
                 return Err(ApplyFailure::Changed(op.path.clone()));
             }
         }
@@ -258,15 +273,15 @@ impl ApplyDirectories<'_> {
     }
 
     /// Performs the rename of an operation, which involves only these two names.
-    fn operate(&mut self, op: &PlannedOp) -> Result<(), Errno> {
+    fn perform(&mut self, op: &PlannedOp) -> Result<(), Errno> {
         let flags = match op.act {
             SlotRename::Swap => RenameFlags::EXCHANGE,
-            SlotRename::Put if !self.care.no_replace => RenameFlags::empty(),
+            SlotRename::Put if !self.precautions.no_replace => RenameFlags::empty(),
             SlotRename::Put | SlotRename::Take => RenameFlags::NOREPLACE,
         };
         match self.rename(op, flags) {
             Err(Errno::ACCESS) => {
-                self.open_up_parents(op)?;
+                self.make_parents_writable(op)?;
                 match self.rename(op, flags) {
                     Err(Errno::ACCESS) => self.rename_read_only(op, flags),
                     other => other,
@@ -294,26 +309,26 @@ impl ApplyDirectories<'_> {
         Ok(())
     }
 
-    /// True if the file that was moved to the slot is the expected, unchanged one. A directory must
-    /// be empty.
+    /// True if the file that was moved to the slot is the expected, unchanged file. A directory
+    /// must be empty.
     fn is_expected(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
-        let (Some(here), false) = (&op.current, op.act == SlotRename::Put) else {
+        let (Some(expected), false) = (&op.current, op.act == SlotRename::Put) else {
             return Ok(true);
         };
         let Some(now) = self.slots.stat(op.slot())? else {
             return Ok(false);
         };
-        if here.is_dir() {
+        if expected.is_dir() {
             return Ok(now.is_dir() && self.slots.names(op.slot())?.is_empty());
         }
-        if here.is_same_content(&now) {
+        if expected.is_same_content(&now) {
             return Ok(true);
         }
-        let Some(means) = op.means else {
+        let Some(digest) = op.digest else {
             return Ok(false);
         };
         let now = self.slots.file(op.slot()).ok();
-        Ok(now.and_then(git_index::meaning) == Some(means))
+        Ok(now.and_then(git_index::entries_digest) == Some(digest))
     }
 
     /// True if the operation is done.
@@ -331,121 +346,133 @@ impl ApplyDirectories<'_> {
     fn roll_back(&mut self, plan: &ApplyPlan) -> Vec<Vec<u8>> {
         self.root.forget();
         self.slots.forget();
-        let mut left = Vec::new();
+        let mut not_reverted = Vec::new();
         for op in plan.ops.iter().rev() {
-            let back = match self.is_done(op) {
+            let reverted = match self.is_done(op) {
                 Ok(false) => Ok(()),
-                Ok(true) => self.take_back(op),
+                Ok(true) => self.revert(op),
                 Err(error) => Err(error),
             };
-            if back.is_err() {
-                left.push(op.path.clone());
+            if reverted.is_err() {
+                not_reverted.push(op.path.clone());
             }
         }
         for attribution in &plan.attributions {
             // Failing to restore the times of a directory loses no contents.
-            let _ = self.attribute(attribution, false);
+            let _ = self.apply_attribution(attribution, false);
         }
-        left
+        not_reverted
     }
 
-    fn take_back(&mut self, op: &PlannedOp) -> Result<(), Errno> {
+    fn revert(&mut self, op: &PlannedOp) -> Result<(), Errno> {
         let inverse = op.inverse();
-        if let Some(ours) = &op.in_slot {
+        if let Some(added) = &op.in_slot {
             // Another process may have replaced the file that was put. Its file stays.
             let now = self.root.stat(op.path())?;
-            if now.is_none_or(|now| now.ino != ours.ino) {
+            if now.is_none_or(|now| now.ino != added.ino) {
                 return Err(Errno::EXIST);
             }
         }
-        self.operate(&inverse)
+        self.perform(&inverse)
     }
 
-    /// Sets the attributes after the change, or those before it. Skips a missing file, and one that
-    /// another process changed if only times differ.
-    fn attribute(&mut self, attribution: &Attribution, forwards: bool) -> Result<(), Errno> {
-        let wanted = if forwards {
+    /// Sets the attributes that a file has after the change, or, without `set_after`, before it.
+    /// Does nothing if the file is missing.
+    fn apply_attribution(
+        &mut self,
+        attribution: &Attribution,
+        set_after: bool,
+    ) -> Result<(), Errno> {
+        let wanted = if set_after {
             &attribution.after
         } else {
             &attribution.before
         };
         let Some(wanted) = wanted else { return Ok(()) };
         let path = attribution.path();
-        let is_link = match self.look_at(path) {
+        let is_link = match self.current_stat(path) {
             Ok(Some(now)) => now.kind() == FileType::Symlink,
             Ok(None) => return Ok(()),
             Err(error) => return Err(error),
         };
         if path.as_os_str().is_empty() {
             let dir = self.root.directory(path)?;
-            return dress(dir.as_fd(), OsStr::new("."), wanted, is_link);
+            return set_attributes(dir.as_fd(), OsStr::new("."), wanted, is_link);
         }
         let (dir, name) = self.root.parent(path)?;
-        dress(dir.as_fd(), name, wanted, is_link)
+        set_attributes(dir.as_fd(), name, wanted, is_link)
     }
 
     /// Completes the plan after a crash. Paths that another process changed since are skipped and
     /// recorded.
-    pub(crate) fn finish_forward(&mut self, journal: &mut Journal) -> Result<(), ChangesError> {
+    pub(crate) fn complete_after_crash(
+        &mut self,
+        journal: &mut Journal,
+    ) -> Result<(), ChangesError> {
         let plan = journal.plan.clone();
-        let mut left = plan.skipped.clone();
+        let mut skipped = plan.skipped.clone();
         for op in &plan.ops {
-            let forward = match self.is_done(op) {
-                Ok(true) => self.settle(op),
-                Ok(false) => self.forward(op),
+            let is_complete = match self.is_done(op) {
+                Ok(true) => self.check_or_revert(op),
+                Ok(false) => self.complete_op(op),
                 Err(error) => Err(error),
             };
-            match forward {
+            match is_complete {
                 Ok(true) => {}
-                Ok(false) | Err(_) => left.push(op.path.clone()),
+                Ok(false) | Err(_) => skipped.push(op.path.clone()),
             }
         }
         for attribution in &plan.attributions {
-            let _ = self.attribute(attribution, true);
+            let _ = self.apply_attribution(attribution, true);
         }
         let failed = ChangesError::io("finishing", self.root.path().to_owned());
-        self.finish(journal, &plan, left).map_err(failed)
+        self.record_done(journal, &plan, skipped).map_err(failed)
     }
 
-    /// Checks an operation that a crash may have interrupted before the file that left the tree was
-    /// checked.
-    fn settle(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
+    /// Checks the file that left the tree, since a crash may have happened before the check.
+    /// Reverts the operation if the file is not the expected one. Returns true if the operation
+    /// stays done.
+    fn check_or_revert(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         if self.is_expected(op)? {
             return Ok(true);
         }
-        self.take_back(op)?;
+        self.revert(op)?;
         Ok(false)
     }
 
-    fn forward(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
+    fn complete_op(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         let now = self.root.stat(op.path())?;
-        let same = match (&op.current, &now) {
-            (Some(here), Some(now)) => here.is_same_content(now),
+        let is_expected_now = match (&op.current, &now) {
+            (Some(expected), Some(now)) => expected.is_same_content(now),
             (None, None) => true,
             _ => false,
         };
-        if !same && !self.means_the_same(op) {
+        if !is_expected_now && !self.has_same_digest(op) {
             return Ok(false);
         }
-        self.operate(op)?;
-        self.settle(op)
+        self.perform(op)?;
+        self.check_or_revert(op)
     }
 
-    /// Records the current state, from which the plan can be rolled back.
-    fn finish(
+    /// Records the end, with the inverse plan for the current files.
+    fn record_done(
         &mut self,
         journal: &mut Journal,
         plan: &ApplyPlan,
-        left: Vec<Vec<u8>>,
+        skipped: Vec<Vec<u8>>,
     ) -> io::Result<()> {
         self.root.forget();
         self.slots.forget();
-        let gone: HashSet<Vec<u8>> = left.iter().cloned().collect();
-        let mut back = ApplyPlan {
-            skipped: left,
+        let skipped_paths: HashSet<Vec<u8>> = skipped.iter().cloned().collect();
+        let mut inverse_plan = ApplyPlan {
+            skipped,
             ..ApplyPlan::default()
         };
-        for op in plan.ops.iter().filter(|op| !gone.contains(&op.path)) {
+        for op in plan
+            .ops
+            .iter()
+            .filter(|op| !skipped_paths.contains(&op.path))
+        {
             let mut inverse = op.inverse();
             inverse.current = match inverse.act {
                 SlotRename::Put => None,
@@ -455,20 +482,20 @@ impl ApplyDirectories<'_> {
                 SlotRename::Take => None,
                 _ => self.slots.stat(op.slot())?,
             };
-            back.ops.push(inverse);
+            inverse_plan.ops.push(inverse);
         }
-        back.ops.reverse();
+        inverse_plan.ops.reverse();
         for attribution in &plan.attributions {
-            let here = self.look_at(attribution.path())?;
-            back.attributions.push(Attribution {
+            let current = self.current_stat(attribution.path())?;
+            inverse_plan.attributions.push(Attribution {
                 path: attribution.path.clone(),
-                current: here,
+                current,
                 before: attribution.after.clone(),
                 after: attribution.before.clone(),
             });
         }
         self.sync().map_err(io::Error::other)?;
-        journal.done(back, self.steps)?;
+        journal.record_done(inverse_plan, self.steps)?;
         // The plan is applied: a failure from here on does not change that.
         let _ = self.steps.at(Step::Done);
         Ok(())
@@ -478,7 +505,7 @@ impl ApplyDirectories<'_> {
 impl ApplyDirectories<'_> {
     /// Syncs the tree before a journal on another file system records the end.
     pub(crate) fn sync(&self) -> Result<(), ChangesError> {
-        if !self.is_far || !self.care.synced {
+        if !self.has_separate_journal || !self.precautions.synced {
             return Ok(());
         }
         let root = self.root.path();
@@ -487,18 +514,18 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// True if a parent of this path is taken before the path is put.
-fn is_below(path: &Path, taken: &HashSet<&Path>) -> bool {
+/// True if the plan removes a parent of this path.
+fn has_removed_parent(path: &Path, taken: &HashSet<&Path>) -> bool {
     path.ancestors().skip(1).any(|above| taken.contains(above))
 }
 
-fn takes(plan: &ApplyPlan) -> impl Iterator<Item = &PlannedOp> {
+fn removals(plan: &ApplyPlan) -> impl Iterator<Item = &PlannedOp> {
     plan.ops.iter().filter(|op| op.act == SlotRename::Take)
 }
 
-/// Sets the attributes of a file. Times are last: the other attributes do not change them, but a
-/// directory's entries do.
-pub(crate) fn dress(
+/// Sets the attributes of a file. `is_link` is true for a symbolic link, which has no permissions
+/// and no extended attributes of its own.
+pub(crate) fn set_attributes(
     dir: std::os::fd::BorrowedFd<'_>,
     name: &OsStr,
     wanted: &FileAttributes,
@@ -519,7 +546,7 @@ pub(crate) fn dress(
     }
     if !is_link {
         if attributes::all(dir, name)? != wanted.attributes {
-            attributes::make(dir, name, &wanted.attributes)?;
+            attributes::replace_all(dir, name, &wanted.attributes)?;
         }
         // A change of owner clears set-id bits, so the mode is set afterwards.
         chmodat(

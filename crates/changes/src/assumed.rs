@@ -1,5 +1,5 @@
-//! Files as they will be when a plan is applied. The plan that follows is checked against them, so
-//! that the conflicts of several plans are known before the first one changes a file.
+//! Files as they will be when a plan is applied. The next plan is checked against these files, so
+//! that the conflicts of several plans are known before the first plan changes a file.
 
 use crate::file_stat::FileStat;
 use crate::plan::{ApplyPlan, SlotRename};
@@ -9,13 +9,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file after the plans.
+/// A file as it will be when the plans are applied.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AssumedFile {
     /// The file that the plans restore; `None` if they remove the file.
     pub(crate) stat: Option<FileStat>,
-    /// The digest of a file whose attributes do not tell whether it is unchanged.
-    pub(crate) means: Option<u64>,
+    /// Digest of the entries of a git index.
+    pub(crate) digest: Option<u64>,
 }
 
 /// The files that the plans change, by absolute path.
@@ -57,32 +57,32 @@ impl AssumedFiles {
         entries
     }
 
-    /// Assumes that a plan is applied below `root`. `originals`: the files that the restored ones
-    /// represent, by path.
+    /// Assumes that a plan is applied below `root`. A restored file is assumed to have the
+    /// attributes of its original in `originals` (by path).
     pub(crate) fn assume(
         &mut self,
         root: &Path,
         originals: &HashMap<Vec<u8>, FileStat>,
         plan: &ApplyPlan,
     ) {
-        let whole = |path: &[u8]| root.join(OsStr::from_bytes(path));
+        let absolute = |path: &[u8]| root.join(OsStr::from_bytes(path));
         let original = |path: &Vec<u8>| originals.get(path).copied();
         for it in &plan.attributions {
             if let Some(stat) = original(&it.path) {
                 let stat = Some(stat);
-                let changed = AssumedFile { stat, means: None };
-                self.0.insert(whole(&it.path), changed);
+                let changed = AssumedFile { stat, digest: None };
+                self.0.insert(absolute(&it.path), changed);
             }
         }
         for op in plan.ops.iter().filter(|op| op.act == SlotRename::Take) {
-            self.0.insert(whole(&op.path), AssumedFile::default());
+            self.0.insert(absolute(&op.path), AssumedFile::default());
         }
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Take) {
             let restored = AssumedFile {
                 stat: original(&op.path).or(op.in_slot),
-                means: op.slot_means,
+                digest: op.slot_digest,
             };
-            self.0.insert(whole(&op.path), restored);
+            self.0.insert(absolute(&op.path), restored);
         }
     }
 }

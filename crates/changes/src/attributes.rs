@@ -1,4 +1,5 @@
-//! Extended attributes of files, named by a directory's descriptor and a name.
+//! Extended attributes of files. A file is identified by the descriptor of its directory, and by
+//! its name there.
 
 use rustix::fs::{
     AtFlags, Mode, XattrFlags, chmodat, getxattr, lgetxattr, listxattr, llistxattr, lremovexattr,
@@ -10,7 +11,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Attributes, sorted by name.
+/// Extended attributes: pairs of name and value, sorted by name.
 pub(crate) type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The prefix of overlayfs attributes.
@@ -21,7 +22,7 @@ pub(crate) const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
 pub(crate) const WHITEOUT_ATTRIBUTE: &str = "user.overlay.whiteout";
 
 /// Returns a path through `/proc/self/fd`, because the attribute system calls take no directory
-/// descriptor. No link can redirect it.
+/// descriptor. A link that replaces a parent directory does not redirect this path.
 fn path(dir: BorrowedFd<'_>, name: &OsStr) -> Result<CString, Errno> {
     let mut path = format!("/proc/self/fd/{}/", dir.as_raw_fd()).into_bytes();
     path.extend_from_slice(name.as_bytes());
@@ -29,7 +30,7 @@ fn path(dir: BorrowedFd<'_>, name: &OsStr) -> Result<CString, Errno> {
 }
 
 /// Returns the value of one attribute; `None` if it does not exist.
-pub(crate) fn one(
+pub(crate) fn value(
     dir: BorrowedFd<'_>,
     name: &OsStr,
     attribute: &str,
@@ -46,7 +47,7 @@ fn read_by(
     attribute: &[u8],
 ) -> Result<Option<Vec<u8>>, Errno> {
     let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
-    // Longer values are read in a second attempt.
+    // A second attempt reads longer values.
     let mut value = vec![0; 256];
     loop {
         match read_into(&attribute, value.as_mut_slice()) {
@@ -55,24 +56,24 @@ fn read_by(
                 return Ok(Some(value));
             }
             Err(Errno::RANGE) if value.len() < 1 << 16 => value.resize(1 << 16, 0),
-            // The attributes of a file without read permission cannot be read.
+            // Without read permission, the attributes count as missing.
             Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::ACCESS) => return Ok(None),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Returns all attributes except those of overlayfs.
+/// Returns all attributes except those of overlayfs. A last link is not followed.
 pub(crate) fn all(dir: BorrowedFd<'_>, name: &OsStr) -> Result<Attributes, Errno> {
-    of(&path(dir, name)?)
+    all_at(&path(dir, name)?)
 }
 
 /// Returns the attributes of the file that a path leads to; a last link is followed.
-pub(crate) fn followed(path: &Path) -> Result<Attributes, Errno> {
+pub(crate) fn all_following_link(path: &Path) -> Result<Attributes, Errno> {
     let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
     let value = |name: &CString, value: &mut [u8]| getxattr(&path, name, value);
     let mut found = Vec::new();
-    for attribute in listed(|list| listxattr(&path, list))? {
+    for attribute in list_names(|list| listxattr(&path, list))? {
         if !attribute.starts_with(OVERLAY_PREFIX)
             && let Some(value) = read_by(value, &attribute)?
         {
@@ -83,7 +84,7 @@ pub(crate) fn followed(path: &Path) -> Result<Attributes, Errno> {
     Ok(found)
 }
 
-fn of(path: &CString) -> Result<Attributes, Errno> {
+fn all_at(path: &CString) -> Result<Attributes, Errno> {
     let mut found = Vec::new();
     for attribute in names(path)? {
         if !attribute.starts_with(OVERLAY_PREFIX)
@@ -97,10 +98,12 @@ fn of(path: &CString) -> Result<Attributes, Errno> {
 }
 
 fn names(path: &CString) -> Result<Vec<Vec<u8>>, Errno> {
-    listed(|list| llistxattr(path, list))
+    list_names(|list| llistxattr(path, list))
 }
 
-fn listed(list_into: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<Vec<u8>>, Errno> {
+fn list_names(
+    list_into: impl Fn(&mut [u8]) -> Result<usize, Errno>,
+) -> Result<Vec<Vec<u8>>, Errno> {
     let mut list = vec![0; 256];
     loop {
         match list_into(list.as_mut_slice()) {
@@ -149,21 +152,21 @@ fn remove_from_read_only(
     removed
 }
 
-/// Replaces all attributes, except those that the system manages.
-pub(crate) fn make(
+/// Sets the attributes `wanted`, and removes all others except those of overlayfs.
+pub(crate) fn replace_all(
     dir: BorrowedFd<'_>,
     name: &OsStr,
     wanted: &[(Vec<u8>, Vec<u8>)],
 ) -> Result<(), Errno> {
-    let there = all(dir, name)?;
+    let existing = all(dir, name)?;
     let path = path(dir, name)?;
     for (attribute, value) in wanted {
-        if !there.contains(&(attribute.clone(), value.clone())) {
+        if !existing.contains(&(attribute.clone(), value.clone())) {
             let attribute = CString::new(attribute.clone()).map_err(|_| Errno::INVAL)?;
             lsetxattr(&path, &attribute, value, XattrFlags::empty())?;
         }
     }
-    for (attribute, _) in &there {
+    for (attribute, _) in &existing {
         if !wanted.iter().any(|(name, _)| name == attribute) {
             let attribute = CString::new(attribute.clone()).map_err(|_| Errno::INVAL)?;
             lremovexattr(&path, &attribute)?;

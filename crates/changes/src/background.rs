@@ -1,5 +1,5 @@
-//! Records changes by jobs and by processes that outlive their call. The recorder closes the change
-//! set itself.
+//! Records changes by jobs and by processes that outlive their call. No call waits for these
+//! processes, so the recorder closes their change set itself.
 
 use crate::error::ChangesError;
 use crate::meta::{Meta, SetKind};
@@ -7,7 +7,7 @@ use crate::recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
 use crate::steps::Precautions;
-use crate::store::make;
+use crate::store::create_set;
 use crate::traced;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
@@ -21,8 +21,11 @@ pub struct BackgroundChanges {
     /// The description of the call's change set.
     meta: Meta,
     root: PathBuf,
+    /// The directory of the session's change sets.
     session: PathBuf,
+    /// The number of the call's change set.
     after: Option<u64>,
+    /// True if an earlier call of the same shell may have started the processes instead.
     or_earlier: bool,
     hidden: Vec<PathBuf>,
     recorder: Option<Box<Recorder>>,
@@ -79,8 +82,8 @@ impl Recorder {
 }
 
 impl BackgroundChanges {
-    /// Returns the recorder for processes of this call or an earlier one of its shell, if it is
-    /// unknown which.
+    /// Returns the recorder for processes that this call or an earlier call of the same shell
+    /// started. Which call it was is unknown.
     #[must_use]
     pub fn or_earlier(&self) -> Self {
         Self {
@@ -133,26 +136,26 @@ impl BackgroundChanges {
                     after: self.after,
                     or_earlier: self.or_earlier,
                 };
-                let recorder = begun(&self.meta, &self.session, kind)?;
+                let recorder = begin(&self.meta, &self.session, kind)?;
                 none.insert(Box::new(recorder.hiding(self.hidden.clone())))
             }
         };
         Ok(recorder)
     }
 
-    /// Marks the record as incomplete, as [`Recorder::lacks`] does, if anything below the root was
-    /// changed.
+    /// Marks the record as incomplete, as [`Recorder::mark_incomplete`] does, if anything below the
+    /// root was changed.
     ///
     /// # Errors
-    /// See [`Recorder::lacks`].
-    pub fn lacks(&mut self) -> Result<(), ChangesError> {
+    /// See [`Recorder::mark_incomplete`].
+    pub fn mark_incomplete(&mut self) -> Result<(), ChangesError> {
         self.recorder
             .as_mut()
-            .map_or(Ok(()), |recorder| recorder.lacks())
+            .map_or(Ok(()), |recorder| recorder.mark_incomplete())
     }
 
     /// Closes the change set, because the processes that changed files have ended. Later changes
-    /// get another one.
+    /// get another change set.
     ///
     /// # Errors
     /// See [`Recorder::conclude`].
@@ -163,12 +166,12 @@ impl BackgroundChanges {
     }
 }
 
-fn begun(meta: &Meta, session: &Path, kind: SetKind) -> Result<Recorder, ChangesError> {
+fn begin(meta: &Meta, session: &Path, kind: SetKind) -> Result<Recorder, ChangesError> {
     let root = meta.root();
     let tree = RootedDir::open_same(&root, meta.identity)?;
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
     let meta = Meta::new(kind, root, meta.level, meta.limits);
-    let set = make(&opened, &tree, meta)?;
+    let set = create_set(&opened, &tree, meta)?;
     // This process releases the lock once the recorder has its own.
     Recorder::open(set.dir())
 }

@@ -29,8 +29,8 @@ pub struct LaterChanger {
 }
 
 impl Store {
-    /// Returns, for each file, the later change set that produced its current state. `None` if
-    /// another process changed it.
+    /// Returns, for each file, the later change set that produced the file's current state. `None`
+    /// if another process changed the file.
     ///
     /// # Errors
     /// The change set does not exist, or its directory was removed.
@@ -40,8 +40,8 @@ impl Store {
         id: ChangesId,
         files: &[FileName],
     ) -> Result<Vec<Option<LaterChanger>>, ChangesError> {
-        let own = self.read(session, id)?;
-        let mut tree = RootedDir::open_same(&own.root(), own.meta.identity)?;
+        let subject = self.read(session, id)?;
+        let mut tree = RootedDir::open_same(&subject.root(), subject.meta.identity)?;
         let directory = PrivateDir::open(&self.path, &[session])
             .map_err(ChangesError::io("opening", self.path.join(session)))?;
         let mut paths = Vec::new();
@@ -52,27 +52,27 @@ impl Store {
         }
         let mut found: Vec<Option<LaterChanger>> = vec![None; files.len()];
         // The last change set that touched the file decides.
-        let mut open: Vec<usize> = (0..files.len()).collect();
+        let mut undecided: Vec<usize> = (0..files.len()).collect();
         let later = numbers(&directory)?.into_iter().rev();
         for number in later.take_while(|number| *number > id.0) {
-            if open.is_empty() {
+            if undecided.is_empty() {
                 break;
             }
             let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                 continue;
             };
-            if set.meta.identity != own.meta.identity {
+            if set.meta.identity != subject.meta.identity {
                 continue;
             }
-            let Ok(Some(journal)) = set.done() else {
+            let Ok(Some(journal)) = set.applied_journal() else {
                 continue;
             };
-            open.retain(|at| {
-                let (path, now) = &paths[*at];
+            undecided.retain(|index| {
+                let (path, now) = &paths[*index];
                 match produced_current(&journal.plan, path, now) {
                     None => true,
-                    Some(is_it) => {
-                        found[*at] = is_it.then(|| changer(&set));
+                    Some(produced) => {
+                        found[*index] = produced.then(|| changer(&set));
                         false
                     }
                 }
@@ -85,8 +85,9 @@ impl Store {
 /// The current state of a file.
 struct CurrentState {
     stat: Option<FileStat>,
-    /// Digest of the entries of a git index. `git status` rewrites the file without changing them.
-    means: Option<u64>,
+    /// Digest of the entries of a git index. `git status` rewrites the file without changing the
+    /// entries.
+    digest: Option<u64>,
 }
 
 impl CurrentState {
@@ -95,12 +96,13 @@ impl CurrentState {
         let file = file.and_then(|path| tree.file(path).ok());
         Self {
             stat: tree.stat(path).ok().flatten(),
-            means: file.and_then(git_index::meaning),
+            digest: file.and_then(git_index::entries_digest),
         }
     }
 }
 
-/// True if the plan produced the current state of the file; `None` if the plan does not contain it.
+/// True if the plan produced the current state of the file. `None` if the plan does not contain the
+/// file.
 fn produced_current(plan: &ApplyPlan, path: &[u8], now: &CurrentState) -> Option<bool> {
     let ops = plan.ops.iter().filter(|op| op.path == path);
     // A replaced path has two operations.
@@ -108,21 +110,22 @@ fn produced_current(plan: &ApplyPlan, path: &[u8], now: &CurrentState) -> Option
     if let Some(op) = op {
         return Some(match (op.act, op.in_slot, now.stat) {
             (SlotRename::Take, _, now) => now.is_none(),
-            (_, Some(there), Some(seen)) => {
-                there.has_content_of(&seen) || (now.means.is_some() && now.means == op.slot_means)
+            (_, Some(created), Some(current)) => {
+                created.has_content_of(&current)
+                    || (now.digest.is_some() && now.digest == op.slot_digest)
             }
             _ => false,
         });
     }
-    let mut looks = plan.attributions.iter().filter(|it| it.path == path);
+    let mut attributions = plan.attributions.iter().filter(|it| it.path == path);
     // The times of a directory change with its entries.
-    looks
-        .any(|it| !it.is_soft() || now.stat.is_some_and(|now| now.is_dir()))
+    attributions
+        .any(|it| !it.changes_only_times() || now.stat.is_some_and(|now| now.is_dir()))
         .then_some(now.stat.is_some())
 }
 
 fn changer(set: &ChangeSet) -> LaterChanger {
-    let (undoes, redoes) = set.meta.kind.turned();
+    let (undoes, redoes) = set.meta.kind.undoes_and_redoes();
     LaterChanger {
         id: set.id,
         command: set.command(),

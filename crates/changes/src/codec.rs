@@ -1,5 +1,5 @@
-//! Binary encoding for files of a change set: little-endian numbers, and lengths before variable
-//! fields. Only the version that wrote a file reads it.
+//! Binary encoding for files of a change set: little-endian numbers, and lengths before fields of
+//! variable size. A file is read only by the version of the program that wrote it.
 
 /// A value that can be encoded and decoded.
 pub(crate) trait Wire: Sized {
@@ -90,8 +90,8 @@ pub(crate) fn get_all<T: Wire>(from: &mut &[u8]) -> Option<Vec<T>> {
 
 /// Implements [`Wire`] for a struct, field by field.
 macro_rules! wire {
-    ($of:ident { $($field:ident),* $(,)? }) => {
-        impl $crate::codec::Wire for $of {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl $crate::codec::Wire for $name {
             fn put(&self, to: &mut Vec<u8>) {
                 $($crate::codec::Wire::put(&self.$field, to);)*
             }

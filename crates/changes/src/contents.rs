@@ -1,5 +1,5 @@
-//! Finds the contents of a change set's files: in the tree, in the set, in preimages, or in a later
-//! change set if the file was changed since.
+//! Finds the contents of a change set's files before and after its call: in the tree, in slots, in
+//! preimages, or, if the file was changed since, in a later change set.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -37,9 +37,9 @@ pub(crate) enum SideContents {
 pub(crate) struct ContentPair {
     pub(crate) before: SideContents,
     pub(crate) after: SideContents,
-    /// True if the file was changed since and its contents of that time are not stored: one side is
-    /// the current file, if it exists.
-    pub(crate) is_since: bool,
+    /// True if the file was changed after the call, and its contents at the end of the call are not
+    /// stored. One side is then the current file, if it exists.
+    pub(crate) changed_since: bool,
 }
 
 /// The contents of one change set's files.
@@ -47,136 +47,140 @@ pub(crate) struct Contents<'a> {
     set: &'a ChangeSet,
     trees: Trees,
     index: OnceCell<Option<Index>>,
-    /// Preimages of a trial that was not committed, by path.
-    photo: Option<HashMap<Vec<u8>, PathRecord>>,
-    others: &'a dyn Fn() -> &'a OtherPreimages,
-    is_since: bool,
+    /// The preimages of a trial that is held or discarded, by path.
+    trial_preimages: Option<HashMap<Vec<u8>, PathRecord>>,
+    all_preimages: &'a dyn Fn() -> &'a AllPreimages,
+    changed_since: bool,
 }
 
 impl<'a> Contents<'a> {
-    /// Creates the lookup. `others` returns the preimages of later change sets; it is called only
-    /// when needed.
+    /// Creates the lookup. `all_preimages` returns the preimages of all change sets; the function
+    /// is called only when needed.
     pub(crate) fn new(
         set: &'a ChangeSet,
         trees: Trees,
-        others: &'a dyn Fn() -> &'a OtherPreimages,
+        all_preimages: &'a dyn Fn() -> &'a AllPreimages,
     ) -> Self {
         Self {
             set,
             trees,
             index: OnceCell::new(),
-            photo: photographed(set),
-            others,
-            is_since: false,
+            trial_preimages: uncommitted_trial_preimages(set),
+            all_preimages,
+            changed_since: false,
         }
     }
 
     /// Returns both sides of a change.
     pub(crate) fn content_pair(&mut self, item: &Item) -> ContentPair {
-        self.is_since = false;
+        self.changed_since = false;
         let before = match (&item.removal, &item.new) {
-            (Some(gone), _) => self.former(gone),
-            (None, Some(new)) if new.act == SlotRename::Swap => self.former(new),
+            (Some(removal), _) => self.before(removal),
+            (None, Some(new)) if new.act == SlotRename::Swap => self.before(new),
             _ => SideContents::None,
         };
         let after = match &item.new {
             None => SideContents::None,
-            Some(new) => self.latter(new),
+            Some(new) => self.after(new),
         };
         ContentPair {
             before,
             after,
-            is_since: self.is_since,
+            changed_since: self.changed_since,
         }
     }
 
-    fn former(&mut self, op: &PlannedOp) -> SideContents {
+    fn before(&mut self, op: &PlannedOp) -> SideContents {
         if self.set.meta.kind == SetKind::Scan {
             return SideContents::Unknown;
         }
-        if let Some(photo) = &self.photo {
-            let kept = op
+        if let Some(trial_preimages) = &self.trial_preimages {
+            let preimage = op
                 .current
-                .and_then(|here| in_photo(self.set, photo, op, &here));
-            return kept.unwrap_or_else(|| self.as_it_was(op));
+                .and_then(|expected| trial_preimage(self.set, trial_preimages, op, &expected));
+            return preimage.unwrap_or_else(|| self.before_trial(op));
         }
-        if let Some(side) = kept_of(self.set, &self.index, op) {
-            return side;
+        if let Some(side_contents) = traced_preimage(self.set, &self.index, op) {
+            return side_contents;
         }
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         // After a rollback, a swapped file is in the tree.
-        let is_back = |seen| op.act == SlotRename::Swap && is(op.in_slot, seen);
-        match slot.filter(|seen| !is_back(*seen)) {
-            Some(_) => content(&mut self.trees.slots, op.slot()),
-            None => self.elsewhere(op, op.current),
+        let is_back = |stat| op.act == SlotRename::Swap && is_same_inode(op.in_slot, stat);
+        match slot.filter(|stat| !is_back(*stat)) {
+            Some(_) => read_contents(&mut self.trees.slots, op.slot()),
+            None => self.preimage_or_current(op, op.current),
         }
     }
 
-    fn latter(&mut self, op: &PlannedOp) -> SideContents {
+    fn after(&mut self, op: &PlannedOp) -> SideContents {
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
-        match slot.filter(|seen| op.act == SlotRename::Put || is(op.in_slot, *seen)) {
-            Some(_) => content(&mut self.trees.slots, op.slot()),
+        match slot.filter(|stat| op.act == SlotRename::Put || is_same_inode(op.in_slot, *stat)) {
+            Some(_) => read_contents(&mut self.trees.slots, op.slot()),
             // The file was discarded with the trial.
-            None if self.photo.is_some() => SideContents::Unknown,
-            None => self.elsewhere(op, op.in_slot),
+            None if self.trial_preimages.is_some() => SideContents::Unknown,
+            None => self.preimage_or_current(op, op.in_slot),
         }
     }
 
-    /// Returns the contents before a trial without preimages: the file of the tree if it is
-    /// unchanged, else the preimage of a later change set.
-    fn as_it_was(&mut self, op: &PlannedOp) -> SideContents {
+    /// Returns the contents before a trial that stored no preimage of this file: the file of the
+    /// tree if it is unchanged, or the preimage of a later change set.
+    fn before_trial(&mut self, op: &PlannedOp) -> SideContents {
         let Some(wanted) = op.current else {
             return SideContents::Unknown;
         };
         if wanted.bytes() > MAX_FILE_BYTES {
             return SideContents::TooLarge;
         }
-        if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
-            return side;
+        if let Some(side_contents) =
+            (self.all_preimages)().later_preimage(self.set, &op.path, &wanted)
+        {
+            return side_contents;
         }
         let now = self.trees.root.stat(op.path()).ok().flatten();
         match now.filter(|now| wanted.has_content_of(now)) {
-            Some(_) => content(&mut self.trees.root, op.path()),
+            Some(_) => read_contents(&mut self.trees.root, op.path()),
             None => SideContents::Unknown,
         }
     }
 
-    /// Returns a later preimage, else the file of the tree. The preimage comes first: for two calls
-    /// within a clock tick, the file's times do not show which call wrote it.
-    fn elsewhere(&mut self, op: &PlannedOp, wanted: Option<FileStat>) -> SideContents {
+    /// Returns the preimage of a later change set, else the file of the tree. The preimage comes
+    /// first: for two calls within a clock tick, the file's times do not show which call wrote it.
+    fn preimage_or_current(&mut self, op: &PlannedOp, wanted: Option<FileStat>) -> SideContents {
         if let Some(wanted) = wanted {
-            if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
-                return side;
+            if let Some(side_contents) =
+                (self.all_preimages)().later_preimage(self.set, &op.path, &wanted)
+            {
+                return side_contents;
             }
             let now = self.trees.root.stat(op.path()).ok().flatten();
-            self.is_since |= now.is_none_or(|now| !wanted.has_content_of(&now));
+            self.changed_since |= now.is_none_or(|now| !wanted.has_content_of(&now));
         }
-        content(&mut self.trees.root, op.path())
+        read_contents(&mut self.trees.root, op.path())
     }
 }
 
-/// The preimages of all change sets.
-pub(crate) struct OtherPreimages {
-    sets: Vec<OtherSet>,
-    /// Index of the change set and its operation, by path.
+/// The preimages of all change sets of a session.
+pub(crate) struct AllPreimages {
+    sets: Vec<StoredPreimages>,
+    /// By path: the index of a change set in `sets`, and the set's operation on the path.
     by_path: HashMap<Vec<u8>, Vec<(usize, PlannedOp)>>,
 }
 
-struct OtherSet {
+struct StoredPreimages {
     set: ChangeSet,
     index: OnceCell<Option<Index>>,
 }
 
-impl OtherPreimages {
+impl AllPreimages {
     /// Reads the change sets. Unreadable ones are skipped.
     pub(crate) fn read(store: &Store, session: &str) -> Self {
-        let mut others = Self {
+        let mut all_preimages = Self {
             sets: Vec::new(),
             by_path: HashMap::new(),
         };
         // Without change sets the lookup is empty.
-        let _ = others.fill(store, session);
-        others
+        let _ = all_preimages.fill(store, session);
+        all_preimages
     }
 
     fn fill(&mut self, store: &Store, session: &str) -> Result<(), ChangesError> {
@@ -185,7 +189,7 @@ impl OtherPreimages {
             let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                 continue;
             };
-            let Ok(Some(journal)) = set.done() else {
+            let Ok(Some(journal)) = set.applied_journal() else {
                 continue;
             };
             let ops = journal.plan.ops.into_iter();
@@ -193,7 +197,7 @@ impl OtherPreimages {
                 let known = self.by_path.entry(op.path.clone()).or_default();
                 known.push((self.sets.len(), op));
             }
-            self.sets.push(OtherSet {
+            self.sets.push(StoredPreimages {
                 set,
                 index: OnceCell::new(),
             });
@@ -201,43 +205,45 @@ impl OtherPreimages {
         Ok(())
     }
 
-    /// Returns the preimage of this exact file in a later change set with the same root.
+    /// Returns the preimage of the file `wanted` in a later change set with the same root.
     fn later_preimage(
         &self,
-        own: &ChangeSet,
+        set: &ChangeSet,
         path: &[u8],
         wanted: &FileStat,
     ) -> Option<SideContents> {
         let known = self.by_path.get(path)?;
         known.iter().find_map(|(at, op)| {
             let other = &self.sets[*at];
-            let is_after = other.set.id.0 > own.id.0;
-            let is_same_root = other.set.meta.identity == own.meta.identity;
-            let is_it = op.current.is_some_and(|here| here.has_content_of(wanted));
+            let is_after = other.set.id.0 > set.id.0;
+            let is_same_root = other.set.meta.identity == set.meta.identity;
+            let is_it = op
+                .current
+                .is_some_and(|expected| expected.has_content_of(wanted));
             (is_after && is_same_root && is_it)
-                .then(|| other.former(op))
+                .then(|| other.preimage(op))
                 .flatten()
         })
     }
 }
 
-impl OtherSet {
-    fn former(&self, op: &PlannedOp) -> Option<SideContents> {
-        if let Some(side) = kept_of(&self.set, &self.index, op) {
-            return Some(side);
+impl StoredPreimages {
+    fn preimage(&self, op: &PlannedOp) -> Option<SideContents> {
+        if let Some(side_contents) = traced_preimage(&self.set, &self.index, op) {
+            return Some(side_contents);
         }
         let mut slots = Trees::open(&self.set)?.slots;
-        let seen = slots.stat(op.slot()).ok().flatten()?;
+        let stat = slots.stat(op.slot()).ok().flatten()?;
         op.current
-            .is_some_and(|here| here.has_content_of(&seen))
-            .then(|| content(&mut slots, op.slot()))
+            .is_some_and(|expected| expected.has_content_of(&stat))
+            .then(|| read_contents(&mut slots, op.slot()))
     }
 }
 
-/// Returns the preimages of a trial that was not committed; `None` for another kind of change set.
-fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
+/// Returns the preimages of a trial that is held or discarded; `None` for another change set.
+fn uncommitted_trial_preimages(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
     let is_open = matches!(set.state, SetState::Held | SetState::Discarded);
-    let is_it = set.meta.kind == SetKind::Trial && is_open && HeldPlan::is_of(set);
+    let is_it = set.meta.kind == SetKind::Trial && is_open && HeldPlan::exists(set);
     let records = || Index::read(&set.dir).map_or_else(|_| Vec::new(), |it| it.records);
     is_it.then(|| {
         let records = records().into_iter();
@@ -245,20 +251,20 @@ fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
     })
 }
 
-/// Returns the preimage of this exact file.
-fn in_photo(
+/// Returns the trial's preimage of the file with the attributes `expected`.
+fn trial_preimage(
     set: &ChangeSet,
-    photo: &HashMap<Vec<u8>, PathRecord>,
+    trial_preimages: &HashMap<Vec<u8>, PathRecord>,
     op: &PlannedOp,
-    here: &FileStat,
+    expected: &FileStat,
 ) -> Option<SideContents> {
-    let is_it = |it: &&PathRecord| it.stat.is_some_and(|seen| here.has_content_of(&seen));
-    let record = photo.get(&op.path).filter(is_it)?;
-    let bytes = preimages::recorded(set, record, MAX_FILE_BYTES + 1).ok()??;
-    Some(side(bytes))
+    let is_it = |it: &&PathRecord| it.stat.is_some_and(|stat| expected.has_content_of(&stat));
+    let record = trial_preimages.get(&op.path).filter(is_it)?;
+    let bytes = preimages::recorded_contents(set, record, MAX_FILE_BYTES + 1).ok()??;
+    Some(side_contents(bytes))
 }
 
-fn side(bytes: Vec<u8>) -> SideContents {
+fn side_contents(bytes: Vec<u8>) -> SideContents {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         SideContents::TooLarge
     } else {
@@ -267,7 +273,7 @@ fn side(bytes: Vec<u8>) -> SideContents {
 }
 
 /// Returns the preimage of a traced file.
-fn kept_of(
+fn traced_preimage(
     set: &ChangeSet,
     index: &OnceCell<Option<Index>>,
     op: &PlannedOp,
@@ -276,20 +282,21 @@ fn kept_of(
         return None;
     }
     let index = index.get_or_init(|| Index::read(&set.dir).ok());
-    let bytes = preimages::former(set, index.as_ref()?, op.slot(), MAX_FILE_BYTES + 1).ok()??;
-    Some(side(bytes))
+    let bytes =
+        preimages::contents_before(set, index.as_ref()?, op.slot(), MAX_FILE_BYTES + 1).ok()??;
+    Some(side_contents(bytes))
 }
 
-fn is(one: Option<FileStat>, other: FileStat) -> bool {
+fn is_same_inode(one: Option<FileStat>, other: FileStat) -> bool {
     one.is_some_and(|one| one.ino == other.ino)
 }
 
-fn content(tree: &mut RootedDir, path: &Path) -> SideContents {
-    let Ok(Some(seen)) = tree.stat(path) else {
+fn read_contents(tree: &mut RootedDir, path: &Path) -> SideContents {
+    let Ok(Some(stat)) = tree.stat(path) else {
         return SideContents::Unknown;
     };
-    match seen.kind() {
-        FileType::RegularFile if seen.size > MAX_FILE_BYTES => SideContents::TooLarge,
+    match stat.kind() {
+        FileType::RegularFile if stat.size > MAX_FILE_BYTES => SideContents::TooLarge,
         FileType::RegularFile => {
             let mut bytes = Vec::new();
             let read = tree.file(path).map(File::from).map(|file| {

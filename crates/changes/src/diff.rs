@@ -1,9 +1,9 @@
 //! Unified diffs of changed files.
 
-use crate::contents::{Contents, OtherPreimages, SideContents};
+use crate::contents::{AllPreimages, Contents, SideContents};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::listing::{Item, Trees, file, listed};
+use crate::listing::{Item, Trees, file, plan_and_items};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::{Change, ChangesId, FileChange, FileName};
@@ -15,10 +15,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The number of leading bytes that decide whether a file is binary, as in git.
+/// The number of leading bytes that decide if a file is binary, as in git.
 const BINARY_CHECK_BYTES: usize = 8000;
-/// Text that is not UTF-8 may have one control character per this many bytes. Compressed or
-/// encrypted data has one in ten, text in another encoding none.
+/// Text that is not UTF-8 may have one control character in this number of bytes. Compressed or
+/// encrypted data has one in ten bytes; text in another encoding has none.
 const BYTES_PER_CONTROL: usize = 50;
 /// Context lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -31,12 +31,12 @@ pub struct FileDiff {
     pub file: FileChange,
     /// The diff.
     pub text: DiffText,
-    /// True if the file was changed since and its contents of that time are not stored: `text`
-    /// compares with the current file.
-    pub is_since: bool,
-    /// True for a file of a held trial that was changed since, so that the trial cannot be
+    /// True if the file was changed after the call, and its contents at the end of the call are not
+    /// stored: `text` compares with the current file.
+    pub changed_since: bool,
+    /// True for a file of a held trial that another process changed, so that the trial cannot be
     /// committed. `text` is the change of the trial.
-    pub is_in_the_way: bool,
+    pub blocks_commit: bool,
     /// Type and permissions before and after, as in `st_mode`, if they differ.
     pub mode: Option<(u32, u32)>,
 }
@@ -52,23 +52,24 @@ pub enum DiffText {
     Binary,
     /// The file is too large.
     TooLarge,
-    /// The preimage is not stored, or the file no longer exists.
+    /// The contents of one side are unknown: the preimage is not stored, or the file no longer
+    /// exists.
     Unknown,
     /// No contents changed: a directory, or only attributes.
     Nothing,
 }
 
-/// Diffs of change sets. If a file was changed since, its contents after the call come from later
-/// change sets, which are read once when first needed.
+/// A reader for diffs of change sets. If a file was changed after the call, its contents at the end
+/// of the call come from later change sets, which are read once when first needed.
 pub struct Diffs<'a> {
     store: &'a Store,
     session: String,
-    others: OnceCell<OtherPreimages>,
+    all_preimages: OnceCell<AllPreimages>,
 }
 
 impl Store {
-    /// Returns the diffs of a change set for the files at `paths` (below the root, with their
-    /// contents), or for all files.
+    /// Returns the diffs of a change set for the files at and below `paths`, which are relative to
+    /// the root. Without `paths`, returns the diffs of all files.
     ///
     /// # Errors
     /// The change set does not exist, cannot be read, or has no change at one of the paths.
@@ -86,7 +87,7 @@ impl Store {
         Diffs {
             store: self,
             session: session.to_owned(),
-            others: OnceCell::new(),
+            all_preimages: OnceCell::new(),
         }
     }
 }
@@ -98,11 +99,12 @@ impl Diffs<'_> {
     /// See [`Store::diff`].
     pub fn of(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesError> {
         let set = self.store.read(&self.session, id)?;
-        let (plan, items) = listed(self.store, &set)?;
+        let (plan, items) = plan_and_items(self.store, &set)?;
         let trees = Trees::open(&set);
         let is_at = |item: &Item, top: &PathBuf| {
-            let own = [Some(&item.path), item.from.as_ref()];
-            own.into_iter()
+            let paths = [Some(&item.path), item.from.as_ref()];
+            paths
+                .into_iter()
                 .flatten()
                 .any(|path| Path::new(OsStr::from_bytes(path)).starts_with(top))
         };
@@ -112,25 +114,25 @@ impl Diffs<'_> {
                 return Err(ChangesError::NotInSet { id, path });
             }
         }
-        let others = || {
-            self.others
-                .get_or_init(|| OtherPreimages::read(self.store, &self.session))
+        let all_preimages = || {
+            self.all_preimages
+                .get_or_init(|| AllPreimages::read(self.store, &self.session))
         };
-        let mut contents = trees.map(|trees| Contents::new(&set, trees, &others));
+        let mut contents = trees.map(|trees| Contents::new(&set, trees, &all_preimages));
         let meant = |item: &&Item| paths.is_empty() || paths.iter().any(|path| is_at(item, path));
         let diffs = items.iter().filter(meant).map(|item| {
-            let (text, is_since) = match &mut contents {
+            let (text, changed_since) = match &mut contents {
                 Some(contents) => text(contents, item),
                 None => (DiffText::Unknown, false),
             };
             let mode = item.before.zip(item.after);
-            let own = [Some(&item.path), item.from.as_ref()];
-            let is_in_the_way = |path| set.state == SetState::Held && plan.skipped.contains(path);
+            let paths = [Some(&item.path), item.from.as_ref()];
+            let blocks_commit = |path| set.state == SetState::Held && plan.skipped.contains(path);
             FileDiff {
                 file: file(item),
                 text,
-                is_since,
-                is_in_the_way: own.into_iter().flatten().any(is_in_the_way),
+                changed_since,
+                blocks_commit: paths.into_iter().flatten().any(blocks_commit),
                 mode: mode
                     .map(|(before, after)| (before.mode, after.mode))
                     .filter(|(before, after)| before != after),
@@ -141,21 +143,21 @@ impl Diffs<'_> {
 }
 
 impl Diffs<'_> {
-    /// Returns combined diffs of files that several of these change sets changed in sequence,
-    /// without another process between them.
+    /// Returns one diff for each file that several of these change sets changed. Files that another
+    /// process changed in between are left out.
     ///
     /// # Errors
     /// A change set does not exist, or cannot be read.
-    pub fn together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesError> {
+    pub fn combined(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesError> {
         let mut read = Vec::new();
         for id in ids {
             let set = self.store.read(&self.session, *id)?;
-            let (_, items) = listed(self.store, &set)?;
+            let (_, items) = plan_and_items(self.store, &set)?;
             read.push((set, items));
         }
-        let others = || {
-            self.others
-                .get_or_init(|| OtherPreimages::read(self.store, &self.session))
+        let all_preimages = || {
+            self.all_preimages
+                .get_or_init(|| AllPreimages::read(self.store, &self.session))
         };
         let mut files: BTreeMap<&[u8], Vec<(&ChangeSet, &Item)>> = BTreeMap::new();
         for (set, items) in &read {
@@ -164,45 +166,47 @@ impl Diffs<'_> {
             }
         }
         let mut diffs = Vec::new();
-        for steps in files
+        for changes in files
             .into_values()
-            .filter(|steps| is_one_after_another(steps))
+            .filter(|changes| is_one_after_another(changes))
         {
-            let (Some((first, begin)), Some((last, end))) = (steps.first(), steps.last()) else {
+            let (Some((first, first_item)), Some((last, last_item))) =
+                (changes.first(), changes.last())
+            else {
                 continue;
             };
-            let change = match (begin.before, end.after) {
+            let change = match (first_item.before, last_item.after) {
                 (None, None) => continue,
                 (None, _) => Change::Created,
                 (_, None) => Change::Deleted,
                 _ => Change::Changed,
             };
             let item = Item {
-                path: begin.path.clone(),
+                path: first_item.path.clone(),
                 change,
                 from: None,
                 inferred: false,
-                before: begin.before,
-                after: end.after,
+                before: first_item.before,
+                after: last_item.after,
                 removal: None,
                 new: None,
             };
             let sides = |set, item| {
                 let trees = Trees::open(set)?;
-                Some(Contents::new(set, trees, &others).content_pair(item))
+                Some(Contents::new(set, trees, &all_preimages).content_pair(item))
             };
-            let (text, is_since) = match (sides(first, begin), sides(last, end)) {
-                (Some(begin), Some(end)) => (
-                    compared(&item, begin.before, end.after),
-                    begin.is_since || end.is_since,
+            let (text, changed_since) = match (sides(first, first_item), sides(last, last_item)) {
+                (Some(first_contents), Some(last_contents)) => (
+                    diff_text(&item, first_contents.before, last_contents.after),
+                    first_contents.changed_since || last_contents.changed_since,
                 ),
                 _ => (DiffText::Unknown, false),
             };
             diffs.push(FileDiff {
                 file: file(&item),
                 text,
-                is_since,
-                is_in_the_way: false,
+                changed_since,
+                blocks_commit: false,
                 mode: None,
             });
         }
@@ -210,12 +214,12 @@ impl Diffs<'_> {
     }
 }
 
-/// True if each change starts from the contents that the previous one produced, all of regular
-/// files.
-fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
+/// True if all changes are of regular files, and each change starts from the contents that the
+/// previous change produced.
+fn is_one_after_another(changes: &[(&ChangeSet, &Item)]) -> bool {
     let is_plain = |item: &Item| {
         let sides = [item.before, item.after];
-        let is_file = sides.into_iter().flatten().all(|seen| seen.is_file());
+        let is_file = sides.into_iter().flatten().all(|stat| stat.is_file());
         is_file && item.from.is_none() && item.change != Change::Mode
     };
     let follows = |pair: &[(&ChangeSet, &Item)]| match (pair[0].1.after, pair[1].1.before) {
@@ -226,28 +230,31 @@ fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
         let sides = item.before.zip(item.after);
         sides.is_some_and(|(before, after)| before.mode != after.mode)
     };
-    steps.len() > 1
-        && steps
+    changes.len() > 1
+        && changes
             .iter()
             .all(|(_, item)| is_plain(item) && !has_mode(item))
-        && steps.windows(2).all(follows)
+        && changes.windows(2).all(follows)
 }
 
-/// Returns the diff, and whether it compares with the current file.
+/// Returns the diff, and true if it compares with the current file.
 fn text(contents: &mut Contents<'_>, item: &Item) -> (DiffText, bool) {
-    let is_plain = |seen: &Option<FileStat>| {
-        seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
+    let is_plain = |stat: &Option<FileStat>| {
+        stat.is_none_or(|stat| matches!(stat.kind(), FileType::RegularFile | FileType::Symlink))
     };
-    let has_text = |seen: &Option<FileStat>| seen.is_some() && is_plain(seen);
+    let has_text = |stat: &Option<FileStat>| stat.is_some() && is_plain(stat);
     let is_moved = item.removal.is_some() || item.new.is_some();
     if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
         return (DiffText::Nothing, false);
     }
     let sides = contents.content_pair(item);
-    (compared(item, sides.before, sides.after), sides.is_since)
+    (
+        diff_text(item, sides.before, sides.after),
+        sides.changed_since,
+    )
 }
 
-fn compared(item: &Item, before: SideContents, after: SideContents) -> DiffText {
+fn diff_text(item: &Item, before: SideContents, after: SideContents) -> DiffText {
     let (before, after) = match (before, after) {
         (SideContents::Unknown, _) | (_, SideContents::Unknown) => return DiffText::Unknown,
         (SideContents::TooLarge, _) | (_, SideContents::TooLarge) => return DiffText::TooLarge,
@@ -256,7 +263,7 @@ fn compared(item: &Item, before: SideContents, after: SideContents) -> DiffText 
         (SideContents::None, SideContents::Bytes(after)) => (None, Some(after)),
         (SideContents::None, SideContents::None) => return DiffText::Nothing,
     };
-    // A link's target has no line end; the usual note about that is omitted.
+    // The target of a link has no line end. With one, the diff has no note about its absence.
     let before = before.map(|bytes| with_line_end(bytes, item.before));
     let after = after.map(|bytes| with_line_end(bytes, item.after));
     let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
@@ -266,8 +273,8 @@ fn compared(item: &Item, before: SideContents, after: SideContents) -> DiffText 
     DiffText::Unified(unified(item, before.as_deref(), after.as_deref()))
 }
 
-fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {
-    if seen.is_some_and(|seen| seen.kind() == FileType::Symlink) {
+fn with_line_end(mut bytes: Vec<u8>, stat: Option<FileStat>) -> Vec<u8> {
+    if stat.is_some_and(|stat| stat.kind() == FileType::Symlink) {
         bytes.push(b'\n');
     }
     bytes
@@ -289,8 +296,8 @@ fn is_binary(bytes: &[u8]) -> bool {
 }
 
 fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
-    let name = |side: &str, path: &[u8], there: bool| {
-        if there {
+    let name = |side: &str, path: &[u8], exists: bool| {
+        if exists {
             let path = FileName::new(OsStr::from_bytes(path)).path;
             format!("{side}/{}", agent_bash_core::visible::one_line(&path))
         } else {

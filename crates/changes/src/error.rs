@@ -69,28 +69,28 @@ pub enum ChangesError {
         free: u64,
     },
     /// Several change sets cannot be undone or redone as one. Nothing was changed.
-    #[error("nothing was {}: {}", inverted(*again), obstacle(.obstacles))]
+    #[error("nothing was {}: {}", inverted(*redo), obstacle(.obstacles))]
     Group {
         /// True for a redo.
-        again: bool,
+        redo: bool,
         /// The conflicts and the blocked change sets.
         obstacles: Box<GroupConflicts>,
     },
-    /// One of several undos or redos failed. Those before it were inverted again.
+    /// One of several undos or redos failed. The earlier ones were reverted.
     #[error("changes {id} failed: {why}{}", remaining_text(.remaining))]
     GroupFailed {
         /// The change set that failed.
         id: ChangesId,
         /// The failure.
         why: String,
-        /// Change sets that could not be inverted again.
+        /// Change sets whose undo or redo could not be reverted.
         remaining: Vec<ChangesId>,
     },
     /// The scope has no change set to undo or redo.
-    #[error("nothing was {}: there are no such changes", inverted(*again))]
+    #[error("nothing was {}: there are no such changes", inverted(*redo))]
     NothingInScope {
         /// True for a redo.
-        again: bool,
+        redo: bool,
     },
     /// No turn was recorded.
     #[error(
@@ -178,8 +178,8 @@ pub struct GroupConflicts {
     pub blocked: Vec<(ChangesId, String)>,
 }
 
-fn inverted(again: bool) -> &'static str {
-    if again { "redone" } else { "undone" }
+fn inverted(redo: bool) -> &'static str {
+    if redo { "redone" } else { "undone" }
 }
 
 fn obstacle(obstacles: &GroupConflicts) -> String {

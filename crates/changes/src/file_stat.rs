@@ -20,6 +20,7 @@ pub(crate) struct FileStat {
     pub(crate) gid: u32,
     pub(crate) links: u64,
     pub(crate) size: u64,
+    /// The device that a device file represents (`st_rdev`).
     pub(crate) device: u64,
     pub(crate) mtime: Time,
     pub(crate) ctime: Time,
@@ -113,14 +114,16 @@ impl FileStat {
         self.is_same_content(now) && self.ctime == now.ctime
     }
 
-    /// True if `now` has the same contents by its times, whatever its permissions and owner.
+    /// True if `now` is the same inode with the same size and modification time, so that the
+    /// contents are equal. Permissions and owner may differ.
     pub(crate) fn has_content_of(&self, now: &Self) -> bool {
         self.kind() == now.kind()
             && (self.ino, self.size, self.mtime) == (now.ino, now.size, now.mtime)
     }
 
-    /// True if `now` is the same file with the same contents by its times. Unlike
-    /// [`Self::is_untouched`] it may have been renamed or linked, which changes only `ctime`.
+    /// True if `now` is the same inode with the same modification time, owner and permissions.
+    /// Unlike for [`Self::is_untouched`], the file may have been renamed or linked, which changes
+    /// only `ctime`.
     pub(crate) fn is_same_content(&self, now: &Self) -> bool {
         self.ino == now.ino
             && self.mode == now.mode

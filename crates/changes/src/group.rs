@@ -1,17 +1,17 @@
 //! Plans the undo or redo of several change sets and lists all conflicts. Changes nothing.
 //!
-//! The undo of a later call restores the files that an earlier call left. So each plan is checked
-//! against the tree as it will be when the plans before it are applied.
+//! The undo of a later call restores the files as an earlier call left them. So each plan is
+//! checked against the tree as it will be after the plans before it.
 
 use crate::assumed::AssumedFiles;
 use crate::error::{ChangesError, GroupConflicts};
 use crate::file_stat::Time;
-use crate::inversion::{Inversion, rest};
+use crate::inversion::{Inversion, without_conflicts};
 use crate::listing::{self, Trees, plan_of};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::ApplyPlan;
-use crate::put_back::{LazyPutBack, stood};
+use crate::put_back::{LazyPutBack, original_files};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use crate::turns::Turns;
@@ -20,15 +20,16 @@ use agent_bash_core::changes::{ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
 use std::collections::BTreeMap;
 
-/// The change sets that an undo or redo of several applies to. Undos and redos themselves are not
-/// among them.
+/// Selects the change sets of calls for an undo or redo of several. Change sets of undos and redos
+/// are never selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangesScope {
     /// This change set and all later ones.
     From(ChangesId),
     /// The calls that began at this time or later.
     After(Timestamp),
-    /// The calls of a turn; `None`: the last turn with changes that can be undone or redone.
+    /// The calls of the turn with this name. `None` stands for the last turn with changes that can
+    /// be undone or redone.
     AgentTurn(Option<String>),
 }
 
@@ -62,7 +63,7 @@ pub struct MemberPreview {
 }
 
 impl GroupPreview {
-    /// Returns what prevents the operation; `None` if nothing does.
+    /// Returns the conflicts and blocked change sets; `None` if the operation is possible.
     pub fn obstacles(&self) -> Option<GroupConflicts> {
         let conflicts = self.sets.iter().filter(|set| !set.conflicts.is_empty());
         let conflicts: Vec<_> = conflicts
@@ -78,7 +79,8 @@ impl GroupPreview {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) id: ChangesId,
-    pub(crate) again: bool,
+    /// True for a redo.
+    pub(crate) redo: bool,
 }
 
 /// A stored change set without its open files.
@@ -92,7 +94,7 @@ struct StoredSet {
 }
 
 impl Store {
-    /// Returns the preview of [`Store::undo_group`], or, with `again`, of [`Store::redo_group`].
+    /// Returns the preview of [`Store::undo_group`], or, with `redo`, of [`Store::redo_group`].
     ///
     /// # Errors
     /// The scope has no change set that can be undone or redone.
@@ -100,10 +102,10 @@ impl Store {
         &self,
         session: &str,
         scope: &ChangesScope,
-        again: bool,
+        redo: bool,
     ) -> Result<GroupPreview, ChangesError> {
         let _lock = self.lock()?;
-        self.plan_group(session, scope, again)
+        self.plan_group(session, scope, redo)
     }
 
     /// Plans the undo or redo. The caller has the lock.
@@ -111,10 +113,10 @@ impl Store {
         &self,
         session: &str,
         scope: &ChangesScope,
-        again: bool,
+        redo: bool,
     ) -> Result<GroupPreview, ChangesError> {
         let directory = self.session(session)?;
-        let (turn, targets) = self.targets(&directory, scope, again)?;
+        let (turn, targets) = self.targets(&directory, scope, redo)?;
         let mut preview = GroupPreview {
             turn_name: turn,
             ..GroupPreview::default()
@@ -122,8 +124,8 @@ impl Store {
         let put_back = LazyPutBack::new(&directory);
         let mut assumed = AssumedFiles::default();
         let mut pending = targets;
-        // Background processes may have changed files after later calls. So a set with conflicts is
-        // tried again when all others are planned.
+        // Background processes of an early call may have changed files after later calls. So a set
+        // with conflicts is planned again after all others.
         while !pending.is_empty() {
             let mut deferred: Vec<Target> = Vec::new();
             for target in &pending {
@@ -134,7 +136,7 @@ impl Store {
                 }
             }
             if deferred.len() == pending.len() {
-                // All of them have conflicts.
+                // All remaining sets have conflicts, so the first is planned with its conflicts.
                 let first = deferred.remove(0);
                 let planned = self.plan_member(session, first, (&mut assumed, &put_back), true)?;
                 preview.sets.extend(planned);
@@ -142,21 +144,21 @@ impl Store {
             pending = deferred;
         }
         if preview.sets.is_empty() && preview.blocked.is_empty() {
-            return Err(ChangesError::NothingInScope { again });
+            return Err(ChangesError::NothingInScope { redo });
         }
         Ok(preview)
     }
 
-    /// Plans one undo or redo on the assumed files, and assumes that it is done. `None` if it has
-    /// conflicts, unless it `accepts` them.
+    /// Plans one undo or redo on the assumed files, and adds its result to the assumed files. With
+    /// conflicts, returns `None` unless `accepts_conflicts`.
     fn plan_member(
         &self,
         session: &str,
         target: Target,
         (assumed, put_back): (&mut AssumedFiles, &LazyPutBack<'_>),
-        accepts: bool,
+        accepts_conflicts: bool,
     ) -> Result<Option<MemberPreview>, ChangesError> {
-        let mut inversion = self.planned_inversion(session, target.id, &[], target.again)?;
+        let mut inversion = self.planned_inversion(session, target.id, &[], target.redo)?;
         inversion.applying.assumed = std::mem::take(assumed);
         inversion.applying.drop_stale(&mut inversion.plan);
         let checked = inversion.find_conflicts(put_back);
@@ -164,20 +166,20 @@ impl Store {
         checked?;
         let free = match &inversion.conflicts[..] {
             [] => inversion.plan.clone(),
-            _ if !accepts => return Ok(None),
-            conflicts => rest(&inversion.plan, conflicts),
+            _ if !accepts_conflicts => return Ok(None),
+            conflicts => without_conflicts(&inversion.plan, conflicts),
         };
-        let originals = stood(&inversion.origin, inversion.forwards)?;
+        let originals = original_files(&inversion.origin, inversion.is_redo)?;
         assumed.assume(&inversion.origin.root(), &originals, &free);
         Ok(Some(member(target, &inversion, &free)))
     }
 
-    /// Selects the change sets of a scope and orders them. Returns the turn as well.
+    /// Returns the turn, if the scope is one, and the undos or redos of the scope in order.
     fn targets(
         &self,
         directory: &PrivateDir,
         scope: &ChangesScope,
-        again: bool,
+        redo: bool,
     ) -> Result<(Option<String>, Vec<Target>), ChangesError> {
         let turns = Turns::read(directory)?;
         if matches!(scope, ChangesScope::AgentTurn(_)) && turns.is_empty() {
@@ -190,13 +192,15 @@ impl Store {
             return Err(ChangesError::Unknown { id: *id });
         }
         let begun: BTreeMap<u64, Time> = sets.iter().map(|set| (set.id.0, set.begun)).collect();
-        let turn_of = |set: &StoredSet| turns.of(turn_time(set.kind, set.begun, &begun));
-        let is_subject =
-            |set: &&StoredSet| !matches!(set.kind, SetKind::Undo { .. }) && set.can_be(again);
+        let turn_of = |set: &StoredSet| turns.turn_at(turn_time(set.kind, set.begun, &begun));
+        let is_subject = |set: &&StoredSet| {
+            !matches!(set.kind, SetKind::Undo { .. }) && set.can_be_inverted(redo)
+        };
         let turn = match scope {
             ChangesScope::AgentTurn(Some(turn)) => Some(turn.clone()),
-            ChangesScope::AgentTurn(None) if again => {
-                // The last undo of several change sets decides, else the first undone turn.
+            ChangesScope::AgentTurn(None) if redo => {
+                // The turn of the last undo of several change sets comes first, else the first
+                // undone turn.
                 let undone: Vec<&StoredSet> = sets.iter().filter(is_subject).collect();
                 let ids: Vec<ChangesId> = undone.iter().map(|set| set.id).collect();
                 let group = last_group(&sets, &ids).unwrap_or_default();
@@ -206,28 +210,31 @@ impl Store {
                 candidates.find_map(|set| turn_of(set)).map(str::to_owned)
             }
             ChangesScope::AgentTurn(None) => {
-                let mut last_first = sets.iter().rev().filter(is_subject);
-                last_first.find_map(turn_of).map(str::to_owned)
+                let mut newest_first = sets.iter().rev().filter(is_subject);
+                newest_first.find_map(turn_of).map(str::to_owned)
             }
             _ => None,
         };
-        let is_within = |set: &StoredSet| match scope {
+        let is_in_scope = |set: &StoredSet| match scope {
             ChangesScope::From(id) => set.id >= *id,
             ChangesScope::After(time) => timestamp(set.begun) >= *time,
             ChangesScope::AgentTurn(_) => turn.is_some() && turn_of(set) == turn.as_deref(),
         };
-        let subjects = sets.iter().filter(is_subject).filter(|set| is_within(set));
+        let subjects = sets
+            .iter()
+            .filter(is_subject)
+            .filter(|set| is_in_scope(set));
         let mut ids: Vec<ChangesId> = subjects.map(|set| set.id).collect();
-        if !again {
+        if !redo {
             ids.reverse();
         } else if let Some(undos) = last_group(&sets, &ids) {
             let targets = undos.into_iter().map(|undo| Target {
                 id: undo.id,
-                again: false,
+                redo: false,
             });
             return Ok((turn, targets.collect()));
         }
-        let targets = ids.into_iter().map(|id| Target { id, again });
+        let targets = ids.into_iter().map(|id| Target { id, redo });
         Ok((turn, targets.collect()))
     }
 
@@ -257,15 +264,15 @@ impl Store {
 }
 
 impl StoredSet {
-    /// True if the set has changes that are in place, or, with `again`, undone ones.
-    fn can_be(&self, again: bool) -> bool {
+    /// True if the set has changes that are in place, or, with `redo`, undone changes.
+    fn can_be_inverted(&self, redo: bool) -> bool {
         let is_in_place = match (self.kind, self.state) {
             (_, SetState::Done | SetState::Interrupted) => true,
             (SetKind::Trial, _) => false,
             (_, state) => state == SetState::Running,
         };
         let is_undone = self.state == SetState::Undone || self.in_part;
-        !self.is_empty && if again { is_undone } else { is_in_place }
+        !self.is_empty && if redo { is_undone } else { is_in_place }
     }
 }
 
@@ -274,18 +281,18 @@ impl StoredSet {
 struct LastInversion {
     id: ChangesId,
     origin: ChangesId,
-    again: bool,
+    redo: bool,
     group: Option<u64>,
 }
 
-/// Returns the undos of the last group that undid one of these change sets, the last one first.
-/// `None` if they were undone one by one.
+/// Returns the undos of the last group that undid one of the change sets `ids`, newest first.
+/// `None` if the change sets were undone one by one.
 fn last_group(sets: &[StoredSet], ids: &[ChangesId]) -> Option<Vec<LastInversion>> {
     let mut last: BTreeMap<u64, LastInversion> = BTreeMap::new();
     for set in sets.iter().filter(|set| set.state == SetState::Done) {
         if let SetKind::Undo {
             origin,
-            again,
+            redo,
             group,
             ..
         } = set.kind
@@ -293,13 +300,13 @@ fn last_group(sets: &[StoredSet], ids: &[ChangesId]) -> Option<Vec<LastInversion
             let inversion = LastInversion {
                 id: set.id,
                 origin: ChangesId(origin),
-                again,
+                redo,
                 group,
             };
             last.insert(origin, inversion);
         }
     }
-    let mut undos: Vec<LastInversion> = last.into_values().filter(|it| !it.again).collect();
+    let mut undos: Vec<LastInversion> = last.into_values().filter(|it| !it.redo).collect();
     let of_ids = undos.iter().filter(|undo| ids.contains(&undo.origin));
     let group = of_ids.filter_map(|undo| undo.group).max()?;
     undos.retain(|undo| undo.group == Some(group));
@@ -308,16 +315,16 @@ fn last_group(sets: &[StoredSet], ids: &[ChangesId]) -> Option<Vec<LastInversion
 }
 
 /// Returns the time that decides the turn: background changes belong to the turn of their call.
-pub(crate) fn turn_time(kind: SetKind, own: Time, begun: &BTreeMap<u64, Time>) -> Time {
+pub(crate) fn turn_time(kind: SetKind, begun_at: Time, begun: &BTreeMap<u64, Time>) -> Time {
     match kind {
         SetKind::Background {
             after: Some(call), ..
-        } => begun.get(&call).copied().unwrap_or(own),
-        _ => own,
+        } => begun.get(&call).copied().unwrap_or(begun_at),
+        _ => begun_at,
     }
 }
 
-/// Converts a time of the store's file system.
+/// Converts a file time to a timestamp.
 pub(crate) fn timestamp((seconds, nanoseconds): Time) -> Timestamp {
     Timestamp(seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000))
 }

@@ -16,7 +16,7 @@ use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
 use std::io::read_to_string;
 
-/// The part of an entry's name in the register in place of an inode.
+/// In the name of a group's register entry, stands in place of the inode.
 const GROUP_ENTRY: &str = "group";
 
 /// The result of an undo or redo of several change sets.
@@ -37,10 +37,10 @@ struct PendingGroup {
     session: String,
     /// The number of the group, which its change sets have as well.
     number: u64,
-    /// The change sets with `again`, in the order of execution.
+    /// The change sets, each with `true` for a redo, in the order of execution.
     targets: Vec<(u64, bool)>,
     partial: bool,
-    /// True once one of them failed: those before it are inverted again.
+    /// True after one of the operations failed: the earlier ones are being reverted.
     rolling_back: bool,
 }
 
@@ -50,7 +50,7 @@ impl Store {
     ///
     /// # Errors
     /// [`ChangesError::Group`] names what prevents the undo; nothing was changed then.
-    /// [`ChangesError::GroupFailed`]: an undo failed; those before it were redone.
+    /// [`ChangesError::GroupFailed`]: an undo failed; the undos before it were redone.
     pub fn undo_group(
         &self,
         session: &str,
@@ -60,8 +60,8 @@ impl Store {
         self.invert_group(session, scope, partial, false)
     }
 
-    /// Redoes what the last [`Store::undo_group`] undid in this scope, else all undone changes in
-    /// it, the first one first.
+    /// Redoes the changes that the last [`Store::undo_group`] undid in this scope. If there was no
+    /// such undo, redoes all undone changes of the scope, the oldest first.
     ///
     /// # Errors
     /// See [`Store::undo_group`].
@@ -78,14 +78,14 @@ impl Store {
         session: &str,
         scope: &ChangesScope,
         partial: bool,
-        again: bool,
+        redo: bool,
     ) -> Result<GroupDone, ChangesError> {
         let _lock = self.lock()?;
-        let plan = self.plan_group(session, scope, again)?;
+        let plan = self.plan_group(session, scope, redo)?;
         let can_begin = plan.sets.iter().any(|set| !set.free.is_empty());
         if let Some(obstacles) = plan.obstacles().filter(|_| !(partial && can_begin)) {
             return Err(ChangesError::Group {
-                again,
+                redo,
                 obstacles: Box::new(obstacles),
             });
         }
@@ -95,14 +95,14 @@ impl Store {
             .map(|set| set.target)
             .collect();
         let mut not_kept = Vec::new();
-        for set in plan.sets.iter().filter(|_| !again) {
+        for set in plan.sets.iter().filter(|_| !redo) {
             not_kept.extend(self.not_kept(session, set.id)?);
         }
         let directory = self.session(session)?;
         let mut pending = PendingGroup {
             session: session.to_owned(),
             number: next_number(&directory)?,
-            targets: sets.iter().map(|it| (it.id.0, it.again)).collect(),
+            targets: sets.iter().map(|it| (it.id.0, it.redo)).collect(),
             partial,
             rolling_back: false,
         };
@@ -115,28 +115,28 @@ impl Store {
         })
     }
 
-    /// Inverts the change sets of a group that are not inverted yet. If one fails, inverts those
-    /// before it again.
+    /// Undoes or redoes the change sets of a group that are still to be done. If one fails, reverts
+    /// the earlier ones.
     fn run_group(
         &self,
         directory: &PrivateDir,
         pending: &mut PendingGroup,
     ) -> Result<Vec<Changes>, ChangesError> {
-        let kind = |again| InversionKind {
-            again,
+        let kind = |redo| InversionKind {
+            redo,
             group: Some(pending.number),
         };
         let done: Vec<u64> = members(directory, pending.number)?
             .iter()
-            .map(|member| member.of)
+            .map(|member| member.target)
             .collect();
         let mut changes = Vec::new();
         let mut failed = None;
         let targets = pending.targets.iter().filter(|_| !pending.rolling_back);
-        for (id, again) in targets.filter(|(id, _)| !done.contains(id)) {
+        for (id, redo) in targets.filter(|(id, _)| !done.contains(id)) {
             let (id, session) = (ChangesId(*id), &pending.session);
-            match self.invert(session, id, &[], pending.partial, kind(*again)) {
-                Ok(inverted) => changes.push(inverted),
+            match self.invert(session, id, &[], pending.partial, kind(*redo)) {
+                Ok(result) => changes.push(result),
                 Err(error) => {
                     failed = Some((id, error));
                     break;
@@ -158,10 +158,10 @@ impl Store {
         Err(ChangesError::GroupFailed { id, why, remaining })
     }
 
-    /// Inverts the finished members of a group again. Returns those that cannot be.
+    /// Reverts the finished members of a group. Returns the members that cannot be reverted.
     fn roll_back_group(&self, directory: &PrivateDir, pending: &PendingGroup) -> Vec<ChangesId> {
         let kind = InversionKind {
-            again: false,
+            redo: false,
             group: None,
         };
         let mut remaining = Vec::new();
@@ -175,7 +175,7 @@ impl Store {
         remaining
     }
 
-    /// Continues the group of a register entry, if the entry is one of a group.
+    /// Continues the group of a register entry. Does nothing for the entry of a single change set.
     pub(crate) fn recover_group(&self, name: &str) {
         let Some((session, _)) = name.rsplit_once(INODE_SEPARATOR).filter(|_| is_group(name))
         else {
@@ -186,7 +186,7 @@ impl Store {
         let pending = text.ok().and_then(|text| serde_json::from_str(&text).ok());
         let directory = self.existing_session(session).ok().flatten();
         if let (Some(mut pending), Some(directory)) = (pending, directory) {
-            // The error was the killed program's.
+            // The caller of the killed program would have got the error.
             let _ = self.run_group(&directory, &mut pending);
         }
         self.unregister_group(session);
@@ -204,12 +204,12 @@ impl Store {
 
     fn unregister_group(&self, session: &str) {
         let register = PrivateDir::open(&self.path, &[REGISTER_DIR]);
-        // A remaining entry has nothing left to do.
+        // If the entry stays, the next recovery finds all members finished.
         let _ = register.and_then(|register| register.remove(&entry(session)));
     }
 }
 
-/// True if this entry of the register is one of a group.
+/// True if this entry of the register describes a group.
 pub(crate) fn is_group(name: &str) -> bool {
     matches!(name.rsplit_once(INODE_SEPARATOR), Some((_, GROUP_ENTRY)))
 }
@@ -221,26 +221,27 @@ fn entry(session: &str) -> String {
 /// A finished undo or redo of a group.
 struct Member {
     id: ChangesId,
-    of: u64,
+    /// The change set that this one undid or redid.
+    target: u64,
     origin: ChangesId,
-    /// True if it was inverted again.
+    /// True if the member was reverted.
     is_reverted: bool,
 }
 
 /// Returns the finished members of a group, in the order of execution.
 fn members(directory: &PrivateDir, number: u64) -> Result<Vec<Member>, ChangesError> {
     let mut found: Vec<Member> = Vec::new();
-    each_undo(directory, |set, of, group| {
+    each_undo(directory, |set, target, group| {
         if set.state != SetState::Done {
             return;
         }
         for member in &mut found {
-            member.is_reverted |= of == member.id.0;
+            member.is_reverted |= target == member.id.0;
         }
         if group == Some(number) {
             found.push(Member {
                 id: set.id,
-                of,
+                target,
                 origin: set.origin(),
                 is_reverted: false,
             });
@@ -256,15 +257,17 @@ fn next_number(directory: &PrivateDir) -> Result<u64, ChangesError> {
     Ok(last + 1)
 }
 
+/// Calls `each` for all stored undos and redos in order: with the change set, the change set that
+/// it undid or redid, and its group.
 fn each_undo(
     directory: &PrivateDir,
     mut each: impl FnMut(&ChangeSet, u64, Option<u64>),
 ) -> Result<(), ChangesError> {
     for number in numbers(directory)? {
         if let Ok(Some(set)) = ChangeSet::read(directory, ChangesId(number))
-            && let SetKind::Undo { of, group, .. } = set.meta.kind
+            && let SetKind::Undo { target, group, .. } = set.meta.kind
         {
-            each(&set, of, group);
+            each(&set, target, group);
         }
     }
     Ok(())

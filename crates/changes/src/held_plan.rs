@@ -1,9 +1,9 @@
 //! The plan of a trial, frozen when the trial ends: operations, renames, and preimages. Later
 //! changes of the tree do not affect it.
 //!
-//! Preimages are stored like those of a trace, but never as links: the tree must not be touched,
-//! and other processes may write to a linked file. The plan remains with a discarded change set,
-//! which can then list what it held.
+//! Preimages are stored like those of a trace, but never as hard links: a link would change the
+//! inode in the tree, and another process may write to the linked file. The plan remains with a
+//! discarded change set, so that the change set can still be listed.
 
 use crate::codec::{Wire, get_all, put_all};
 use crate::error::ChangesError;
@@ -14,7 +14,7 @@ use crate::recorder::{CONTENTS_FILE, INDEX_FILE, Recorder};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR};
 use crate::steps::Precautions;
-use crate::upper::{UpperScan, scan};
+use crate::upper::{UpperScan, scan_upper};
 use agent_bash_os::{PrivateDir, remove_tree};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -32,14 +32,14 @@ const MAX_COPIED_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HeldPlan {
     pub(crate) plan: ApplyPlan,
-    /// Renamed files: former and new path. The information from which they were inferred may be
-    /// lost later.
+    /// Renamed files: former and new path. They are stored because the files that were compared to
+    /// find them may be gone later.
     pub(crate) renamed: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl HeldPlan {
-    /// Writes the plan. A later commit is limited to its files.
-    pub(crate) fn keep(&self, set: &ChangeSet) -> io::Result<()> {
+    /// Writes the plan. A later commit is limited to the files of the plan.
+    pub(crate) fn write(&self, set: &ChangeSet) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
         self.plan.put(&mut bytes);
         put_all(&self.renamed, &mut bytes);
@@ -61,33 +61,38 @@ impl HeldPlan {
     }
 
     /// True if the trial changed no file, apart from times.
-    pub(crate) fn is_of_nothing(&self) -> bool {
-        self.plan.is_soft()
+    pub(crate) fn changes_no_file(&self) -> bool {
+        self.plan.changes_only_times()
     }
 
     /// True if the change set has a held plan.
-    pub(crate) fn is_of(set: &ChangeSet) -> bool {
+    pub(crate) fn exists(set: &ChangeSet) -> bool {
         set.dir.has(FILE_NAME)
     }
 
     /// Returns all changed paths.
     pub(crate) fn paths(&self) -> BTreeSet<PathBuf> {
         let ops = self.plan.ops.iter().map(PlannedOp::path);
-        let looks = self.plan.attributions.iter().map(Attribution::path);
-        ops.chain(looks).map(Path::to_owned).collect()
+        let attributed = self.plan.attributions.iter().map(Attribution::path);
+        ops.chain(attributed).map(Path::to_owned).collect()
     }
 
     /// Stores preimages of the files that the trial changes or deletes; changed files come first.
-    /// Files beyond the limit are skipped.
-    pub(crate) fn keep_contents(&self, set: &ChangeSet, largest: u64) -> Result<(), ChangesError> {
+    /// Files larger than `max_file_bytes`, and files beyond [`MAX_COPIED_BYTES`] in total, are
+    /// skipped.
+    pub(crate) fn store_preimages(
+        &self,
+        set: &ChangeSet,
+        max_file_bytes: u64,
+    ) -> Result<(), ChangesError> {
         let has_content = |op: &&PlannedOp| {
-            let is_link = |seen: FileStat| seen.kind() == rustix::fs::FileType::Symlink;
+            let is_link = |stat: FileStat| stat.kind() == rustix::fs::FileType::Symlink;
             op.current
-                .is_some_and(|seen| seen.is_file() || is_link(seen))
+                .is_some_and(|stat| stat.is_file() || is_link(stat))
         };
-        let of = |act| self.plan.ops.iter().filter(move |op| op.act == act);
-        let mut ops = of(SlotRename::Swap)
-            .chain(of(SlotRename::Take))
+        let ops_with = |act| self.plan.ops.iter().filter(move |op| op.act == act);
+        let mut ops = ops_with(SlotRename::Swap)
+            .chain(ops_with(SlotRename::Take))
             .filter(has_content)
             .peekable();
         if ops.peek().is_none() {
@@ -95,7 +100,7 @@ impl HeldPlan {
         }
         let made = set.dir.make_dir(LINKS_DIR);
         made.map_err(ChangesError::io("making", set.dir().join(LINKS_DIR)))?;
-        let mut recorder = Recorder::of_trial(set, largest, MAX_COPIED_BYTES)?;
+        let mut recorder = Recorder::of_trial(set, max_file_bytes, MAX_COPIED_BYTES)?;
         for op in ops {
             recorder.keep(op.path())?;
         }
@@ -110,18 +115,27 @@ fn parse(bytes: &[u8]) -> Option<HeldPlan> {
     Some(HeldPlan { plan, renamed })
 }
 
-/// Compares a trial with the current tree: completely, or by its held plan.
-pub(crate) fn compared(
+/// Compares a trial with the current tree: all of its files, or only those of `held_plan`. New
+/// slots are numbered from `first_slot`.
+pub(crate) fn compare_with_tree(
     set: &ChangeSet,
-    first: u64,
-    care: Precautions,
-    photo: Option<&HeldPlan>,
+    first_slot: u64,
+    precautions: Precautions,
+    held_plan: Option<&HeldPlan>,
 ) -> Result<UpperScan, ChangesError> {
     let mut lower = RootedDir::open_same(&set.root(), set.meta.identity)?;
     let mut slots = RootedDir::open(set.dir())?;
     let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;
-    let only = photo.map(HeldPlan::paths);
-    scan(&mut lower, &mut slots, set.mark, first, care, modes, only)
+    let only = held_plan.map(HeldPlan::paths);
+    scan_upper(
+        &mut lower,
+        &mut slots,
+        set.mark,
+        first_slot,
+        precautions,
+        modes,
+        only,
+    )
 }
 
 /// Removes the preimages. After a commit or a discard, the contents are in the tree or in the

@@ -1,6 +1,6 @@
 //! Plans an undo or redo and lists its conflicts. Changes nothing.
 
-use crate::alike::{bytes, look};
+use crate::alike::{bytes, file_attributes};
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
 use crate::listing::{self, Trees};
@@ -27,14 +27,14 @@ pub struct Preview {
     pub counts: ChangeCounts,
     /// All changes.
     pub files: Vec<FileChange>,
-    /// Files that were changed since. They prevent the operation, unless it may be done in part.
+    /// Files that were changed since. They prevent the operation, unless a partial one is allowed.
     pub conflicts: Vec<FileName>,
-    /// The changes that are possible in part: all of [`Self::files`] without conflicts.
+    /// The changes of a partial operation: [`Self::files`] without conflicts.
     pub free: Vec<FileChange>,
 }
 
 impl Store {
-    /// Returns the preview of [`Store::undo`] of all changes, or, with `again`, of [`Store::redo`].
+    /// Returns the preview of [`Store::undo`] for all files, or, with `redo`, of [`Store::redo`].
     ///
     /// # Errors
     /// The change set does not exist, or has nothing to undo or redo.
@@ -42,21 +42,21 @@ impl Store {
         &self,
         session: &str,
         id: ChangesId,
-        again: bool,
+        redo: bool,
     ) -> Result<Preview, ChangesError> {
         let _lock = self.lock()?;
-        let turn = self.inverting(session, id, &[], again)?;
-        let mut trees = Trees::open(&turn.origin);
+        let inversion = self.checked_inversion(session, id, &[], redo)?;
+        let mut trees = Trees::open(&inversion.origin);
         let mut files = |plan: &ApplyPlan| -> Vec<FileChange> {
             let items = listing::items(plan, trees.as_mut());
             items.iter().map(listing::file).collect()
         };
-        let all = files(&turn.plan);
-        let free = match &turn.conflicts[..] {
+        let all = files(&inversion.plan);
+        let free = match &inversion.conflicts[..] {
             [] => all.clone(),
-            conflicts => files(&rest(&turn.plan, conflicts)),
+            conflicts => files(&without_conflicts(&inversion.plan, conflicts)),
         };
-        let conflicts = turn.conflicts.iter().map(|path| listing::name(path));
+        let conflicts = inversion.conflicts.iter().map(|path| listing::name(path));
         Ok(Preview {
             counts: ChangeCounts::of(&all),
             files: all,
@@ -66,64 +66,67 @@ impl Store {
     }
 
     /// Plans the inversion of a change set and lists its conflicts. Changes nothing.
-    pub(crate) fn inverting(
+    pub(crate) fn checked_inversion(
         &self,
         session: &str,
         id: ChangesId,
         paths: &[PathBuf],
-        again: bool,
+        redo: bool,
     ) -> Result<Inversion<'_>, ChangesError> {
         let directory = self.session(session)?;
-        let mut inversion = self.planned_inversion(session, id, paths, again)?;
-        inversion.check(&LazyPutBack::new(&directory))?;
+        let mut inversion = self.planned_inversion(session, id, paths, redo)?;
+        inversion.complete_and_check(&LazyPutBack::new(&directory))?;
         Ok(inversion)
     }
 
-    /// Plans the inversion of a change set without looking at the tree.
+    /// Plans the inversion of a change set without a comparison with the tree: the conflicts are
+    /// not known yet.
     pub(crate) fn planned_inversion(
         &self,
         session: &str,
         id: ChangesId,
         paths: &[PathBuf],
-        again: bool,
+        redo: bool,
     ) -> Result<Inversion<'_>, ChangesError> {
-        let asked = self.idle(session, id)?;
-        let wanted = if again { "redone" } else { "undone" };
-        let origin = match asked.meta.kind {
+        let requested = self.idle(session, id)?;
+        let wanted = if redo { "redone" } else { "undone" };
+        let origin = match requested.meta.kind {
             SetKind::Undo { origin, .. } => self.idle(session, ChangesId(origin))?,
             _ => self.idle(session, id)?,
         };
         // The undo of an undo is a redo.
-        let forwards = match asked.meta.kind {
-            SetKind::Undo {
-                again: was_again, ..
-            } => again == was_again,
-            _ => again,
+        let is_redo = match requested.meta.kind {
+            SetKind::Undo { redo: was_redo, .. } => redo == was_redo,
+            _ => redo,
         };
         let directory = self.session(session)?;
-        let sides = plan_pair(&directory, &origin)?;
+        let pair = plan_pair(&directory, &origin)?;
         let is_traced = matches!(
             origin.meta.kind,
             SetKind::Trace | SetKind::Background { .. }
         );
-        let packed = is_traced && !forwards;
-        let mut plan = if forwards { sides.back } else { sides.made };
-        let was_undone = !forwards && origin.state == SetState::Undone;
-        let done = origin.journal()?.map(|it| it.plan).unwrap_or_default();
-        let is_its_undo = !forwards && !was_undone && asked.id == origin.id;
-        if is_its_undo && preimages::keeps(&origin) && plan.is_soft() && !done.is_soft() {
+        let needs_unpacking = is_traced && !is_redo;
+        let mut plan = if is_redo { pair.reverted } else { pair.applied };
+        let was_undone = !is_redo && origin.state == SetState::Undone;
+        let recorded_plan = origin.journal()?.map(|it| it.plan).unwrap_or_default();
+        let is_first_undo = !is_redo && !was_undone && requested.id == origin.id;
+        if is_first_undo
+            && preimages::stores_preimages(&origin)
+            && plan.changes_only_times()
+            && !recorded_plan.changes_only_times()
+        {
             let why = "the preimages were not stored".to_owned();
             return Err(ChangesError::State { id, wanted, why });
         }
-        if plan.is_empty() || was_undone || !preimages::keeps(&origin) {
-            return Err(state(id, wanted, &asked));
+        if plan.is_empty() || was_undone || !preimages::stores_preimages(&origin) {
+            return Err(state_error(id, wanted, &requested));
         }
         select(&mut plan, id, paths)?;
         let applying = self.applying(&origin, &origin.slots())?;
         Ok(Inversion {
             origin,
-            forwards,
-            packed,
+            is_redo,
+            needs_unpacking,
             plan,
             applying,
             conflicts: Vec::new(),
@@ -131,14 +134,14 @@ impl Store {
     }
 }
 
-/// A change set to be inverted.
+/// The plan for the undo or redo of a change set.
 pub(crate) struct Inversion<'a> {
-    /// The change set with the slots.
+    /// The change set of the call, with the slots.
     pub(crate) origin: ChangeSet,
     /// True for a redo.
-    pub(crate) forwards: bool,
+    pub(crate) is_redo: bool,
     /// True if the preimages are not unpacked into slots yet.
-    pub(crate) packed: bool,
+    pub(crate) needs_unpacking: bool,
     pub(crate) plan: ApplyPlan,
     pub(crate) applying: ApplyDirectories<'a>,
     /// Paths that were changed since.
@@ -146,11 +149,11 @@ pub(crate) struct Inversion<'a> {
 }
 
 impl Inversion<'_> {
-    /// Compares the plan with the tree, and completes it.
-    fn check(&mut self, put_back: &LazyPutBack<'_>) -> Result<(), ChangesError> {
+    /// Completes the plan with the times of directories, and lists its conflicts with the tree.
+    fn complete_and_check(&mut self, put_back: &LazyPutBack<'_>) -> Result<(), ChangesError> {
         self.applying.drop_stale(&mut self.plan);
         self.applying
-            .keep_times(&mut self.plan)
+            .add_directory_times(&mut self.plan)
             .map_err(ChangesError::errno("looking at", self.origin.root()))?;
         self.find_conflicts(put_back)
     }
@@ -168,80 +171,91 @@ impl Inversion<'_> {
     }
 }
 
-/// Plans an undo or redo and lists its conflicts. Changes nothing.
+/// The changes of a change set, divided by their current state. Both plans list the inverse
+/// operations.
 pub(crate) struct PlanPair {
-    /// The applied changes.
-    pub(crate) made: ApplyPlan,
-    /// The undone changes.
-    pub(crate) back: ApplyPlan,
+    /// Undoes the changes that are in place now.
+    pub(crate) applied: ApplyPlan,
+    /// Redoes the changes that are undone now.
+    pub(crate) reverted: ApplyPlan,
 }
 
-/// Computes both parts from the last operation on each file.
+/// Divides the changes of `origin`: the last operation on each file shows if its change is in
+/// place.
 pub(crate) fn plan_pair(
     session: &PrivateDir,
     origin: &ChangeSet,
 ) -> Result<PlanPair, ChangesError> {
     let mut ops: BTreeMap<Vec<u8>, (bool, PlannedOp)> = BTreeMap::new();
-    let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
+    let mut attributions: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     // The undos and redos of a change set have higher numbers.
     let numbers = numbers(session)?.into_iter();
     for number in numbers.filter(|number| *number >= origin.id.0) {
-        // A change set of a host that was killed before the set was complete changed nothing.
+        // A change set that cannot be read is incomplete, because its host was killed while
+        // creating it. Such a set changed nothing.
         let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
             continue;
         };
         if set.origin() != origin.id {
             continue;
         }
-        let made = !matches!(set.meta.kind, SetKind::Undo { again: false, .. });
-        let Some(journal) = set.done()? else {
+        let applied = !matches!(set.meta.kind, SetKind::Undo { redo: false, .. });
+        let Some(journal) = set.applied_journal()? else {
             continue;
         };
-        let back = journal.back.unwrap_or_default();
-        for op in back.ops {
-            ops.insert(op.slot.clone(), (made, op));
+        let inverse = journal.inverse.unwrap_or_default();
+        for op in inverse.ops {
+            ops.insert(op.slot.clone(), (applied, op));
         }
-        for look in back.attributions {
-            looks.insert(look.path.clone(), (made, look));
+        for attribution in inverse.attributions {
+            attributions.insert(attribution.path.clone(), (applied, attribution));
         }
     }
-    let (mut made, mut back) = (ApplyPlan::default(), ApplyPlan::default());
-    for (is_made, op) in ops.into_values() {
-        let plan = if is_made { &mut made } else { &mut back };
+    let (mut applied, mut reverted) = (ApplyPlan::default(), ApplyPlan::default());
+    for (is_applied, op) in ops.into_values() {
+        let plan = if is_applied {
+            &mut applied
+        } else {
+            &mut reverted
+        };
         plan.ops.push(op);
     }
-    for (is_made, it) in looks.into_values() {
-        let plan = if is_made { &mut made } else { &mut back };
+    for (is_applied, it) in attributions.into_values() {
+        let plan = if is_applied {
+            &mut applied
+        } else {
+            &mut reverted
+        };
         plan.attributions.push(it);
     }
-    made.sort();
-    back.sort();
-    Ok(PlanPair { made, back })
+    applied.sort();
+    reverted.sort();
+    Ok(PlanPair { applied, reverted })
 }
 
 /// Returns a plan without conflicting paths and the operations that depend on them.
-pub(crate) fn rest(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> ApplyPlan {
+pub(crate) fn without_conflicts(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> ApplyPlan {
     let mut plan = plan.clone();
     let paths: Vec<&Path> = conflicts
         .iter()
         .map(|path| Path::new(OsStr::from_bytes(path)))
         .collect();
-    let stays = |op: &PlannedOp| {
+    let is_excluded = |op: &PlannedOp| {
         let path = op.path();
         paths.iter().any(|conflict| match op.act {
-            // An entry of a directory that is not put cannot be put either. A directory around a
-            // remaining file cannot be taken.
+            // If a directory is not created, its entries cannot be created. If a file stays, its
+            // directory cannot be removed.
             SlotRename::Put => path.starts_with(conflict),
             SlotRename::Take => conflict.starts_with(path),
             SlotRename::Swap => path == *conflict,
         })
     };
-    plan.ops.retain(|op| !stays(op));
+    plan.ops.retain(|op| !is_excluded(op));
     plan.attributions.retain(|it| !paths.contains(&it.path()));
     plan
 }
 
-/// Limits a plan to these paths, their entries, and the directories that they need.
+/// Limits a plan to these paths, their entries, and the parent directories that have to be created.
 fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
         return Ok(());
@@ -258,53 +272,57 @@ fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), 
             return Err(ChangesError::NotInSet { id, path });
         }
     }
-    let meant = |path: &Path| paths.iter().any(|top| path.starts_with(top));
-    let above = |path: &Path| paths.iter().any(|top| top.starts_with(path));
-    plan.ops
-        .retain(|op| meant(op.path()) || (op.act == SlotRename::Put && above(op.path())));
-    plan.attributions.retain(|it| meant(it.path()));
+    let is_selected = |path: &Path| paths.iter().any(|top| path.starts_with(top));
+    let is_above_selected = |path: &Path| paths.iter().any(|top| top.starts_with(path));
+    plan.ops.retain(|op| {
+        is_selected(op.path()) || (op.act == SlotRename::Put && is_above_selected(op.path()))
+    });
+    plan.attributions.retain(|it| is_selected(it.path()));
     Ok(())
 }
 
 impl ApplyDirectories<'_> {
-    /// Restores the times of directories in which files are only exchanged.
-    fn keep_times(&mut self, plan: &mut ApplyPlan) -> Result<(), Errno> {
+    /// Adds the current times of directories in which files are only exchanged, so that they do not
+    /// change.
+    fn add_directory_times(&mut self, plan: &mut ApplyPlan) -> Result<(), Errno> {
         let parent = |op: &PlannedOp| op.path().parent().unwrap_or(Path::new("")).to_owned();
-        let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
+        let mut unchanged: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Swap) {
-            kept.remove(&parent(op));
+            unchanged.remove(&parent(op));
         }
         for known in &plan.attributions {
-            kept.remove(known.path());
+            unchanged.remove(known.path());
         }
-        for path in kept {
-            let Some(seen) = self.look_at(&path)? else {
+        for path in unchanged {
+            let Some(stat) = self.current_stat(&path)? else {
                 continue;
             };
-            let same = look(&mut self.root, &path, &seen)?;
+            let attributes = file_attributes(&mut self.root, &path, &stat)?;
             plan.attributions.push(Attribution {
                 path: bytes(&path),
-                current: Some(seen),
-                before: Some(same.clone()),
-                after: Some(same),
+                current: Some(stat),
+                before: Some(attributes.clone()),
+                after: Some(attributes),
             });
         }
         plan.sort();
         Ok(())
     }
 
-    /// Drops the times of files that were changed since.
+    /// Removes the times of files that were changed since from the plan.
     pub(crate) fn drop_stale(&mut self, plan: &mut ApplyPlan) {
         plan.attributions.retain(|it| {
-            let Some(here) = &it.current else { return true };
-            let now = self.look_at(it.path()).ok().flatten();
-            !it.is_soft() || now.is_some_and(|now| now.mtime == here.mtime)
+            let Some(expected) = &it.current else {
+                return true;
+            };
+            let now = self.current_stat(it.path()).ok().flatten();
+            !it.changes_only_times() || now.is_some_and(|now| now.mtime == expected.mtime)
         });
     }
 }
 
 /// Returns the error for a state that does not allow the operation.
-pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &ChangeSet) -> ChangesError {
+pub(crate) fn state_error(id: ChangesId, wanted: &'static str, set: &ChangeSet) -> ChangesError {
     let why = match (set.meta.kind, set.state) {
         (_, SetState::Discarded) => "they were discarded",
         (_, SetState::Undone) => "they were undone",
@@ -312,7 +330,7 @@ pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &ChangeSet) -> Cha
         (SetKind::Trial, SetState::Running) => "their host has ended",
         (SetKind::Trial, SetState::Done) if wanted == "committed" => "they were committed before",
         (SetKind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
-        (SetKind::Trace | SetKind::Background { .. }, _) if !preimages::keeps(set) => {
+        (SetKind::Trace | SetKind::Background { .. }, _) if !preimages::stores_preimages(set) => {
             "only their names were recorded"
         }
         (SetKind::Scan, _) => "they were scanned, not traced, so only names are known",

@@ -18,7 +18,7 @@ pub(crate) const FILE_NAME: &str = "journal";
 /// The file name until the journal is synced.
 const DRAFT_NAME: &str = ".journal.new";
 const MAGIC: &[u8; 8] = b"changes1";
-/// Magic, status, offset of the second plan.
+/// Magic, status, and offset of the inverse plan.
 const HEADER_BYTES: u64 = 8 + 1 + 8;
 
 /// The progress of a journal.
@@ -44,7 +44,7 @@ impl Status {
         }
     }
 
-    fn of(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         [
             Self::Applying,
             Self::Done,
@@ -64,8 +64,8 @@ pub(crate) struct Journal {
     /// The plan.
     pub(crate) plan: ApplyPlan,
     /// The inverse plan, once the plan is applied.
-    pub(crate) back: Option<ApplyPlan>,
-    second: u64,
+    pub(crate) inverse: Option<ApplyPlan>,
+    inverse_offset: u64,
 }
 
 impl Journal {
@@ -74,16 +74,16 @@ impl Journal {
         dir: &PrivateDir,
         plan: ApplyPlan,
         steps: &dyn Steps,
-        care: Precautions,
+        precautions: Precautions,
     ) -> Result<Self, ChangesError> {
         let path = dir.path().join(FILE_NAME);
         let written = (|| -> io::Result<(File, u64)> {
             let mut body = Vec::new();
             plan.put(&mut body);
-            let second = HEADER_BYTES + body.len() as u64;
+            let inverse_offset = HEADER_BYTES + body.len() as u64;
             let mut bytes = MAGIC.to_vec();
             bytes.push(Status::Applying.byte());
-            second.put(&mut bytes);
+            inverse_offset.put(&mut bytes);
             bytes.append(&mut body);
             dir.remove(DRAFT_NAME)?;
             let file = dir.open_or_create(DRAFT_NAME)?;
@@ -91,23 +91,23 @@ impl Journal {
             reserve(&file, bytes.len() as u64 * 3 + 1024)?;
             (&file).write_all(&bytes)?;
             steps.at(Step::Drafted)?;
-            if care.synced {
+            if precautions.synced {
                 fsync(&file)?;
             }
             steps.at(Step::Synced)?;
             dir.rename(DRAFT_NAME, FILE_NAME)?;
-            if care.synced {
+            if precautions.synced {
                 fsync(dir.as_fd())?;
             }
-            Ok((file, second))
+            Ok((file, inverse_offset))
         })();
         match written {
-            Ok((file, second)) => Ok(Self {
+            Ok((file, inverse_offset)) => Ok(Self {
                 file,
                 status: Status::Applying,
                 plan,
-                back: None,
-                second,
+                inverse: None,
+                inverse_offset,
             }),
             Err(error) => {
                 // The first error is reported.
@@ -132,53 +132,53 @@ impl Journal {
         file.read_to_end(&mut bytes)
             .map_err(ChangesError::io("reading", path()))?;
         let damaged = |why| ChangesError::Damaged { path: path(), why };
-        let (status, second, plan, back) =
+        let (status, inverse_offset, plan, inverse) =
             parse(&bytes).ok_or_else(|| damaged("it is cut off, or not a journal"))?;
         Ok(Some(Self {
             file,
             status,
             plan,
-            back,
-            second,
+            inverse,
+            inverse_offset,
         }))
     }
 
-    /// Records that the plan was applied, with its inverse.
-    pub(crate) fn done(&mut self, back: ApplyPlan, steps: &dyn Steps) -> io::Result<()> {
+    /// Records that the plan was applied, and stores its inverse.
+    pub(crate) fn record_done(&mut self, inverse: ApplyPlan, steps: &dyn Steps) -> io::Result<()> {
         let mut body = Vec::new();
-        back.put(&mut body);
-        self.file.write_all_at(&body, self.second)?;
+        inverse.put(&mut body);
+        self.file.write_all_at(&body, self.inverse_offset)?;
         fsync(&self.file)?;
         steps.at(Step::Recorded)?;
-        self.back = Some(back);
-        self.conclude(Status::Done)
+        self.inverse = Some(inverse);
+        self.write_status(Status::Done)
     }
 
-    /// Records that the plan was already applied, with its inverse. Does not sync, because the tree
-    /// is not synced either.
-    pub(crate) fn note(&mut self, back: ApplyPlan) -> io::Result<()> {
+    /// Records a plan that a call applied before the journal was written, and stores its inverse.
+    /// Does not sync, because the tree is not synced either.
+    pub(crate) fn record_applied(&mut self, inverse: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
-        back.put(&mut body);
-        self.file.write_all_at(&body, self.second)?;
+        inverse.put(&mut body);
+        self.file.write_all_at(&body, self.inverse_offset)?;
         let done = [Status::Done.byte()];
         self.file.write_all_at(&done, MAGIC.len() as u64)?;
-        self.back = Some(back);
+        self.inverse = Some(inverse);
         self.status = Status::Done;
         Ok(())
     }
 
-    /// Records that the plan was rolled back: the plan with the files as they are now, and the
-    /// paths that another process changed.
-    pub(crate) fn rolled_back(&mut self, back: ApplyPlan) -> io::Result<()> {
+    /// Records that the plan was rolled back. `inverse` is the plan with the files as they are now;
+    /// its skipped paths are those that another process changed.
+    pub(crate) fn record_rolled_back(&mut self, inverse: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
-        back.put(&mut body);
-        self.file.write_all_at(&body, self.second)?;
-        self.back = Some(back);
-        self.conclude(Status::RolledBack)
+        inverse.put(&mut body);
+        self.file.write_all_at(&body, self.inverse_offset)?;
+        self.inverse = Some(inverse);
+        self.write_status(Status::RolledBack)
     }
 
-    /// Writes the progress.
-    pub(crate) fn conclude(&mut self, status: Status) -> io::Result<()> {
+    /// Writes and syncs the status.
+    pub(crate) fn write_status(&mut self, status: Status) -> io::Result<()> {
         self.file
             .write_all_at(&[status.byte()], MAGIC.len() as u64)?;
         fsync(&self.file)?;
@@ -187,19 +187,20 @@ impl Journal {
     }
 }
 
+/// Decodes status, offset of the inverse plan, plan, and inverse plan.
 fn parse(bytes: &[u8]) -> Option<(Status, u64, ApplyPlan, Option<ApplyPlan>)> {
     let rest = &mut bytes.strip_prefix(MAGIC)?;
-    let status = Status::of(u8::get(rest)?)?;
-    let second = u64::get(rest)?;
+    let status = Status::from_byte(u8::get(rest)?)?;
+    let inverse_offset = u64::get(rest)?;
     let plan = ApplyPlan::get(rest)?;
-    let back = match status {
+    let inverse = match status {
         Status::Done | Status::RolledBack => {
-            let at = usize::try_from(second).ok()?;
+            let at = usize::try_from(inverse_offset).ok()?;
             Some(ApplyPlan::get(&mut bytes.get(at..)?)?)
         }
         _ => None,
     };
-    Some((status, second, plan, back))
+    Some((status, inverse_offset, plan, inverse))
 }
 
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {

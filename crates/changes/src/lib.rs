@@ -1,13 +1,15 @@
 //! Change sets: the changes of calls to files, recorded, shown, committed and undone.
 //!
-//! A [`Store`] holds change sets below a state directory. A [`ChangeSet`] belongs to one call. It
-//! is a *trial*, whose changes overlayfs writes to a directory of the set, or a *trace*, whose
-//! changes are made in place while a [`Recorder`] stores preimages. A call that cannot be traced is
-//! compared by two [`DirectoryScan`]s. Each of them becomes a plan: a list of renames between the
-//! tree and the set. Commit, rollback, undo and redo apply a plan forwards or backwards.
+//! A [`Store`] holds change sets below a state directory. Each session (the name of a conversation)
+//! has a directory of its own in the store. A [`ChangeSet`] belongs to one call. It is a *trial*,
+//! whose changes overlayfs writes to a directory of the set, or a *trace*, whose changes are made
+//! in place while a [`Recorder`] stores preimages. A call that cannot be traced is compared by two
+//! [`DirectoryScan`]s. From a trial, a trace or a scan comes a plan: a list of renames between the
+//! tree (the user's files) and the directory of the change set. Commit, rollback, undo and redo
+//! apply a plan forwards or backwards.
 //!
-//! This crate starts no process and reads no clock. Mounting the overlay and tracing system calls
-//! is done elsewhere.
+//! This crate starts no process and reads no clock. The crate `sandbox` mounts the overlay, and the
+//! crate `process` traces system calls.
 
 mod accounting;
 mod alike;

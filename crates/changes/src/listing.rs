@@ -1,9 +1,9 @@
 //! Lists the changes of a plan by file.
 
-use crate::alike::same_bytes;
+use crate::alike::have_same_bytes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::held_plan::{HeldPlan, compared};
+use crate::held_plan::{HeldPlan, compare_with_tree};
 use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::plan::{ApplyPlan, FileAttributes, PlannedOp, SlotRename};
@@ -29,58 +29,60 @@ const MAX_COMPARISONS: u64 = 10_000;
 /// The largest number of candidates of equal size for each new file.
 const MAX_CANDIDATES: usize = 16;
 
-/// One change with its operations.
+/// One change of a file, with the operations of the plan that make it.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) path: Vec<u8>,
     pub(crate) change: Change,
+    /// The former path of a renamed file.
     pub(crate) from: Option<Vec<u8>>,
-    /// True if the change was inferred from equal contents.
+    /// True if the rename was inferred from equal contents.
     pub(crate) inferred: bool,
     pub(crate) before: Option<FileStat>,
     pub(crate) after: Option<FileStat>,
-    /// The operation that removes the former file. For a `Swap`, only the other operation is set.
+    /// The operation that removes the former file. `None` for a `Swap`, which is in `new`.
     pub(crate) removal: Option<PlannedOp>,
+    /// The operation that puts the new file into the tree.
     pub(crate) new: Option<PlannedOp>,
 }
 
-/// Returns the change set for a result.
+/// Returns a change set as callers see it, with its first files.
 pub(crate) fn describe(store: &Store, set: &ChangeSet) -> Result<Changes, ChangesError> {
-    let (changes, items) = described(store, set)?;
+    let (changes, items) = summary_and_items(store, set)?;
     Ok(changes.with_files(items.iter().map(file)))
 }
 
-/// Returns the change set for a result, and all changes.
+/// Returns a change set as callers see it, with its first files, and all files.
 pub(crate) fn describe_all(
     store: &Store,
     set: &ChangeSet,
 ) -> Result<(Changes, Vec<FileChange>), ChangesError> {
-    let (changes, items) = described(store, set)?;
+    let (changes, items) = summary_and_items(store, set)?;
     let files: Vec<FileChange> = items.iter().map(file).collect();
     Ok((changes.with_files(files.iter().cloned()), files))
 }
 
-/// Returns the change set without files, and its items.
-fn described(store: &Store, set: &ChangeSet) -> Result<(Changes, Vec<Item>), ChangesError> {
-    let (plan, items) = listed(store, set)?;
+/// Returns a change set as callers see it without files, and its changes.
+fn summary_and_items(store: &Store, set: &ChangeSet) -> Result<(Changes, Vec<Item>), ChangesError> {
+    let (plan, items) = plan_and_items(store, set)?;
     let changes = summary(set, &plan)?;
     Ok((changes, items))
 }
 
-/// Returns the plan of a change set and its items.
-pub(crate) fn listed(
+/// Returns the plan of a change set, and its changes.
+pub(crate) fn plan_and_items(
     store: &Store,
     set: &ChangeSet,
 ) -> Result<(ApplyPlan, Vec<Item>), ChangesError> {
-    let (plan, photo) = planned(store, set)?;
-    let items = match photo {
-        Some(photo) => photographed(&plan, &photo),
+    let (plan, held_plan) = planned(store, set)?;
+    let items = match held_plan {
+        Some(held_plan) => held_items(&plan, &held_plan),
         None => items(&plan, Trees::open(set).as_mut()),
     };
     Ok((plan, items))
 }
 
-/// Returns the change set without files.
+/// Returns a change set as callers see it, without files.
 pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, ChangesError> {
     let by = match set.meta.kind {
         SetKind::Trace | SetKind::Background { .. } => ChangesBy::Trace,
@@ -88,7 +90,7 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
         SetKind::Trial | SetKind::Undo { .. } => ChangesBy::Overlay,
     };
     let state = match set.state {
-        SetState::Done if !preimages::keeps(set) => ChangesState::Listed,
+        SetState::Done if !preimages::stores_preimages(set) => ChangesState::Listed,
         SetState::Held => ChangesState::Held,
         SetState::Running => ChangesState::Running,
         SetState::Done => ChangesState::Done,
@@ -104,7 +106,7 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
         changes.outside = index.outside;
-        if preimages::keeps(set) {
+        if preimages::stores_preimages(set) {
             changes.not_kept = names.collect();
         }
     } else if by == ChangesBy::Overlay {
@@ -128,9 +130,9 @@ pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<ApplyPlan, Chang
     Ok(plan)
 }
 
-/// Returns the plan, and the held plan of a trial.
+/// Returns the plan of a change set, and the held plan of a trial.
 fn planned(store: &Store, set: &ChangeSet) -> Result<(ApplyPlan, Option<HeldPlan>), ChangesError> {
-    let photo = match set.meta.kind {
+    let held_plan = match set.meta.kind {
         SetKind::Trial => HeldPlan::read(set)?,
         _ => None,
     };
@@ -138,22 +140,30 @@ fn planned(store: &Store, set: &ChangeSet) -> Result<(ApplyPlan, Option<HeldPlan
         && (journal.status == Status::Done || set.state == SetState::Interrupted)
     {
         let mut plan = journal.plan;
-        plan.skipped = journal.back.map(|back| back.skipped).unwrap_or_default();
-        return Ok((plan, photo));
+        plan.skipped = journal
+            .inverse
+            .map(|inverse| inverse.skipped)
+            .unwrap_or_default();
+        return Ok((plan, held_plan));
     }
     if set.meta.kind == SetKind::Trial && matches!(set.state, SetState::Held | SetState::Running) {
-        let found = compared(set, 0, store.care, photo.as_ref())?;
-        let mut plan = photo.as_ref().map_or(found.plan, |it| it.plan.clone());
+        let found = compare_with_tree(set, 0, store.precautions, held_plan.as_ref())?;
+        let mut plan = held_plan.as_ref().map_or(found.plan, |it| it.plan.clone());
         plan.skipped = found.conflicts;
-        return Ok((plan, photo));
+        return Ok((plan, held_plan));
     }
-    if set.is_late() && set.state == SetState::Running {
-        // The plan of the records so far.
+    if set.is_background() && set.state == SetState::Running {
+        // The plan covers the records so far.
         let plan = traced::effects(set, &Index::read(&set.dir)?)?.plan;
         return Ok((plan, None));
     }
-    let plan = photo.as_ref().filter(|_| set.state == SetState::Discarded);
-    Ok((plan.map(|it| it.plan.clone()).unwrap_or_default(), photo))
+    let plan = held_plan
+        .as_ref()
+        .filter(|_| set.state == SetState::Discarded);
+    Ok((
+        plan.map(|it| it.plan.clone()).unwrap_or_default(),
+        held_plan,
+    ))
 }
 
 /// The tree and the slots of a change set, for comparing contents.
@@ -161,31 +171,31 @@ pub(crate) struct Trees {
     pub(crate) root: RootedDir,
     pub(crate) slots: RootedDir,
     /// True if only names are known, so that renames must be inferred.
-    guesses: bool,
+    infers_renames: bool,
 }
 
 impl Trees {
     pub(crate) fn open(set: &ChangeSet) -> Option<Self> {
         let is_held = matches!(set.state, SetState::Held | SetState::Running);
-        let beside = set
+        let slots_in_tree = set
             .meta
             .slot_directory()
             .filter(|path| !is_held && path.is_dir());
-        let own = || set.dir().with_file_name(set.origin().to_string());
-        let files = beside.unwrap_or_else(own);
+        let with_inode = || set.dir().with_file_name(set.origin().to_string());
+        let files = slots_in_tree.unwrap_or_else(with_inode);
         Some(Self {
             root: RootedDir::open_same(&set.root(), set.meta.identity).ok()?,
             slots: RootedDir::open(&files).ok()?,
-            guesses: set.meta.kind == SetKind::Scan,
+            infers_renames: set.meta.kind == SetKind::Scan,
         })
     }
 
-    fn is_same(&mut self, gone: &PlannedOp, new: &PlannedOp) -> bool {
-        if is_one(gone, new) {
+    fn is_same(&mut self, removed: &PlannedOp, new: &PlannedOp) -> bool {
+        if is_same_inode(removed, new) {
             return true;
         }
-        // A file that is not in the slots is in the tree, unless another process changed it. Which
-        // one depends on what was undone.
+        // The file is in its slot or in the tree, depending on earlier undos. In the tree, another
+        // process may have changed it.
         let size = new.in_slot.map_or(u64::MAX, |it| it.size);
         let mut file = |op: &PlannedOp, seen: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
@@ -201,79 +211,86 @@ impl Trees {
                 }
             })
         };
-        let files = (file(gone, gone.current), file(new, new.in_slot));
+        let files = (file(removed, removed.current), file(new, new.in_slot));
         match files {
-            (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into(), size).unwrap_or(false),
+            (Ok(removed), Ok(new)) => {
+                have_same_bytes(removed.into(), new.into(), size).unwrap_or(false)
+            }
             _ => false,
         }
     }
 }
 
-/// True if both operations are of the same inode.
-fn is_one(gone: &PlannedOp, new: &PlannedOp) -> bool {
-    let (was, is) = (gone.current, new.in_slot);
-    was.zip(is)
-        .is_some_and(|(was, is)| was.is_same_content(&is))
+/// True if the removed and the new file are the same unchanged inode.
+fn is_same_inode(removed: &PlannedOp, new: &PlannedOp) -> bool {
+    let (removal, addition) = (removed.current, new.in_slot);
+    removal
+        .zip(addition)
+        .is_some_and(|(removal, addition)| removal.is_same_content(&addition))
 }
 
 /// Returns the changes of a plan, sorted by path; files of `.git` last.
 pub(crate) fn items(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<Item> {
-    let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
-    let find = |gone: &Ends<'_>, new: &Ends<'_>| match trees {
-        Some(trees) => owned(renames(gone, new, trees)),
+    let infers_renames = trees.as_ref().is_some_and(|trees| trees.infers_renames);
+    let find = |removed: &OpsByPath<'_>, new: &OpsByPath<'_>| match trees {
+        Some(trees) => to_owned_pairs(find_renames(removed, new, trees)),
         None => Vec::new(),
     };
-    itemized(plan, guesses, find)
+    items_with_renames(plan, infers_renames, find)
 }
 
 /// Returns the changes of a held plan.
-pub(crate) fn photographed(plan: &ApplyPlan, photo: &HeldPlan) -> Vec<Item> {
-    itemized(plan, false, |_, _| photo.renamed.clone())
+pub(crate) fn held_items(plan: &ApplyPlan, held_plan: &HeldPlan) -> Vec<Item> {
+    items_with_renames(plan, false, |_, _| held_plan.renamed.clone())
 }
 
-/// Computes the held plan of a trial by comparing it with the tree, and the paths that other
-/// processes changed.
-pub(crate) fn photograph(
+/// Compares a trial with the tree. Returns the plan to hold, and the paths that other processes
+/// changed.
+pub(crate) fn plan_to_hold(
     set: &ChangeSet,
-    care: Precautions,
+    precautions: Precautions,
 ) -> Result<(HeldPlan, Vec<Vec<u8>>), ChangesError> {
-    let found = compared(set, 0, care, None)?;
-    let renamed = renamed(&found.plan, Trees::open(set).as_mut());
+    let found = compare_with_tree(set, 0, precautions, None)?;
+    let renamed = renamed_paths(&found.plan, Trees::open(set).as_mut());
     let plan = found.plan;
     Ok((HeldPlan { plan, renamed }, found.conflicts))
 }
 
 /// Returns the renamed files of a plan: former and new path.
-fn renamed(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn renamed_paths(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
-    itemized(plan, false, |gone, new| {
-        found = trees.map_or_else(Vec::new, |trees| owned(renames(gone, new, trees)));
+    items_with_renames(plan, false, |removed, new| {
+        found = trees.map_or_else(Vec::new, |trees| {
+            to_owned_pairs(find_renames(removed, new, trees))
+        });
         Vec::new()
     });
     found
 }
 
-fn owned(pairs: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let pairs = pairs.into_iter();
-    pairs
+fn to_owned_pairs(comparisons: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let comparisons = comparisons.into_iter();
+    comparisons
         .map(|(from, to)| (from.to_vec(), to.to_vec()))
         .collect()
 }
 
-/// Removed or created files, by path.
-type Ends<'a> = BTreeMap<&'a [u8], &'a PlannedOp>;
+/// The operations that remove files, or those that create files, by path.
+type OpsByPath<'a> = BTreeMap<&'a [u8], &'a PlannedOp>;
 
-fn itemized(
+/// Returns the changes of a plan, sorted by path; files of `.git` last. `find_renamed` returns
+/// pairs of former and new path.
+fn items_with_renames(
     plan: &ApplyPlan,
-    guesses: bool,
-    find: impl FnOnce(&Ends<'_>, &Ends<'_>) -> Vec<(Vec<u8>, Vec<u8>)>,
+    infers_renames: bool,
+    find_renamed: impl FnOnce(&OpsByPath<'_>, &OpsByPath<'_>) -> Vec<(Vec<u8>, Vec<u8>)>,
 ) -> Vec<Item> {
-    let mut gone: Ends<'_> = BTreeMap::new();
-    let mut new: Ends<'_> = BTreeMap::new();
+    let mut removed: OpsByPath<'_> = BTreeMap::new();
+    let mut new: OpsByPath<'_> = BTreeMap::new();
     let mut items: Vec<Item> = Vec::new();
     for op in &plan.ops {
         match op.act {
-            SlotRename::Take => gone.insert(&op.path, op),
+            SlotRename::Take => removed.insert(&op.path, op),
             SlotRename::Put => new.insert(&op.path, op),
             SlotRename::Swap => {
                 items.push(item(Change::Changed, None, Some(op)));
@@ -281,40 +298,41 @@ fn itemized(
             }
         };
     }
-    // A path with both operations has another type now.
-    let both: Vec<&[u8]> = gone
+    // A path that is removed and created has another file type now.
+    let retyped: Vec<&[u8]> = removed
         .keys()
         .copied()
         .filter(|path| new.contains_key(path))
         .collect();
-    for path in both {
-        if let (Some(was), Some(is)) = (gone.remove(path), new.remove(path)) {
-            items.push(item(Change::Changed, Some(was), Some(is)));
+    for path in retyped {
+        if let (Some(removal), Some(addition)) = (removed.remove(path), new.remove(path)) {
+            items.push(item(Change::Changed, Some(removal), Some(addition)));
         }
     }
-    let renamed = find(&gone, &new);
+    let renamed = find_renamed(&removed, &new);
     for (from, to) in &renamed {
-        let (Some(was), Some(is)) = (gone.get(&from[..]), new.get(&to[..])) else {
+        let (Some(removal), Some(addition)) = (removed.get(&from[..]), new.get(&to[..])) else {
             continue;
         };
-        let mut item = item(Change::Renamed, Some(was), Some(is));
-        item.from = Some(was.path.clone());
-        item.inferred = guesses || !is_one(was, is);
+        let mut item = item(Change::Renamed, Some(removal), Some(addition));
+        item.from = Some(removal.path.clone());
+        item.inferred = infers_renames || !is_same_inode(removal, addition);
         items.push(item);
-        gone.remove(&from[..]);
+        removed.remove(&from[..]);
         new.remove(&to[..]);
     }
-    let full = parents(
-        gone.keys()
+    let nonempty_directories = parents(
+        removed
+            .keys()
             .chain(new.keys())
             .copied()
             .chain(renamed.iter().flat_map(|(from, to)| [&from[..], &to[..]])),
     );
-    for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
+    for (change, ops) in [(Change::Deleted, &removed), (Change::Created, &new)] {
         for op in ops.values().copied() {
             let is_dir = op.current.or(op.in_slot).is_some_and(|seen| seen.is_dir());
-            // A directory with entries is implied by them.
-            if !is_dir || !full.contains(&op.path[..]) {
+            // The entries of a directory imply the directory.
+            if !is_dir || !nonempty_directories.contains(&op.path[..]) {
                 items.push(match change {
                     Change::Deleted => item(change, Some(op), None),
                     _ => item(change, None, Some(op)),
@@ -322,19 +340,22 @@ fn itemized(
             }
         }
     }
-    let hard = plan.attributions.iter().filter(|it| !it.is_soft());
-    items.extend(hard.map(|it| {
-        let with = |look: &Option<FileAttributes>| {
-            let seen = it.current.zip(look.as_ref());
-            seen.map(|(seen, look)| seen.with_permissions(look.permissions))
+    let permission_changes = plan
+        .attributions
+        .iter()
+        .filter(|it| !it.changes_only_times());
+    items.extend(permission_changes.map(|it| {
+        let stat_with = |attributes: &Option<FileAttributes>| {
+            let seen = it.current.zip(attributes.as_ref());
+            seen.map(|(seen, attributes)| seen.with_permissions(attributes.permissions))
         };
         Item {
             path: it.path.clone(),
             change: Change::Mode,
             from: None,
             inferred: false,
-            before: with(&it.before),
-            after: with(&it.after),
+            before: stat_with(&it.before),
+            after: stat_with(&it.after),
             removal: None,
             new: None,
         }
@@ -343,16 +364,19 @@ fn itemized(
     items
 }
 
-fn item(change: Change, gone: Option<&PlannedOp>, new: Option<&PlannedOp>) -> Item {
+fn item(change: Change, removed: Option<&PlannedOp>, new: Option<&PlannedOp>) -> Item {
     let swapped = new.filter(|op| op.act == SlotRename::Swap);
     Item {
-        path: new.or(gone).map(|op| op.path.clone()).unwrap_or_default(),
+        path: new
+            .or(removed)
+            .map(|op| op.path.clone())
+            .unwrap_or_default(),
         change,
         from: None,
         inferred: false,
-        before: gone.or(swapped).and_then(|op| op.current),
+        before: removed.or(swapped).and_then(|op| op.current),
         after: new.and_then(|op| op.in_slot),
-        removal: gone.cloned(),
+        removal: removed.cloned(),
         new: new.cloned(),
     }
 }
@@ -371,55 +395,56 @@ fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     found
 }
 
-/// Finds renames: pairs of removed and created files with equal contents, within a bounded time.
-/// The same inode comes first, then files of equal size, those with the same name first.
-fn renames<'a>(
-    gone: &BTreeMap<&'a [u8], &'a PlannedOp>,
+/// Finds renames: pairs of removed and created files with equal contents. A created file is paired
+/// with the removed file of the same inode, else with one of equal size; files of the same name are
+/// compared first. The number of comparisons is limited.
+fn find_renames<'a>(
+    removed: &BTreeMap<&'a [u8], &'a PlannedOp>,
     new: &BTreeMap<&'a [u8], &'a PlannedOp>,
     trees: &mut Trees,
 ) -> Vec<(&'a [u8], &'a [u8])> {
     let mut by_inode: HashMap<u64, Vec<&'a [u8]>> = HashMap::new();
     let mut by_size: HashMap<u64, VecDeque<&'a [u8]>> = HashMap::new();
     let mut by_name: HashMap<(u64, &'a OsStr), Vec<&'a [u8]>> = HashMap::new();
-    for (path, op) in gone {
-        if let Some(here) = op.current.filter(|here| here.is_file() && here.size > 0) {
-            by_inode.entry(here.ino).or_default().push(path);
-            by_size.entry(here.size).or_default().push_back(path);
+    for (path, op) in removed {
+        if let Some(stat) = op.current.filter(|stat| stat.is_file() && stat.size > 0) {
+            by_inode.entry(stat.ino).or_default().push(path);
+            by_size.entry(stat.size).or_default().push_back(path);
             let name = file_name(path);
-            by_name.entry((here.size, name)).or_default().push(path);
+            by_name.entry((stat.size, name)).or_default().push(path);
         }
     }
     let mut used: HashSet<&[u8]> = HashSet::new();
-    let (mut compared, mut pairs) = (0, 0);
+    let (mut compared_bytes, mut comparisons) = (0, 0);
     let mut found = Vec::new();
     for (path, op) in new {
-        let Some(there) = op.in_slot.filter(|there| there.is_file() && there.size > 0) else {
+        let Some(stat) = op.in_slot.filter(|stat| stat.is_file() && stat.size > 0) else {
             continue;
         };
-        let of = |paths: Option<&Vec<&'a [u8]>>| paths.cloned().unwrap_or_default();
-        let own = of(by_inode.get(&there.ino));
-        let itself = own
+        let listed = |paths: Option<&Vec<&'a [u8]>>| paths.cloned().unwrap_or_default();
+        let with_inode = listed(by_inode.get(&stat.ino));
+        let same_inode = with_inode
             .iter()
-            .find(|from| is_one(gone[*from], op) && !used.contains(*from));
-        let mut from = itself.copied();
+            .find(|from| is_same_inode(removed[*from], op) && !used.contains(*from));
+        let mut from = same_inode.copied();
         let name = file_name(path);
-        let alike = by_name.get(&(there.size, name)).into_iter().flatten();
-        let others = by_size.entry(there.size).or_default();
-        while others.front().is_some_and(|first| used.contains(first)) {
-            others.pop_front();
+        let same_name = by_name.get(&(stat.size, name)).into_iter().flatten();
+        let with_size = by_size.entry(stat.size).or_default();
+        while with_size.front().is_some_and(|first| used.contains(first)) {
+            with_size.pop_front();
         }
-        let others = others.iter().filter(|other| !used.contains(*other));
-        for candidate in alike.chain(others.take(MAX_CANDIDATES)) {
+        let with_size = with_size.iter().filter(|other| !used.contains(*other));
+        for candidate in same_name.chain(with_size.take(MAX_CANDIDATES)) {
             if from.is_some()
-                || pairs >= MAX_COMPARISONS
-                || compared + there.size > MAX_COMPARED_BYTES
+                || comparisons >= MAX_COMPARISONS
+                || compared_bytes + stat.size > MAX_COMPARED_BYTES
             {
                 break;
             }
             if !used.contains(candidate) {
-                pairs += 1;
-                compared += there.size;
-                from = trees.is_same(gone[candidate], op).then_some(*candidate);
+                comparisons += 1;
+                compared_bytes += stat.size;
+                from = trees.is_same(removed[candidate], op).then_some(*candidate);
             }
         }
         if let Some(from) = from {
@@ -435,12 +460,12 @@ fn file_name(path: &[u8]) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// Returns a path for a result.
+/// Returns a path as callers see it.
 pub(crate) fn name(path: &[u8]) -> FileName {
     FileName::new(OsStr::from_bytes(path))
 }
 
-/// Returns an item for a result.
+/// Returns a change as callers see it.
 pub(crate) fn file(item: &Item) -> FileChange {
     let mut file = FileChange::new(name(&item.path), item.change);
     file.kind = item

@@ -30,7 +30,7 @@ pub struct ListedChanges {
     pub undoes: Option<ChangesId>,
     /// The change set that it redid.
     pub redoes: Option<ChangesId>,
-    /// The change set of the call that started the background processes.
+    /// For changes of background processes: the change set of the call that started them.
     pub after: Option<ChangesId>,
     /// True if an earlier call of the same shell may have started the processes instead.
     pub or_earlier: bool,
@@ -50,7 +50,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns a change set, and all of its files; [`Changes::files`] has only the first.
+    /// Returns a change set, and all of its files. [`Changes::files`] has only the first files.
     ///
     /// # Errors
     /// See [`Store::show`].
@@ -74,7 +74,7 @@ impl Store {
         Ok(files)
     }
 
-    /// Returns all change sets of a state directory in order. Unreadable ones are skipped.
+    /// Returns all change sets of a session in order. Unreadable change sets are skipped.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -82,7 +82,7 @@ impl Store {
         self.listed(session, ChangesId(0), |_| true)
     }
 
-    /// Returns the selected change sets from a number on.
+    /// Returns the change sets from the number `from` on that `is_wanted` selects, in order.
     fn listed(
         &self,
         session: &str,
@@ -105,12 +105,12 @@ impl Store {
                 && let Ok(mut changes) = listing::describe(self, &set)
             {
                 changes.command = set.command();
-                let (undoes, redoes) = set.meta.kind.turned();
+                let (undoes, redoes) = set.meta.kind.undoes_and_redoes();
                 let (after, or_earlier) = match set.meta.kind {
                     SetKind::Background { after, or_earlier } => (after.map(ChangesId), or_earlier),
                     _ => (None, false),
                 };
-                let turn = turns.of(turn_time(set.meta.kind, set.begun(), &begun));
+                let turn = turns.turn_at(turn_time(set.meta.kind, set.begun(), &begun));
                 listed.push(ListedChanges {
                     changes,
                     begun: timestamp(set.begun()),
@@ -126,8 +126,8 @@ impl Store {
         Ok(listed)
     }
 
-    /// Returns the change sets of background processes of these calls, in order. Only the
-    /// descriptions of other sets are read.
+    /// Returns the change sets of background processes that these calls started, in order. Of other
+    /// change sets, only the descriptions are read.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -143,8 +143,8 @@ impl Store {
         self.listed(session, *first, |set| is_after(set.meta.kind))
     }
 
-    /// Returns the state directories with change sets of this directory, of a parent, or of a
-    /// subdirectory; those with the newest first. Only descriptions are read.
+    /// Returns the sessions with change sets of this directory, of a parent, or of a subdirectory.
+    /// The session with the newest change set comes first. Only descriptions are read.
     ///
     /// # Errors
     /// The store's directory cannot be read.
@@ -167,7 +167,7 @@ impl Store {
         Ok(found.into_iter().map(|(_, session)| session).collect())
     }
 
-    /// Reads a change set without creating its directory.
+    /// Reads a change set. Unlike [`Store::session`], never creates the session's directory.
     pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let unknown = ChangesError::Unknown { id };
         match self.existing_session(session)? {
@@ -183,19 +183,19 @@ impl Store {
     pub fn not_kept(&self, session: &str, id: ChangesId) -> Result<Vec<FileName>, ChangesError> {
         let set = self.read(session, id)?;
         if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. })
-            || !preimages::keeps(&set)
+            || !preimages::stores_preimages(&set)
         {
             return Ok(Vec::new());
         }
-        let left = plan_of(self, &set)?.skipped;
-        Ok(left
+        let skipped = plan_of(self, &set)?.skipped;
+        Ok(skipped
             .iter()
             .map(|path| FileName::new(OsStr::from_bytes(path)))
             .collect())
     }
 }
 
-/// When a trial was committed or discarded.
+/// Returns when a trial was committed or discarded.
 fn decided(set: &ChangeSet) -> Option<Timestamp> {
     let file = match (set.meta.kind, set.state) {
         (SetKind::Trial, SetState::Done | SetState::Undone) => journal::FILE_NAME,

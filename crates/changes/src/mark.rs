@@ -9,11 +9,12 @@ use rustix::fs::{Timespec, Timestamps, UTIME_NOW, fstat, futimens};
 use std::fs::File;
 use std::path::Path;
 
-/// Attempts to observe the next tick. A tick lasts at most 10 ms, an attempt about a microsecond.
+/// The number of attempts to observe the next tick. A tick lasts at most 10 ms, an attempt about a
+/// microsecond.
 const MAX_ATTEMPTS: usize = 1_000_000;
 
-/// Returns a moment: earlier changes have a time not later than it, later changes have a later
-/// time.
+/// Waits for the end of the current tick and returns its time. Files changed before this call have
+/// this time or an earlier one; files changed afterwards have a later one.
 pub(crate) fn set(on: &File, path: &Path) -> Result<Time, ChangesError> {
     let first = touched(on, path)?;
     for _ in 0..MAX_ATTEMPTS {
@@ -39,8 +40,8 @@ pub(crate) fn touched(on: &File, path: &Path) -> Result<Time, ChangesError> {
     Ok(FileStat::from(&stat).ctime)
 }
 
-/// True if a file with this time was changed after the mark. On a file system with whole seconds, a
-/// change within the mark's second counts as later.
+/// True if a file with the time `changed` was changed after the mark. On a file system with whole
+/// seconds, a change within the mark's second counts as later.
 pub(crate) fn is_later(changed: Time, mark: Time) -> bool {
     changed > mark || (changed.1 == 0 && changed.0 >= mark.0)
 }

@@ -24,9 +24,11 @@ pub(crate) struct Meta {
     root: FileName,
     /// Device and inode of the directory.
     pub(crate) identity: (u64, u64),
-    /// True if renames are possible between the change set's directory and the root.
-    pub(crate) near: bool,
-    /// The directory of the slots, if renames are not possible.
+    /// True if the change set's directory is on the mount of the root, so that files can be renamed
+    /// between them.
+    #[serde(rename = "near")]
+    pub(crate) is_same_mount: bool,
+    /// The directory of the slots in the tree, if the change set's directory is on another mount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slots: Option<FileName>,
     /// The time when the call began, by the clock of the store's file system.
@@ -35,16 +37,16 @@ pub(crate) struct Meta {
     pub(crate) limits: Limits,
 }
 
-/// Limits of size and age.
+/// The limits of size and age of change sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one change set.
+    /// The largest size of one change set's preimages in bytes.
     pub set: u64,
-    /// Bytes of all change sets.
+    /// The size of all change sets in bytes, above which the oldest are removed.
     pub total: u64,
-    /// Largest file that is copied as a preimage, in bytes. A larger file is preserved only by a
-    /// link or a clone.
+    /// The largest file that is copied as a preimage, in bytes. A larger file has a preimage only
+    /// if a hard link or a clone is possible.
     pub preimage: u64,
     /// Age in seconds after which a change set may be removed.
     pub keep: u64,
@@ -72,9 +74,10 @@ pub(crate) enum SetKind {
     Trace,
     /// Changes of a call in place, found by a scan.
     Scan,
-    /// Changes of a job, or of processes that outlive this call. The recorder closes the change
+    /// Changes of a job, or of processes that outlive their call. The recorder closes the change
     /// set.
     Background {
+        /// The change set of the call; `None` for a job.
         after: Option<u64>,
         /// True if an earlier call of the same shell may have started the processes instead.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -82,25 +85,27 @@ pub(crate) enum SetKind {
     },
     /// The undo or redo of a change set.
     Undo {
-        /// The requested change set.
-        of: u64,
-        /// The change set whose directory has the slots.
+        /// The change set that was to be undone or redone; itself possibly an undo.
+        #[serde(rename = "of")]
+        target: u64,
+        /// The change set of the call, whose directory has the slots.
         origin: u64,
         /// True for a redo.
-        again: bool,
-        /// The number of the undo of several change sets that this one is a part of.
+        #[serde(rename = "again")]
+        redo: bool,
+        /// The number of the group, if several change sets were undone or redone as one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<u64>,
     },
 }
 
 impl SetKind {
-    /// Returns the undone change set and the redone one.
-    pub(crate) fn turned(self) -> (Option<ChangesId>, Option<ChangesId>) {
+    /// Returns the change set that this one undid, and the change set that this one redid.
+    pub(crate) fn undoes_and_redoes(self) -> (Option<ChangesId>, Option<ChangesId>) {
         match self {
-            Self::Undo { of, again, .. } => {
-                let of = Some(ChangesId(of));
-                if again { (None, of) } else { (of, None) }
+            Self::Undo { target, redo, .. } => {
+                let target = Some(ChangesId(target));
+                if redo { (None, target) } else { (target, None) }
             }
             _ => (None, None),
         }
@@ -114,7 +119,7 @@ impl Meta {
             kind,
             root: FileName::new(root.into_os_string()),
             identity: (0, 0),
-            near: true,
+            is_same_mount: true,
             slots: None,
             begun: (0, 0),
             level,
@@ -123,18 +128,18 @@ impl Meta {
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        // This program encoded the bytes.
+        // The bytes are valid, because `Meta::new` encoded them.
         OsString::from_vec(self.root.bytes().unwrap_or_default()).into()
     }
 
-    /// Returns the slot directory in the tree, if renames are possible only from there.
+    /// Returns the slot directory in the tree, if the change set's directory is on another mount.
     pub(crate) fn slot_directory(&self) -> Option<PathBuf> {
         let name = self.slots.as_ref()?;
         Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
     }
 
     /// Sets the slot directory.
-    pub(crate) fn put_beside(&mut self, path: Option<PathBuf>) {
+    pub(crate) fn set_slot_directory(&mut self, path: Option<PathBuf>) {
         self.slots = path.map(|path| FileName::new(path.into_os_string()));
     }
 

@@ -1,5 +1,5 @@
-//! Directories in the upper directory whose owner cannot read or change them. They are made
-//! accessible after their permissions are recorded.
+//! Directories in the upper directory that their owner cannot list or change. The scan of the upper
+//! directory records their permissions, and makes them accessible.
 
 use crate::codec::Wire;
 use crate::file_stat::FileStat;
@@ -12,16 +12,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The file with the permissions, by path in the change set's directory.
+/// The file with the recorded permissions, in the change set's directory.
 const FILE_NAME: &str = "modes";
 
-/// The permissions that an owner needs for a directory.
+/// The permissions that an owner needs to list and change a directory.
 const OWNER_PERMISSIONS: u32 = 0o700;
 
 /// The former permissions of directories that were made accessible.
 #[derive(Debug)]
 pub(crate) struct Modes {
-    known: HashMap<Vec<u8>, u32>,
+    recorded: HashMap<Vec<u8>, u32>,
     file: File,
 }
 
@@ -33,33 +33,33 @@ impl Modes {
             Err(error) if error.kind() == ErrorKind::NotFound => drop(set.create_new(FILE_NAME)?),
             Err(error) => return Err(error),
         }
-        let mut known = HashMap::new();
+        let mut recorded = HashMap::new();
         let mut rest = &bytes[..];
         while let Some((path, mode)) = Wire::get(&mut rest) {
-            // The first recorded mode is the one that the call set.
-            known.entry(path).or_insert(mode);
+            // The first recorded mode is the mode that the call left.
+            recorded.entry(path).or_insert(mode);
         }
         let file = set.write(FILE_NAME, true)?;
-        Ok(Self { known, file })
+        Ok(Self { recorded, file })
     }
 
-    /// Makes a directory accessible to its owner.
-    pub(crate) fn open(
+    /// Records the permissions of a directory, and makes the directory accessible to its owner.
+    pub(crate) fn make_accessible(
         &mut self,
         tree: &mut RootedDir,
-        at: &Path,
-        seen: &FileStat,
+        path: &Path,
+        stat: &FileStat,
     ) -> io::Result<()> {
-        let mode = seen.permissions();
+        let mode = stat.permissions();
         if mode & OWNER_PERMISSIONS == OWNER_PERMISSIONS || rustix::process::geteuid().is_root() {
             return Ok(());
         }
-        let path = at.as_os_str().as_bytes().to_vec();
+        let key = path.as_os_str().as_bytes().to_vec();
         let mut bytes = Vec::new();
-        (path.clone(), mode).put(&mut bytes);
+        (key.clone(), mode).put(&mut bytes);
         self.file.write_all(&bytes)?;
-        self.known.entry(path).or_insert(mode);
-        let (dir, name) = tree.parent(at)?;
+        self.recorded.entry(key).or_insert(mode);
+        let (dir, name) = tree.parent(path)?;
         chmodat(
             dir,
             name,
@@ -69,16 +69,16 @@ impl Modes {
         Ok(())
     }
 
-    /// Returns a directory's attributes from before it was made accessible.
-    pub(crate) fn before(&self, at: &Path, seen: FileStat) -> FileStat {
-        match self.known.get(at.as_os_str().as_bytes()) {
-            Some(mode) if seen.is_dir() && seen.permissions() == mode | OWNER_PERMISSIONS => {
+    /// Returns the attributes that a directory had before [`Self::make_accessible`].
+    pub(crate) fn original_stat(&self, path: &Path, stat: FileStat) -> FileStat {
+        match self.recorded.get(path.as_os_str().as_bytes()) {
+            Some(mode) if stat.is_dir() && stat.permissions() == mode | OWNER_PERMISSIONS => {
                 FileStat {
-                    mode: (seen.mode & !0o7777) | mode,
-                    ..seen
+                    mode: (stat.mode & !0o7777) | mode,
+                    ..stat
                 }
             }
-            _ => seen,
+            _ => stat,
         }
     }
 }

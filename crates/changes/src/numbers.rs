@@ -1,4 +1,4 @@
-//! Directories with numbers as names: change sets, and slots.
+//! Directories whose entries have numbers as names: change sets of a session, and slots.
 
 use crate::error::ChangesError;
 use agent_bash_core::changes::ChangesId;
@@ -7,10 +7,10 @@ use rustix::io::Errno;
 use std::fs::read_dir;
 use std::io::{self, ErrorKind};
 
-/// The file in the directory of a session with the next number.
+/// The file with the next number, in the directory of a session.
 pub(crate) const COUNTER_FILE: &str = ".next";
 
-/// Numbers that processes without the counter's lock may take at the same time.
+/// The number of attempts. Processes without the counter's lock may take numbers at the same time.
 const MAX_ATTEMPTS: u64 = 1000;
 
 /// Returns the numbers in a directory, sorted.
@@ -26,13 +26,14 @@ pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
     Ok(numbers)
 }
 
-/// Takes the next number of a session. `take` fails with `AlreadyExists` if another process has
-/// the number. Lists the directory only if the counter is unknown or wrong.
+/// Finds the next number of a session. `claim` creates the file with this name, and fails with
+/// `AlreadyExists` if another process has the number. Lists the directory only if the counter is
+/// unknown or wrong.
 pub(crate) fn take_next<T>(
     session: &PrivateDir,
-    mut take: impl FnMut(&str) -> io::Result<T>,
+    mut claim: impl FnMut(&str) -> io::Result<T>,
 ) -> Result<(ChangesId, T), ChangesError> {
-    // Without the lock, `take` finds numbers that other processes take.
+    // Without the lock, `claim` detects the numbers that other processes claim.
     let mut counter = Counter::lock(session, COUNTER_FILE).ok();
     let mut known = counter.as_ref().and_then(|counter| counter.next);
     for _ in 0..2 {
@@ -41,19 +42,19 @@ pub(crate) fn take_next<T>(
             None => numbers(session)?.last().map_or(1, |last| last + 1),
         };
         for id in first..first + MAX_ATTEMPTS {
-            match take(&id.to_string()) {
+            match claim(&id.to_string()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
                     let path = session.path().join(id.to_string());
                     return Err(ChangesError::io("making", path)(error));
                 }
-                Ok(taken) => {
+                Ok(claimed) => {
                     if let Some(counter) = &mut counter {
                         counter.next = Some(id + 1);
-                        // A number that is too low is found by `take`.
+                        // `claim` detects a counter that is too low.
                         let _ = counter.write();
                     }
-                    return Ok((ChangesId(id), taken));
+                    return Ok((ChangesId(id), claimed));
                 }
             }
         }
@@ -62,8 +63,8 @@ pub(crate) fn take_next<T>(
     Err(failed(Errno::EXIST.into()))
 }
 
-/// Returns the last number that was taken, if it is known.
-pub(crate) fn last_taken(session: &PrivateDir) -> Option<u64> {
+/// Returns the last number of a session, if the counter is known.
+pub(crate) fn last_number(session: &PrivateDir) -> Option<u64> {
     let counter = Counter::lock(session, COUNTER_FILE).ok()?;
     counter.next?.checked_sub(1)
 }
@@ -74,7 +75,7 @@ pub(crate) fn give_back(session: &PrivateDir, id: ChangesId) {
         && counter.next == Some(id.0 + 1)
     {
         counter.next = Some(id.0);
-        // The number is then not used again.
+        // If the write fails, the number is not used again.
         let _ = counter.write();
     }
 }

@@ -1,5 +1,6 @@
-//! Plans: operations, each one rename between the tree and the slots, then attributes. The reversed
-//! list undoes the plan.
+//! Plans. A plan is a list of operations, each of them one rename between the tree and a slot, and
+//! a list of attributes to set afterwards. A slot is a file name in the change set's directory. The
+//! inverse operations in reverse order undo the plan.
 
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
@@ -13,7 +14,7 @@ use std::path::Path;
 pub(crate) enum SlotRename {
     /// Moves the file from the slot to the path, which does not exist.
     Put,
-    /// Exchange of slot and path.
+    /// Exchanges the files at the slot and the path.
     Swap,
     /// Moves the file from the path to the slot, which does not exist.
     Take,
@@ -38,9 +39,9 @@ impl Wire for SlotRename {
     }
 }
 
-/// One operation. The slot alone tells whether it is done, since no other process can access it: a
-/// `Put` if the slot is empty, a `Take` if it is not, a `Swap` if it holds another file than
-/// before.
+/// One operation. No other process can access the slot, so the slot shows if the operation is done:
+/// a `Put` if the slot is empty, a `Take` if the slot has a file, a `Swap` if the slot has another
+/// file than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedOp {
     pub(crate) act: SlotRename,
@@ -52,10 +53,11 @@ pub(crate) struct PlannedOp {
     pub(crate) current: Option<FileStat>,
     /// The file in the slot before the operation.
     pub(crate) in_slot: Option<FileStat>,
-    /// Digest of the file at the path, where attributes do not tell whether it is unchanged.
-    pub(crate) means: Option<u64>,
-    /// Digest of the file in the slot.
-    pub(crate) slot_means: Option<u64>,
+    /// Digest of the file at the path, if it is a git index: its entries, not its attributes, show
+    /// if it is unchanged.
+    pub(crate) digest: Option<u64>,
+    /// Digest of the file in the slot, if it is a git index.
+    pub(crate) slot_digest: Option<u64>,
 }
 
 wire!(PlannedOp {
@@ -64,8 +66,8 @@ wire!(PlannedOp {
     slot,
     current,
     in_slot,
-    means,
-    slot_means
+    digest,
+    slot_digest
 });
 
 impl PlannedOp {
@@ -89,8 +91,8 @@ impl PlannedOp {
             slot: self.slot.clone(),
             current: self.in_slot,
             in_slot: self.current,
-            means: self.slot_means,
-            slot_means: self.means,
+            digest: self.slot_digest,
+            slot_digest: self.digest,
         }
     }
 }
@@ -116,8 +118,8 @@ impl FileAttributes {
         }
     }
 
-    /// True if only times differ.
-    pub(crate) fn is_but_for_times(&self, other: &Self) -> bool {
+    /// True if the attributes are equal, apart from times.
+    pub(crate) fn equals_except_times(&self, other: &Self) -> bool {
         self.permissions == other.permissions
             && (self.uid, self.gid) == (other.uid, other.gid)
             && self.attributes == other.attributes
@@ -170,22 +172,22 @@ impl Attribution {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// True if only times change. A file that another process changed is then not a conflict, and
-    /// keeps its times.
-    pub(crate) fn is_soft(&self) -> bool {
+    /// True if only times change. If another process changed such a file, that is not a conflict,
+    /// and the file keeps its times.
+    pub(crate) fn changes_only_times(&self) -> bool {
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => before.is_but_for_times(after),
+            (Some(before), Some(after)) => before.equals_except_times(after),
             _ => true,
         }
     }
 }
 
-/// A plan.
+/// Renames between the tree and the slots, and attributes to set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ApplyPlan {
     /// Operations in an applicable order.
     pub(crate) ops: Vec<PlannedOp>,
-    /// Attributes, deepest path first.
+    /// The attributes to set, deepest path first.
     pub(crate) attributions: Vec<Attribution>,
     /// Paths that were skipped because another process changed them.
     pub(crate) skipped: Vec<Vec<u8>>,
@@ -213,13 +215,17 @@ impl ApplyPlan {
     }
 
     /// True if only times change, see [`Attribution::is_soft`].
-    pub(crate) fn is_soft(&self) -> bool {
-        self.ops.is_empty() && self.attributions.iter().all(Attribution::is_soft)
+    pub(crate) fn changes_only_times(&self) -> bool {
+        self.ops.is_empty()
+            && self
+                .attributions
+                .iter()
+                .all(Attribution::changes_only_times)
     }
 
     /// Sorts the plan into an applicable order: removals, deepest first; creations, directories
-    /// before their entries; attributes, deepest first, since each of the others changes the times
-    /// of directories.
+    /// before their entries; attributes, deepest first. Attributes come last because renames change
+    /// the times of directories.
     pub(crate) fn sort(&mut self) {
         self.ops.sort_by(|a, b| match (a.act, b.act) {
             (SlotRename::Take, SlotRename::Take) => b.path().cmp(a.path()),

@@ -1,6 +1,6 @@
 //! Opens the preimages of a trace for comparison, and unpacks them into slots for an undo.
 
-use crate::apply::dress;
+use crate::apply::set_attributes;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -25,10 +25,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of a slot for a record; the number of the record follows.
+/// The prefix of a slot's name for a record. The number of the record follows.
 pub(crate) const RECORD_SLOT_PREFIX: &str = "t";
 
-/// Prefix of a slot for a record of an inode.
+/// The prefix of a slot's name for a record of an inode. The number of the record follows.
 pub(crate) const INODE_SLOT_PREFIX: &str = "a";
 
 const DIRECTORY_FLAGS: OFlags = OFlags::PATH
@@ -36,16 +36,16 @@ const DIRECTORY_FLAGS: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a preimage. Returns the file, positioned at the contents, and their length; `u64::MAX` for
-/// a whole file.
+/// Opens a preimage. Returns the file, positioned at the contents, and the length of the contents:
+/// `u64::MAX` for a whole file. `None` if the location has no file.
 pub(crate) fn open(set: &ChangeSet, content: &ContentLocation) -> io::Result<Option<(File, u64)>> {
     Ok(match content {
         ContentLocation::Link(number) | ContentLocation::Clone(number) => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let path = Path::new(LINKS_DIR).join(number.to_string());
             // A socket cannot be opened.
-            let seen = FileStat::at(&set.dir, path.as_os_str())?;
-            if !seen.is_some_and(|it| it.is_file()) {
+            let stat = FileStat::at(&set.dir, path.as_os_str())?;
+            if !stat.is_some_and(|it| it.is_file()) {
                 return Ok(None);
             }
             let file = openat(&set.dir, &path, flags, Mode::empty())?;
@@ -60,25 +60,25 @@ pub(crate) fn open(set: &ChangeSet, content: &ContentLocation) -> io::Result<Opt
     })
 }
 
-/// Returns the former contents of a file for a diff, up to `limit` bytes. `None` if they are not
+/// Returns the contents of a file before the call, up to `max_bytes`. `None` if they are not
 /// stored.
-pub(crate) fn former(
+pub(crate) fn contents_before(
     set: &ChangeSet,
     index: &Index,
     slot: &Path,
-    most: u64,
+    max_bytes: u64,
 ) -> Result<Option<Vec<u8>>, ChangesError> {
     match record(index, slot) {
-        Some(record) => recorded(set, record, most),
+        Some(record) => recorded_contents(set, record, max_bytes),
         None => Ok(None),
     }
 }
 
-/// Returns the contents of a record.
-pub(crate) fn recorded(
+/// Returns the contents of a record, up to `max_bytes`. `None` if they are not stored.
+pub(crate) fn recorded_contents(
     set: &ChangeSet,
     record: &PathRecord,
-    most: u64,
+    max_bytes: u64,
 ) -> Result<Option<Vec<u8>>, ChangesError> {
     let path = Path::new(OsStr::from_bytes(&record.path));
     let failed = || ChangesError::io("reading what is kept of", path);
@@ -89,17 +89,17 @@ pub(crate) fn recorded(
         return Ok(None);
     };
     let mut bytes = Vec::new();
-    file.take(length.min(most))
+    file.take(length.min(max_bytes))
         .read_to_end(&mut bytes)
         .map_err(failed())?;
     Ok(Some(bytes))
 }
 
-/// Returns the record of a slot's name.
+/// Returns the record that belongs to a slot, according to the slot's name.
 fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
     let name = slot.file_name()?.to_str()?;
     let (records, number) = match name.strip_prefix(INODE_SLOT_PREFIX) {
-        Some(number) => (&index.others, number),
+        Some(number) => (&index.inode_records, number),
         None => (&index.records, name.strip_prefix(RECORD_SLOT_PREFIX)?),
     };
     let end = number.find(|it: char| !it.is_ascii_digit());
@@ -110,26 +110,28 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
 /// Creates files from preimages in the empty slots that a plan needs.
 pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
-    let gone = set.slots().join(SLOTS_DIR);
-    let gone = openat(CWD, &gone, DIRECTORY_FLAGS, Mode::empty())
-        .map_err(ChangesError::errno("opening", gone))?;
-    let mut used = HashSet::new();
+    let slots = set.slots().join(SLOTS_DIR);
+    let slots = openat(CWD, &slots, DIRECTORY_FLAGS, Mode::empty())
+        .map_err(ChangesError::errno("opening", slots))?;
+    let mut used_links = HashSet::new();
     // Hard links to one file become hard links again.
-    let mut made: HashMap<u64, OsString> = HashMap::new();
+    let mut restored: HashMap<u64, OsString> = HashMap::new();
     let mut firsts: HashMap<&[u8], &PathRecord> = HashMap::new();
     for record in &index.records {
         firsts.entry(&record.path).or_insert(record);
     }
-    let since = StateAfterCall::new(set)?;
-    let whole = plan.clone();
+    let state_after_call = StateAfterCall::new(set)?;
+    let original_plan = plan.clone();
     // Operations that move files out of the tree.
-    let goes = plan.ops.iter().filter(|op| op.act != SlotRename::Put);
-    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
-    // After an undo and a redo, the file is already in its slot.
-    let empty = |op: &&mut PlannedOp| {
-        op.act != SlotRename::Take && op.in_slot.is_some_and(|it| !is_there(&gone, op, &it))
+    let removed_inodes = plan.ops.iter().filter(|op| op.act != SlotRename::Put);
+    let removed_inodes: HashSet<u64> = removed_inodes
+        .filter_map(|op| Some(op.current?.ino))
+        .collect();
+    // After an undo and a redo, the file is in its slot already.
+    let has_empty_slot = |op: &&mut PlannedOp| {
+        op.act != SlotRename::Take && op.in_slot.is_some_and(|it| !is_in_slot(&slots, op, &it))
     };
-    for op in plan.ops.iter_mut().filter(empty) {
+    for op in plan.ops.iter_mut().filter(has_empty_slot) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
         let failed = || ChangesError::io("unpacking", set.dir().join(&slot));
         let Some(name) = slot.file_name() else {
@@ -138,24 +140,24 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
         let Some(record) = record(&index, &slot) else {
             continue;
         };
-        // The record of the inode has the attributes of a file with several names.
+        // If the first record of the path has no attributes, the record of the inode has them.
         let first = firsts.get(&record.path[..]).copied();
         let first = first.filter(|it| it.stat.is_some()).unwrap_or(record);
-        let Some(seen) = first.stat else {
+        let Some(stat) = first.stat else {
             continue;
         };
-        let look = FileAttributes::new(&seen, first.attributes.clone());
-        let same = made
-            .get(&seen.ino)
-            .filter(|_| seen.is_file() && seen.links > 1);
+        let attributes = FileAttributes::new(&stat, first.attributes.clone());
+        let restored_name = restored
+            .get(&stat.ino)
+            .filter(|_| stat.is_file() && stat.links > 1);
         if let ContentLocation::Link(number) = record.content
-            && let Some(link) = link_of(set, number).map_err(failed())?
+            && let Some(link) = link_stat(set, number).map_err(failed())?
             && link.is_file()
-            && since.is_written(record, &link)
+            && state_after_call.was_changed_since(record, &link)
         {
-            // An earlier call moved the file, and this undo reverts later writes to it: that needs
-            // a copy.
-            let Some(from) = since.stands_for(&whole, &link) else {
+            // The linked file was changed after the call, so it is no preimage. If an undo has
+            // restored the file by a copy, the copy is used. Otherwise the preimage is lost.
+            let Some(from) = state_after_call.file_in_place_of(&original_plan, &link) else {
                 let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
                 let (conflicts, free) = (vec![path], 0);
                 return Err(ChangesError::Conflict {
@@ -167,58 +169,67 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
             let from = tree.file(&from).map_err(io::Error::from);
             let from = from.map_err(failed())?;
-            copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
+            copy_into_slot(&slots, name, &mut File::from(from), &attributes).map_err(failed())?;
             continue;
         }
         if let ContentLocation::Link(number) = record.content
-            && let Some(link) = link_of(set, number).map_err(failed())?
+            && let Some(link) = link_stat(set, number).map_err(failed())?
             && link.is_file()
-            && same.is_none()
-            && has_further_names(set, &link, &seen, &whole)
+            && restored_name.is_none()
+            && has_further_names(set, &link, &stat, &original_plan)
         {
             let content = open(set, &record.content).map_err(failed())?;
             let (mut from, _) = content.ok_or_else(|| failed()(io::ErrorKind::NotFound.into()))?;
-            copied(&gone, name, &mut from, &look).map_err(failed())?;
-            made.insert(seen.ino, name.to_owned());
-            used.insert(number);
+            copy_into_slot(&slots, name, &mut from, &attributes).map_err(failed())?;
+            restored.insert(stat.ino, name.to_owned());
+            used_links.insert(number);
             continue;
         }
-        let stays = |ino| !goes.contains(&ino);
-        unpack_one(set, &gone, name, record, (&seen, &look), same, stays).map_err(failed())?;
-        made.entry(seen.ino).or_insert_with(|| name.to_owned());
+        let stays = |ino| !removed_inodes.contains(&ino);
+        unpack_file(
+            set,
+            &slots,
+            name,
+            record,
+            (&stat, &attributes),
+            restored_name,
+            stays,
+        )
+        .map_err(failed())?;
+        restored.entry(stat.ino).or_insert_with(|| name.to_owned());
         if let ContentLocation::Link(number) | ContentLocation::Clone(number) = record.content {
-            used.insert(number);
+            used_links.insert(number);
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        op.slot_means = openat(&gone, name, flags, Mode::empty())
+        op.slot_digest = openat(&slots, name, flags, Mode::empty())
             .ok()
             .filter(|_| git_index::is_index(op.path()))
-            .and_then(git_index::meaning);
+            .and_then(git_index::entries_digest);
     }
-    drop_links(set, &index, plan, &used);
+    drop_links(set, &index, plan, &used_links);
     for op in plan.ops.iter_mut().filter(|op| op.act != SlotRename::Take) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
         let name = slot.file_name().unwrap_or_default();
-        op.in_slot = FileStat::at(&gone, name)
+        op.in_slot = FileStat::at(&slots, name)
             .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
     }
     Ok(())
 }
 
-/// Removes preimage links that became slots, since they would be additional names of files in the
-/// tree.
-fn drop_links(set: &ChangeSet, index: &Index, plan: &ApplyPlan, used: &HashSet<u64>) {
+/// Removes preimage links whose files are in slots now. Otherwise files of the tree would have
+/// additional names.
+fn drop_links(set: &ChangeSet, index: &Index, plan: &ApplyPlan, used_links: &HashSet<u64>) {
     let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
-    let mut others: HashSet<u64> = HashSet::new();
+    let mut needed_links: HashSet<u64> = HashSet::new();
     for record in &index.records {
         if let ContentLocation::Link(number) | ContentLocation::Clone(number) = record.content
             && !paths.contains(&record.path[..])
         {
-            others.insert(number);
+            needed_links.insert(number);
         }
     }
-    for number in used.difference(&others) {
-        // A remaining link is only an additional name.
+    for number in used_links.difference(&needed_links) {
+        // A link that stays does no harm.
         let _ = unlinkat(
             &set.dir,
             Path::new(LINKS_DIR).join(number.to_string()),
@@ -228,80 +239,88 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &ApplyPlan, used: &HashSet<u
 }
 
 /// True if the slot holds exactly this file.
-fn is_there(gone: &OwnedFd, op: &PlannedOp, file: &FileStat) -> bool {
+fn is_in_slot(slots: &OwnedFd, op: &PlannedOp, file: &FileStat) -> bool {
     let name = op.slot().file_name().unwrap_or_default();
-    let there = FileStat::at(gone, name).ok().flatten();
-    there.is_some_and(|there| there.is_same_content(file))
+    let in_slot = FileStat::at(slots, name).ok().flatten();
+    in_slot.is_some_and(|in_slot| in_slot.is_same_content(file))
 }
 
-fn unpack_one(
+/// Creates the file of a record in a slot. `restored_name` is a slot with another name of the same
+/// file. `stays` is true for the inode of a file that the plan leaves in the tree.
+fn unpack_file(
     set: &ChangeSet,
-    gone: &OwnedFd,
+    slots: &OwnedFd,
     name: &OsStr,
     record: &PathRecord,
-    (seen, look): (&FileStat, &FileAttributes),
-    same: Option<&OsString>,
+    (stat, attributes): (&FileStat, &FileAttributes),
+    restored_name: Option<&OsString>,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<()> {
-    // The file belongs to an undo that did not begin.
-    match unlinkat(gone, name, AtFlags::empty()) {
+    // A file in the slot is from an undo that failed before it began.
+    match unlinkat(slots, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
+        Err(Errno::ISDIR) => unlinkat(slots, name, AtFlags::REMOVEDIR)?,
         Err(error) => return Err(error.into()),
     }
-    if let Some(same) = same {
-        return Ok(linkat(gone, same, gone, name, AtFlags::empty())?);
+    if let Some(restored_name) = restored_name {
+        return Ok(linkat(slots, restored_name, slots, name, AtFlags::empty())?);
     }
     match &record.content {
-        _ if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
-        ContentLocation::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
+        _ if stat.is_dir() => mkdirat(slots, name, Mode::RWXU)?,
+        ContentLocation::Target(target) => symlinkat(OsStr::from_bytes(target), slots, name)?,
         ContentLocation::Link(number) | ContentLocation::Clone(number)
-            if linked(set, *number, look, &stays)? =>
+            if can_use_link(set, *number, attributes, &stays)? =>
         {
             let link = Path::new(LINKS_DIR).join(number.to_string());
-            linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
+            linkat(&set.dir, &link, slots, name, AtFlags::empty())?;
         }
-        _ if !seen.is_file() => {
+        _ if !stat.is_file() => {
             let mode = Mode::RUSR | Mode::WUSR;
-            mknodat(gone, name, seen.kind(), mode, seen.device)?;
+            mknodat(slots, name, stat.kind(), mode, stat.device)?;
         }
         content => {
             let Some((mut from, length)) = open(set, content)? else {
                 return Err(io::ErrorKind::NotFound.into());
             };
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+            let to = openat(slots, name, flags, Mode::RUSR | Mode::WUSR)?;
             io::copy(&mut from.by_ref().take(length), &mut File::from(to))?;
         }
     }
     let is_link = matches!(record.content, ContentLocation::Target(_));
-    dress(gone.as_fd(), name, look, is_link)?;
+    set_attributes(slots.as_fd(), name, attributes, is_link)?;
     Ok(())
 }
 
-fn link_of(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
+fn link_stat(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
     let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
     Ok(FileStat::at(&links, OsStr::new(&number.to_string()))?)
 }
 
 /// Copies a preimage into a slot.
-fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &FileAttributes) -> io::Result<()> {
-    match unlinkat(gone, name, AtFlags::empty()) {
+fn copy_into_slot(
+    slots: &OwnedFd,
+    name: &OsStr,
+    from: &mut File,
+    attributes: &FileAttributes,
+) -> io::Result<()> {
+    match unlinkat(slots, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+    let to = openat(slots, name, flags, Mode::RUSR | Mode::WUSR)?;
     io::copy(from, &mut File::from(to))?;
-    Ok(dress(gone.as_fd(), name, look, false)?)
+    Ok(set_attributes(slots.as_fd(), name, attributes, false)?)
 }
 
-/// True if the link can serve as the file. A link to a file that the call moved, with other
-/// attributes before, would change the moved file as well.
-fn linked(
+/// True if the preimage link can become the file in the slot. If the plan moves the linked file,
+/// and the file has other attributes now, restoring the attributes would change the moved file as
+/// well.
+fn can_use_link(
     set: &ChangeSet,
     number: u64,
-    look: &FileAttributes,
+    wanted: &FileAttributes,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<bool> {
     let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
@@ -314,10 +333,10 @@ fn linked(
         return Ok(true);
     }
     let attributes = attributes::all(links.as_fd(), name)?;
-    Ok(FileAttributes::new(&now, attributes) == *look)
+    Ok(FileAttributes::new(&now, attributes) == *wanted)
 }
 
 /// True if the change set stores preimages.
-pub(crate) fn keeps(set: &ChangeSet) -> bool {
+pub(crate) fn stores_preimages(set: &ChangeSet) -> bool {
     set.meta.level == ChangesLevel::Undo
 }

@@ -1,8 +1,8 @@
 //! Removes change sets that exceed the limits of age and size.
 //!
-//! Old ones are removed by a sweep in steps: a call looks at a few sets only, however many are
-//! stored. The bytes of all sets are accounted. Only if they exceed the limit, all sets are read,
-//! and the oldest are removed, each together with its undos and redos.
+//! A sweep removes old change sets in steps: each step looks at a limited number of sets, however
+//! many are stored. A file contains the total size of all sets. Only if that size exceeds the
+//! limit, all sets are read, and the oldest are removed, each together with its undos and redos.
 
 use crate::accounting::PROGRESS_FILE;
 use crate::error::ChangesError;
@@ -23,10 +23,11 @@ const MAX_STEP_SETS: u64 = 256;
 /// The longest time between two steps, in milliseconds.
 const MAX_INTERVAL_MS: u64 = 10 * 60 * 1000;
 
-/// The number of steps within the time for which change sets are kept.
+/// The number of sweep steps in the time after which a change set may be removed.
 const STEPS_PER_RETENTION: u64 = 144;
 
-/// The part of the size limit that is freed at once, so that the next calls read no set.
+/// The fraction of the size limit (one eighth) that is freed at once, so that the next calls need
+/// not read the sets again.
 const FREED_DIVISOR: u64 = 8;
 
 /// Age in seconds after which an unreadable change set is considered incomplete.
@@ -39,7 +40,7 @@ const COUNTER_RETENTION_SECS: i64 = 365 * 24 * 60 * 60;
 /// A change set with its undos and redos.
 #[derive(Debug, Default)]
 struct SetGroup {
-    /// When the last of them began.
+    /// When the latest of the sets began.
     last: Time,
     size: u64,
     /// True if the group must not be removed.
@@ -48,8 +49,8 @@ struct SetGroup {
 }
 
 impl Store {
-    /// Makes the next step of the sweep, if it is due, and removes the oldest change sets if all of
-    /// them are too large. Running and held change sets are kept.
+    /// Makes the next step of the sweep, if it is due. If the total size exceeds the limit, also
+    /// removes the oldest change sets. Running and held change sets are never removed.
     pub(crate) fn prune(&self, now: Time) -> Result<(), ChangesError> {
         let failed = || ChangesError::io("sweeping", &self.path);
         let dir = PrivateDir::open(&self.path, &[]).map_err(failed())?;
@@ -70,24 +71,24 @@ impl Store {
         if is_full {
             self.prune_to_fit(&dir, progress.total)?;
         }
-        let visit = |session: &str, from, most| self.visit(session, (from, most), now);
+        let visit = |session: &str, first, max_items| self.visit(session, (first, max_items), now);
         SweepProgress::step(&dir, PROGRESS_FILE, bounds, visit)
             .map(drop)
             .map_err(failed())
     }
 
     /// Looks at the change sets of a session from a number on, and removes the old ones.
-    fn visit(&self, session: &str, (from, most): (u64, u64), now: Time) -> Visit {
+    fn visit(&self, session: &str, (first, max_items): (u64, u64), now: Time) -> Visit {
         let mut visit = Visit::default();
         let Ok(directory) = PrivateDir::open(&self.path, &[session]) else {
             return visit;
         };
         let numbers = numbers(&directory).unwrap_or_default();
         if numbers.is_empty() {
-            forget(&directory, now);
+            remove_if_unused(&directory, now);
         }
-        for number in numbers.into_iter().filter(|number| *number >= from) {
-            if visit.items == most {
+        for number in numbers.into_iter().filter(|number| *number >= first) {
+            if visit.items == max_items {
                 visit.next = Some(number);
                 break;
             }
@@ -105,16 +106,17 @@ impl Store {
     fn visit_set(&self, session: &PrivateDir, set: ChangeSet, now: Time) -> u64 {
         let size = set.size;
         if set.state == SetState::Running {
-            // Its host died, unless the lock is held. The recovery counts as a use.
+            // The host died, unless a process holds the lock. The recovery counts as a use of the
+            // set.
             let _ = self.recover_one(session, set);
             return size;
         }
         // The lock file is written at each undo and redo, so a set is as old as its latest undo.
         let used = fstat(&set.lock).map(|stat| FileStat::from(&stat).mtime);
-        let is_old = used.is_ok_and(|used| is_past(used, now, self.limits.keep));
-        let is_alone = matches!(set.meta.kind, SetKind::Undo { .. })
+        let is_old = used.is_ok_and(|used| is_older_than(used, now, self.limits.keep));
+        let has_no_origin = matches!(set.meta.kind, SetKind::Undo { .. })
             && !session.has(&set.origin().to_string());
-        if set.state == SetState::Held || !(is_old || is_alone) || !set.is_idle() {
+        if set.state == SetState::Held || !(is_old || has_no_origin) || !set.is_idle() {
             return size;
         }
         // A set that cannot be removed is tried again by the next sweep.
@@ -127,20 +129,21 @@ impl Store {
         let found = path.file_name().map(|name| FileStat::at(session, name));
         if let Some(Ok(Some(found))) = found
             && now.0.saturating_sub(found.mtime.0) > INCOMPLETE_AGE_SECS
-            && is_past(found.mtime, now, self.limits.keep)
+            && is_older_than(found.mtime, now, self.limits.keep)
         {
             let _ = remove_tree(&path);
         }
     }
 
-    /// Removes the oldest groups until the total size fits. `known` is the accounted size.
+    /// Removes the oldest groups until the total size fits. `known` is the total size according to
+    /// the progress file.
     fn prune_to_fit(&self, dir: &PrivateDir, known: Option<u64>) -> Result<(), ChangesError> {
         let failed = || ChangesError::io("sweeping", &self.path);
         let mut groups = self.groups()?;
         groups.sort_by_key(|group| group.last);
         let mut total: u64 = groups.iter().map(|group| group.size).sum();
         SweepProgress::update(dir, PROGRESS_FILE, |progress| {
-            // Sets may have ended since.
+            // Other calls may have ended while the sets were read.
             let added = progress.total.zip(known);
             let added = added.map_or(0, |(now, known)| now.saturating_sub(known));
             progress.total = Some(total + added);
@@ -180,9 +183,9 @@ impl Store {
                 group.last = group.last.max(set.begun());
                 group.size += set.size;
                 group.stays |= matches!(set.state, SetState::Held | SetState::Running);
-                // A later call may reuse it at any moment.
-                let is_spare = matches!(set.meta.kind, SetKind::Trace | SetKind::Scan);
-                group.stays |= is_spare && !set.is_idle();
+                // A later call may reuse a locked set at any moment.
+                let is_reusable = matches!(set.meta.kind, SetKind::Trace | SetKind::Scan);
+                group.stays |= is_reusable && !set.is_idle();
                 group.sets.push(set);
             }
             all.extend(groups.into_values());
@@ -200,7 +203,7 @@ fn bounds(limits: Limits, now: Time) -> SweepBounds {
 }
 
 /// True if the accounted size exceeds the limit. If running and held sets alone exceed the limit,
-/// they are counted again only when the size has grown.
+/// the sets are read again only when the size has grown by an eighth of it.
 fn is_full(progress: &SweepProgress, limits: Limits) -> bool {
     progress.total.is_some_and(|total| {
         let grown = progress
@@ -210,12 +213,13 @@ fn is_full(progress: &SweepProgress, limits: Limits) -> bool {
     })
 }
 
-fn is_past(then: Time, now: Time, age: u64) -> bool {
-    u64::try_from(now.0.saturating_sub(then.0)).is_ok_and(|passed| passed > age)
+/// True if more than `age` seconds passed from `time` to `now`.
+fn is_older_than(time: Time, now: Time, age: u64) -> bool {
+    u64::try_from(now.0.saturating_sub(time.0)).is_ok_and(|passed| passed > age)
 }
 
-/// Removes the directory of a session that has had no change sets for long.
-fn forget(session: &PrivateDir, now: Time) {
+/// Removes the directory of a session if the session has had no change set for long.
+fn remove_if_unused(session: &PrivateDir, now: Time) {
     let counter = FileStat::at(session, COUNTER_FILE.as_ref());
     if let Ok(Some(counter)) = counter
         && now.0.saturating_sub(counter.mtime.0) > COUNTER_RETENTION_SECS

@@ -1,6 +1,6 @@
 //! Files that an undo or a redo restored. They have other inodes or change times than the
-//! originals, but equal contents. Treating them as the originals lets an earlier change set be
-//! undone next.
+//! originals, but equal contents. An undo of an earlier change set accepts them in place of the
+//! originals.
 
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
@@ -22,7 +22,7 @@ use std::path::Path;
 /// The longest chain of undos and redos of one file that is followed.
 const MAX_CHAIN: usize = 1000;
 
-/// Restored files and the originals that they represent, by path.
+/// By path: pairs of a restored file and the original that it represents.
 pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
 
 /// The restored files of a session, read when a check needs them.
@@ -47,24 +47,24 @@ impl<'a> LazyPutBack<'a> {
 }
 
 impl PutBack {
-    /// Reads all stored undos and redos of a state directory.
+    /// Reads all stored undos and redos of a session.
     fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
             let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
                 continue;
             };
-            let SetKind::Undo { origin, again, .. } = set.meta.kind else {
+            let SetKind::Undo { origin, redo, .. } = set.meta.kind else {
                 continue;
             };
             if let Some(journal) = set.journal()?.filter(|it| it.status == Status::RolledBack) {
                 let expected: HashMap<_, _> = present(files(journal.plan));
-                found.add(files(journal.back.unwrap_or_default()), &expected);
-            } else if let Some(journal) = set.done()?
+                found.add(files(journal.inverse.unwrap_or_default()), &expected);
+            } else if let Some(journal) = set.applied_journal()?
                 && let Some(origin) = ChangeSet::read(session, ChangesId(origin))?
             {
-                let stood = stood(&origin, again)?;
-                found.add(files(journal.back.unwrap_or_default()), &stood);
+                let original_files = original_files(&origin, redo)?;
+                found.add(files(journal.inverse.unwrap_or_default()), &original_files);
             }
         }
         Ok(found)
@@ -75,71 +75,73 @@ impl PutBack {
         restored: impl Iterator<Item = (Vec<u8>, Option<FileStat>)>,
         originals: &HashMap<Vec<u8>, FileStat>,
     ) {
-        for (path, put) in restored {
-            let known = put.zip(originals.get(&path).copied());
+        for (path, restored) in restored {
+            let known = restored.zip(originals.get(&path).copied());
             self.0.entry(path).or_default().extend(known);
         }
     }
 
     /// True if `now` represents `wanted`.
-    fn is(&self, path: &[u8], now: FileStat, wanted: FileStat) -> bool {
-        is_same(self.first(path, now), self.first(path, wanted))
+    fn represents(&self, path: &[u8], now: FileStat, original: FileStat) -> bool {
+        is_same(self.original(path, now), self.original(path, original))
     }
 
     /// Returns the original that a restored file represents.
-    fn first(&self, path: &[u8], mut seen: FileStat) -> FileStat {
+    fn original(&self, path: &[u8], mut stat: FileStat) -> FileStat {
         let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..MAX_CHAIN {
-            match known.iter().find(|(put, _)| is_same(*put, seen)) {
-                Some((_, stood)) => seen = *stood,
+            match known.iter().find(|(restored, _)| is_same(*restored, stat)) {
+                Some((_, original)) => stat = *original,
                 None => break,
             }
         }
-        seen
+        stat
     }
 }
 
 impl ApplyDirectories<'_> {
-    /// Accepts restored files in place of the originals that a plan expects. Returns whether there
-    /// are any.
+    /// Changes a plan so that it expects the restored files in place of the originals. Returns true
+    /// if the plan was changed.
     pub(crate) fn accept(&mut self, plan: &mut ApplyPlan, put_back: &PutBack) -> bool {
-        let mut is_any = false;
+        let mut has_accepted = false;
         let ops = plan.ops.iter_mut().filter(|op| op.act != SlotRename::Put);
         let expected = ops.map(|op| (&op.path, &mut op.current));
-        let looks = plan.attributions.iter_mut();
-        let expected = expected.chain(looks.map(|it| (&it.path, &mut it.current)));
-        for (path, here) in expected {
+        let attributions = plan.attributions.iter_mut();
+        let expected = expected.chain(attributions.map(|it| (&it.path, &mut it.current)));
+        for (path, expected) in expected {
             let now = self
-                .look_at(Path::new(OsStr::from_bytes(path)))
+                .current_stat(Path::new(OsStr::from_bytes(path)))
                 .ok()
                 .flatten();
-            if let (Some(wanted), Some(now)) = (*here, now)
-                && !is_same(wanted, now)
-                && put_back.is(path, now, wanted)
+            if let (Some(original), Some(now)) = (*expected, now)
+                && !is_same(original, now)
+                && put_back.represents(path, now, original)
             {
-                *here = Some(now);
-                is_any = true;
+                *expected = Some(now);
+                has_accepted = true;
             }
         }
-        is_any
+        has_accepted
     }
 }
 
-/// Ignores the times of directories, which change with their entries.
-fn is_same(one: FileStat, other: FileStat) -> bool {
-    one.is_untouched(&other) || (one.is_dir() && one.is_same_content(&other))
+/// True if both are the same untouched file. Ignores the times of directories, which change with
+/// their entries.
+fn is_same(left: FileStat, right: FileStat) -> bool {
+    left.is_untouched(&right) || (left.is_dir() && left.is_same_content(&right))
 }
 
-/// Returns the files before a change set's call, or after it, by path.
-pub(crate) fn stood(
+/// Returns the files before the call of a change set, or, with `after`, those after the call, by
+/// path.
+pub(crate) fn original_files(
     origin: &ChangeSet,
     after: bool,
 ) -> Result<HashMap<Vec<u8>, FileStat>, ChangesError> {
-    let Some(journal) = origin.done()? else {
+    let Some(journal) = origin.applied_journal()? else {
         return Ok(HashMap::new());
     };
     if after {
-        return Ok(present(files(journal.back.unwrap_or_default())));
+        return Ok(present(files(journal.inverse.unwrap_or_default())));
     }
     if !matches!(
         origin.meta.kind,
@@ -150,8 +152,8 @@ pub(crate) fn stood(
     // The plan of a trace is already applied.
     let mut known = HashMap::new();
     for record in Index::read(&origin.dir)?.records {
-        if let Some(seen) = record.stat {
-            known.entry(record.path).or_insert(seen);
+        if let Some(stat) = record.stat {
+            known.entry(record.path).or_insert(stat);
         }
     }
     let ops = journal.plan.ops.into_iter();
@@ -166,6 +168,7 @@ fn files(plan: ApplyPlan) -> impl Iterator<Item = (Vec<u8>, Option<FileStat>)> {
     ops.chain(attributions.map(|it| (it.path, it.current)))
 }
 
+/// Collects the existing files, by path.
 fn present(all: impl Iterator<Item = (Vec<u8>, Option<FileStat>)>) -> HashMap<Vec<u8>, FileStat> {
-    all.filter_map(|(path, seen)| Some((path, seen?))).collect()
+    all.filter_map(|(path, stat)| Some((path, stat?))).collect()
 }

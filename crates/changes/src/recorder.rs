@@ -1,10 +1,10 @@
-//! Stores preimages before a call changes files. The tracer calls it before each system call
-//! continues.
+//! Stores preimages before a call changes files. The tracer calls the recorder before each system
+//! call continues.
 //!
 //! The recorder writes `idx` (one record for each path, in the order of first touch), `pack`
-//! (contents), and hard links and clones in `links/`. Each is created when first needed, since most
-//! calls change nothing. Nothing is synced: records guard against failing commands, not failing
-//! machines.
+//! (contents), and hard links and clones in `links/`. Each file is created when first needed, since
+//! most calls change nothing. Nothing is synced: records guard against failing commands, not
+//! failing machines.
 
 mod below;
 mod contents;
@@ -23,7 +23,7 @@ use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::IndexEntry;
-pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, lacks};
+pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, append_unknown_change};
 use outside::OutsideFiles;
 use rustix::fs::{FileType, Mode, OFlags, openat, stat};
 use rustix::io::Errno;
@@ -35,7 +35,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The file with contents.
+/// The file with copied contents, one after another.
 pub(crate) const CONTENTS_FILE: &str = "pack";
 
 /// The effect of a system call on a path.
@@ -44,7 +44,7 @@ pub enum Touch {
     /// Changes the contents: an open for writing, a truncation.
     Content,
     /// Creates, removes or replaces the name: a creation, an unlink, either side of a rename or
-    /// link. For a directory it includes all entries.
+    /// link. For a directory, all entries are affected as well.
     Name,
     /// Changes permissions, owner, times or extended attributes.
     Attributes,
@@ -54,12 +54,12 @@ pub enum Touch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeepOutcome {
     /// The preimage is stored, or the path did not exist.
-    Yes,
+    Stored,
     /// The path was touched before and needs nothing more.
     Already,
     /// The change is recorded without a preimage: the file is too large, cannot be read, or is not
     /// a regular file. The change set can be undone in part only.
-    Not,
+    WithoutPreimage,
     /// The path is outside the root, where changes are only counted.
     Outside,
 }
@@ -88,14 +88,14 @@ impl BeyondRoot<'_> {
     }
 }
 
-/// Writes the records of one change set. It may run in another process than the
+/// Writes the records of one change set. The recorder may run in another process than the
 /// [`ChangeSet`](crate::ChangeSet), as the same user, with access to the set's directory and the
 /// root.
 ///
 /// If [`Recorder::before`] returned before the system call continued:
 /// - each record is the state of the path before the call's *first* touch; contents are stored once
 ///   for each inode;
-/// - the record is written when it returns: the death of the recorder loses none;
+/// - the record is written before the return: the death of the recorder loses no record;
 /// - the tree is changed only in the link count and ctime of files with a preimage link.
 ///
 /// The recorder gives no guarantee for files that another process changes between `before` and the
@@ -112,20 +112,21 @@ pub struct Recorder {
     links: OwnedFd,
     index: Option<File>,
     pack: Option<File>,
-    packed: u64,
-    keeps: bool,
-    near: bool,
-    clones: bool,
-    limit: u64,
-    largest: u64,
-    /// Recorded paths; true if the record is complete: with contents, or with all entries.
-    known: HashMap<PathBuf, bool>,
-    contents: HashMap<u64, ContentLocation>,
-    /// The first record of files with several names.
-    firsts: HashMap<u64, (FileStat, Attributes)>,
+    pack_bytes: u64,
+    stores_contents: bool,
+    can_link: bool,
+    can_clone: bool,
+    max_total_bytes: u64,
+    max_file_bytes: u64,
+    /// Recorded paths; true if the record is complete: with the file's contents, or with all
+    /// entries of the directory.
+    recorded: HashMap<PathBuf, bool>,
+    content_of_inode: HashMap<u64, ContentLocation>,
+    /// The first recorded attributes of files with several names, by inode.
+    first_stats: HashMap<u64, (FileStat, Attributes)>,
     user: User,
     outside: OutsideFiles,
-    numbered: u64,
+    next_link: u64,
     /// Hidden paths, which are never read.
     pub(crate) hidden: Vec<PathBuf>,
 }
@@ -145,9 +146,9 @@ impl Recorder {
         let set = PrivateDir::open(parent, &[name]).map_err(ChangesError::io("opening", dir))?;
         let meta = Meta::read(&set)?;
         let root = meta.root();
-        let is_late = matches!(meta.kind, SetKind::Background { .. });
+        let is_background = matches!(meta.kind, SetKind::Background { .. });
         // While the file is open, no other process considers the change set abandoned.
-        if set.has(INDEX_FILE) || is_late && !try_lock(&set) {
+        if set.has(INDEX_FILE) || is_background && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -163,18 +164,18 @@ impl Recorder {
             index: None,
             pack: None,
             set,
-            packed: 0,
-            keeps: meta.level == ChangesLevel::Undo,
-            near: meta.near,
-            clones: meta.near,
-            limit: meta.limits.set,
-            largest: meta.limits.preimage,
-            known: HashMap::new(),
-            contents: HashMap::new(),
-            firsts: HashMap::new(),
+            pack_bytes: 0,
+            stores_contents: meta.level == ChangesLevel::Undo,
+            can_link: meta.is_same_mount,
+            can_clone: meta.is_same_mount,
+            max_total_bytes: meta.limits.set,
+            max_file_bytes: meta.limits.preimage,
+            recorded: HashMap::new(),
+            content_of_inode: HashMap::new(),
+            first_stats: HashMap::new(),
             user: User::current(),
             outside: OutsideFiles::default(),
-            numbered: 0,
+            next_link: 0,
             hidden: Vec::new(),
         })
     }
@@ -183,18 +184,18 @@ impl Recorder {
     /// size.
     pub(crate) fn of_trial(
         set: &ChangeSet,
-        largest: u64,
-        limit: u64,
+        max_file_bytes: u64,
+        max_total_bytes: u64,
     ) -> Result<Self, ChangesError> {
         let mut recorder = Self::open(set.dir())?;
-        recorder.largest = recorder.largest.min(largest);
-        recorder.limit = recorder.limit.min(limit);
+        recorder.max_file_bytes = recorder.max_file_bytes.min(max_file_bytes);
+        recorder.max_total_bytes = recorder.max_total_bytes.min(max_total_bytes);
         Ok(recorder)
     }
 
-    /// Stores a copy of a file, if it fits.
+    /// Stores a copy of a file, unless the file or the change set would be too large.
     pub(crate) fn keep(&mut self, path: &Path) -> Result<(), ChangesError> {
-        match self.recorded(path, Touch::Content) {
+        match self.record_first_touch(path, Touch::Content) {
             Ok(_)
             | Err(NotRecorded::Elsewhere | NotRecorded::Failed(ChangesError::TooMuch { .. })) => {
                 Ok(())
@@ -217,8 +218,8 @@ impl Recorder {
     }
 
     /// Preserves `path` before a system call touches it. The path is absolute and names the file
-    /// itself: its directory contains no links, and a followed last link is already resolved. A
-    /// path that cannot be found this way counts as outside the root.
+    /// itself: no parent is a symbolic link, and a followed last link is already resolved. A path
+    /// that leads through a link or another mount counts as outside the root.
     ///
     /// # Errors
     /// The change set is full ([`ChangesError::TooMuch`]), or cannot be written. The caller ends
@@ -235,21 +236,21 @@ impl Recorder {
             return self.before_beyond(&file, touch);
         };
         if below.as_os_str().is_empty() {
-            return self.directory(Path::new(""));
+            return self.record_directory(Path::new(""));
         }
         let below = below.to_owned();
-        match self.one(&below, touch) {
+        match self.record_path(&below, touch) {
             Err(NotRecorded::Elsewhere) => {
                 self.outside.touched(path);
                 Ok(KeepOutcome::Outside)
             }
             Err(NotRecorded::Failed(error)) => Err(error),
-            Ok(kept) => Ok(kept),
+            Ok(outcome) => Ok(outcome),
         }
     }
 
-    /// Ends the record: the call has ended and everything was recorded. Without this, a change set
-    /// with records counts as interrupted.
+    /// Ends the record: the call has ended and everything was recorded. A change set with records
+    /// but without this end counts as interrupted.
     ///
     /// # Errors
     /// The end could not be written.
@@ -269,56 +270,57 @@ impl Recorder {
         self.append(&IndexEntry::End(outside.collect()))
     }
 
-    /// Records that an unknown change happened. The record stays incomplete.
+    /// Records that an unknown change happened, so that the record counts as incomplete.
     ///
     /// # Errors
     /// The record could not be written.
-    pub fn lacks(&mut self) -> Result<(), ChangesError> {
-        self.append(&IndexEntry::Lacks)
+    pub fn mark_incomplete(&mut self) -> Result<(), ChangesError> {
+        self.append(&IndexEntry::UnknownChange)
     }
 
-    /// Records one path; if its name is about to be changed, also the paths below.
-    fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
+    /// Records one path. If the name of a directory is about to change, also records all paths
+    /// below the directory.
+    fn record_path(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
         if self.tree.is_on_other_device(path).unwrap_or(false) {
             return self.on_other_device(path, touch);
         }
         if touch == Touch::Name {
-            // A name is an entry of its directory, whose times change as well.
-            self.directory(path.parent().unwrap_or(Path::new("")))
+            // A changed name also changes the times of its directory.
+            self.record_directory(path.parent().unwrap_or(Path::new("")))
                 .map_err(NotRecorded::Failed)?;
         }
         if touch == Touch::Content {
-            self.part(path)?;
+            self.detach_link(path)?;
         }
-        let known = self.known.get(path).copied();
-        let is_enough = known.is_some_and(|has_all| has_all || touch == Touch::Attributes);
-        if is_enough || self.has_come(path) {
-            self.by_new_name(path, touch)?;
+        let recorded = self.recorded.get(path).copied();
+        let is_enough = recorded.is_some_and(|has_all| has_all || touch == Touch::Attributes);
+        if is_enough || self.arrived_during_call(path) {
+            self.record_new_name(path, touch)?;
             if is_enough {
                 return Ok(KeepOutcome::Already);
             }
-            return self.put(path, None, ContentLocation::Nothing);
+            return self.put(path, None, ContentLocation::NoContents);
         }
-        let kept = self.recorded(path, touch)?;
-        self.with_entries(path, touch, kept)
+        let outcome = self.record_first_touch(path, touch)?;
+        self.with_directory_entries(path, touch, outcome)
     }
 
-    /// Records a path on another device without a preimage: its inode numbers are separate, and no
-    /// rename leads there.
+    /// Records a path on another device without a preimage: the device has its own inode numbers,
+    /// and no rename leads to the device.
     fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
-        if self.known.contains_key(path) {
+        if self.recorded.contains_key(path) {
             return Ok(KeepOutcome::Already);
         }
-        let kept = self.recorded(path, touch)?;
-        self.with_entries(path, touch, kept)
+        let outcome = self.record_first_touch(path, touch)?;
+        self.with_directory_entries(path, touch, outcome)
     }
 
     /// After recording a directory whose name changes, records its entries.
-    fn with_entries(
+    fn with_directory_entries(
         &mut self,
         path: &Path,
         touch: Touch,
-        kept: KeepOutcome,
+        outcome: KeepOutcome,
     ) -> Result<KeepOutcome, NotRecorded> {
         if touch != Touch::Name
             || !self
@@ -326,31 +328,35 @@ impl Recorder {
                 .stat(path)
                 .is_ok_and(|it| it.is_some_and(|it| it.is_dir()))
         {
-            return Ok(kept);
+            return Ok(outcome);
         }
-        self.below(path).map(|below| kept.and(below))
+        self.record_below(path).map(|below| outcome.and(below))
     }
 
-    /// Preserves a path at its first touch; a directory without its entries.
-    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
+    /// Records a path at its first touch. The entries of a directory are not recorded here.
+    fn record_first_touch(
+        &mut self,
+        path: &Path,
+        touch: Touch,
+    ) -> Result<KeepOutcome, NotRecorded> {
         let seen = match self.tree.stat(path) {
             Ok(seen) => seen,
             Err(Errno::LOOP | Errno::XDEV) => return Err(NotRecorded::Elsewhere),
-            // The kernel accepts no longer path, so it is recorded without a preimage.
-            Err(Errno::NAMETOOLONG) => return self.put(path, None, ContentLocation::Not),
-            Err(error) => return Err(failed("looking at", path, error)),
+            // The path is too long for the kernel to open.
+            Err(Errno::NAMETOOLONG) => return self.put(path, None, ContentLocation::NotStored),
+            Err(error) => return Err(system_error("looking at", path, error)),
         };
         if self.tree.is_on_other_device(path).unwrap_or(false) {
-            return self.put_named(path, seen);
+            return self.put_without_preimage(path, seen);
         }
         let wants_content = touch != Touch::Attributes;
         let content = match &seen {
-            None => ContentLocation::Nothing,
-            Some(seen) if seen.is_dir() && touch == Touch::Name => ContentLocation::Nothing,
+            None => ContentLocation::NoContents,
+            Some(seen) if seen.is_dir() && touch == Touch::Name => ContentLocation::NoContents,
             Some(seen) if seen.is_dir() => ContentLocation::Unread,
-            // Another name of the file was written to.
-            Some(seen) if !wants_content && self.firsts.contains_key(&seen.ino) => {
-                match self.contents.get(&seen.ino) {
+            // The file was already recorded by another name.
+            Some(seen) if !wants_content && self.first_stats.contains_key(&seen.ino) => {
+                match self.content_of_inode.get(&seen.ino) {
                     Some(content) if !matches!(content, ContentLocation::Link(_)) => {
                         content.clone()
                     }
@@ -358,22 +364,22 @@ impl Recorder {
                 }
             }
             Some(_) if !wants_content => ContentLocation::Unread,
-            Some(_) if !self.keeps || self.is_hidden(path) => ContentLocation::Not,
-            Some(seen) => self.content(path, seen, touch)?,
+            Some(_) if !self.stores_contents || self.is_hidden(path) => ContentLocation::NotStored,
+            Some(seen) => self.store_content(path, seen, touch)?,
         };
         let content = match &seen {
-            Some(seen) if !self.can_come_back(seen, &content) => ContentLocation::Not,
+            Some(seen) if !self.can_be_restored(seen, &content) => ContentLocation::NotStored,
             _ => content,
         };
         self.put(path, seen, content)
     }
 
-    /// True if an undo can restore the attributes.
-    fn can_come_back(&self, seen: &FileStat, content: &ContentLocation) -> bool {
+    /// True if this user can restore the owner and the attributes of the file.
+    fn can_be_restored(&self, seen: &FileStat, content: &ContentLocation) -> bool {
         match content {
-            ContentLocation::Unread | ContentLocation::Not => true,
-            ContentLocation::Link(_) => self.user.may_dress(seen),
-            _ => self.user.can_make(seen),
+            ContentLocation::Unread | ContentLocation::NotStored => true,
+            ContentLocation::Link(_) => self.user.may_set_attributes(seen),
+            _ => self.user.can_create(seen),
         }
     }
 
@@ -383,7 +389,7 @@ impl Recorder {
     }
 
     /// Records a path without a preimage.
-    fn put_named(
+    fn put_without_preimage(
         &mut self,
         path: &Path,
         seen: Option<FileStat>,
@@ -392,12 +398,12 @@ impl Recorder {
             path: path.as_os_str().as_bytes().to_vec(),
             stat: seen,
             attributes: Vec::new(),
-            content: ContentLocation::Not,
+            content: ContentLocation::NotStored,
         };
         self.append(&IndexEntry::Path(record))
             .map_err(NotRecorded::Failed)?;
-        self.known.insert(path.to_owned(), true);
-        Ok(KeepOutcome::Not)
+        self.recorded.insert(path.to_owned(), true);
+        Ok(KeepOutcome::WithoutPreimage)
     }
 
     fn put(
@@ -406,27 +412,26 @@ impl Recorder {
         seen: Option<FileStat>,
         content: ContentLocation,
     ) -> Result<KeepOutcome, NotRecorded> {
-        let kept = match content {
-            ContentLocation::Not => KeepOutcome::Not,
-            _ => KeepOutcome::Yes,
+        let outcome = match content {
+            ContentLocation::NotStored => KeepOutcome::WithoutPreimage,
+            _ => KeepOutcome::Stored,
         };
         let attributes = match seen {
-            Some(seen) if self.keeps && seen.kind() != FileType::Symlink => {
-                self.attributes(path)
-                    .map_err(|error| failed("reading the attributes of", path, error))?
-            }
+            Some(seen) if self.stores_contents && seen.kind() != FileType::Symlink => self
+                .attributes(path)
+                .map_err(|error| system_error("reading the attributes of", path, error))?,
             _ => Vec::new(),
         };
         let has_all = !matches!(content, ContentLocation::Unread);
         let record = self.record(path, seen, attributes, content);
         self.append(&IndexEntry::Path(record))
             .map_err(NotRecorded::Failed)?;
-        self.known.insert(path.to_owned(), has_all);
-        Ok(kept)
+        self.recorded.insert(path.to_owned(), has_all);
+        Ok(outcome)
     }
 
-    /// Writes a record. A file with several names keeps the attributes of its first touch by any
-    /// name.
+    /// Returns the record of a path. A file with several names gets the attributes that it had at
+    /// its first touch by any of these names.
     fn record(
         &mut self,
         path: &Path,
@@ -435,10 +440,11 @@ impl Recorder {
         content: ContentLocation,
     ) -> PathRecord {
         if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
-            if seen.links > 1 && !self.firsts.contains_key(&seen.ino) {
-                self.firsts.insert(seen.ino, (*seen, attributes.clone()));
+            if seen.links > 1 && !self.first_stats.contains_key(&seen.ino) {
+                self.first_stats
+                    .insert(seen.ino, (*seen, attributes.clone()));
             }
-            if let Some(first) = self.firsts.get(&seen.ino) {
+            if let Some(first) = self.first_stats.get(&seen.ino) {
                 (*seen, attributes) = first.clone();
             }
         }
@@ -471,17 +477,17 @@ impl Recorder {
 }
 
 impl KeepOutcome {
-    /// Combines two results.
+    /// Returns the worse of two outcomes.
     fn and(self, other: Self) -> Self {
-        if self == Self::Not || other == Self::Not {
-            Self::Not
+        if self == Self::WithoutPreimage || other == Self::WithoutPreimage {
+            Self::WithoutPreimage
         } else {
             self
         }
     }
 }
 
-/// Returns a file of the change set. It is created when first needed.
+/// Returns an open file of the change set, which the first call creates.
 fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Result<&'a mut File> {
     match file {
         Some(file) => Ok(file),
@@ -496,6 +502,6 @@ enum NotRecorded {
     Failed(ChangesError),
 }
 
-fn failed(what: &'static str, path: &Path, error: Errno) -> NotRecorded {
+fn system_error(what: &'static str, path: &Path, error: Errno) -> NotRecorded {
     NotRecorded::Failed(ChangesError::errno(what, path)(error))
 }

@@ -7,7 +7,7 @@ use crate::meta::SetKind;
 use crate::set::{ChangeSet, SetState, WORK_DIR, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
-use crate::transaction::{discard, settle};
+use crate::transaction::{discard, update_undone_state};
 use crate::unfinished::{INODE_SEPARATOR, REGISTER_DIR};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
@@ -21,7 +21,7 @@ impl Store {
         let entries = PrivateDir::open(&self.path, &[REGISTER_DIR])
             .and_then(|register| Ok((register.names()?, register)));
         let Ok((names, register)) = entries else {
-            // No change set was ever begun.
+            // The register is created with the first change set.
             return Ok(());
         };
         if names.is_empty() {
@@ -33,20 +33,20 @@ impl Store {
         }
         for name in &names {
             if let Ok(entry) = register.read(name) {
-                // A change set that cannot be read or completed does not stop the others. The error
-                // is reported when it is requested.
-                let is_over = self.recover_entry(name, entry).unwrap_or(false);
-                let _ = is_over.then(|| register.remove(name));
+                // A change set that cannot be read or completed does not stop the recovery of the
+                // others. A later request of this change set reports the error.
+                let is_finished = self.recover_entry(name, entry).unwrap_or(false);
+                let _ = is_finished.then(|| register.remove(name));
             }
         }
-        // A group continues after its interrupted member.
+        // An interrupted member of a group is recovered before the rest of the group.
         for name in &names {
             self.recover_group(name);
         }
         Ok(())
     }
 
-    /// Recovers the change set of an entry in the register. Returns whether the entry can be
+    /// Recovers the change set of an entry in the register. Returns true if the entry can be
     /// removed.
     fn recover_entry(&self, name: &str, mut entry: File) -> Result<bool, ChangesError> {
         let failed = || ChangesError::io("reading", self.path.join(REGISTER_DIR).join(name));
@@ -75,6 +75,8 @@ impl Store {
         }
     }
 
+    /// Completes or rolls back the interrupted operation of a change set, and writes its final
+    /// state.
     pub(crate) fn recover_one(
         &self,
         session: &PrivateDir,
@@ -83,20 +85,20 @@ impl Store {
         if set.state == SetState::Running && !set.is_idle() {
             return Ok(());
         }
-        if let Some(mut journal) = set.unfinished()? {
+        if let Some(mut journal) = set.unfinished_journal()? {
             let origin = ChangeSet::read(session, set.origin())?;
             let slots = origin
                 .as_ref()
                 .map_or_else(|| set.slots(), ChangeSet::slots);
             let mut applying = self.applying(&set, &slots)?;
             if journal.status == Status::Applying {
-                applying.finish_forward(&mut journal)?;
+                applying.complete_after_crash(&mut journal)?;
                 drop(applying);
                 if let Some(origin) = origin.filter(|origin| origin.id != set.id) {
-                    settle(session, origin)?;
+                    update_undone_state(session, origin)?;
                 }
             } else {
-                applying.back_out(&mut journal);
+                applying.roll_back_and_record(&mut journal);
             }
         }
         let status = set.journal()?.map(|journal| journal.status);
@@ -105,9 +107,9 @@ impl Store {
             && (set.state, status) == (SetState::Running, Some(Status::Done))
             && let Some(origin) = ChangeSet::read(session, set.origin())?
         {
-            settle(session, origin)?;
+            update_undone_state(session, origin)?;
         }
-        // Without disk space for the state, the next recovery writes it.
+        // If the disk has no space for the state, the next recovery writes it.
         let _ = match (set.state, set.meta.kind, status) {
             (SetState::Running | SetState::Held, _, Some(Status::Done)) => {
                 set.set_state(SetState::Done)
@@ -121,13 +123,13 @@ impl Store {
             }
             _ => Ok(()),
         };
-        if set.state != SetState::Running && set.unfinished()?.is_none() {
+        if set.state != SetState::Running && set.unfinished_journal()?.is_none() {
             set.unregister();
         }
         Ok(())
     }
 
-    /// Reads a change set, and closes it if its recorder died and no call waits for it.
+    /// Reads a change set. Closes the set if its recorder died and no call waits for it.
     pub(crate) fn look_up(
         &self,
         session: &PrivateDir,
@@ -136,7 +138,7 @@ impl Store {
         let Some(mut set) = ChangeSet::read(session, id)? else {
             return Ok(None);
         };
-        // A full disk may have prevented the record.
+        // On a full disk, the state of a discarded set may still be `Running`.
         let is_nothing = match set.meta.kind {
             SetKind::Trial => !set.dir.has(WORK_DIR),
             SetKind::Scan | SetKind::Undo { .. } => matches!(set.journal(), Ok(None)),
@@ -145,7 +147,10 @@ impl Store {
         if is_nothing && set.state == SetState::Running && set.is_idle() {
             set.state = SetState::Discarded;
         }
-        if set.state == SetState::Held && set.unfinished()?.is_some() && self.is_at_rest()? {
+        if set.state == SetState::Held
+            && set.unfinished_journal()?.is_some()
+            && self.is_unlocked()?
+        {
             set.state = SetState::Interrupted;
         }
         let is_traced = matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. });
@@ -154,25 +159,30 @@ impl Store {
                 // The change set was closed between the read and the lock.
                 return ChangeSet::read(session, id);
             }
-            // The state is correct even if it cannot be written.
+            // `set.state` is correct even if it cannot be written.
             let _ = self.interrupt(&mut set);
         }
         Ok(Some(set))
     }
 
-    /// True if no other process changes a tree or recovers the store.
-    fn is_at_rest(&self) -> Result<bool, ChangesError> {
+    /// True if no other process holds the store's lock, to change a tree or to recover.
+    fn is_unlocked(&self) -> Result<bool, ChangesError> {
         let (lock, _) = self.lock_file()?;
         Ok(try_lock(&lock))
     }
 
     /// Marks a change set whose recorder died as interrupted.
     fn interrupt(&self, set: &mut ChangeSet) -> Result<(), ChangesError> {
-        conclude(set, self.care, SetState::Interrupted, SetState::Interrupted)
-            .or_else(|_| set.set_state(SetState::Interrupted))
+        conclude(
+            set,
+            self.precautions,
+            SetState::Interrupted,
+            SetState::Interrupted,
+        )
+        .or_else(|_| set.set_state(SetState::Interrupted))
     }
 
-    /// Returns the names of all state directories with change sets.
+    /// Returns the names of all sessions with change sets.
     ///
     /// # Errors
     /// The store cannot be listed.

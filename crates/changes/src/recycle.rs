@@ -1,9 +1,9 @@
-//! Reuses change sets of calls that changed nothing, which are most. A later call takes one over
-//! under its own number: a rename and a write, where a new change set is some ten files.
+//! Reuses change sets of calls that changed nothing, which are most calls. A later call renames
+//! such a set to its own number and writes one file; a new change set would be about ten files.
 
 use crate::error::ChangesError;
 use crate::meta::SetKind;
-use crate::numbers::{last_taken, take_next};
+use crate::numbers::{last_number, take_next};
 use crate::recorder::{CONTENTS_FILE, INDEX_FILE, Index};
 use crate::rooted_dir::{RootedDir, mount_of};
 use crate::set::{ChangeSet, LINKS_DIR, SetState};
@@ -15,27 +15,27 @@ use std::io;
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
-/// The largest number of unused change sets, as many as calls that usually run at the same time.
+/// The largest number of unused change sets. Usually fewer calls run at the same time.
 const MAX_UNUSED_SETS: usize = 16;
 
 impl Store {
-    /// Keeps the change set of a call that changed nothing. It stays locked, so that it is not
-    /// pruned, and can be shown until it is reused.
+    /// Stores the change set of a call that changed nothing for reuse. The set stays locked, so
+    /// that it is not pruned. It can be shown until it is reused.
     pub(crate) fn recycle(&self, set: ChangeSet) {
-        let mut spares = self.spares();
-        spares.push(set);
-        if spares.len() > MAX_UNUSED_SETS {
-            let oldest = (0..spares.len()).min_by_key(|at| spares[*at].id.0);
-            let surplus = oldest.map(|at| spares.swap_remove(at));
-            drop(spares);
+        let mut unused_sets = self.unused_sets();
+        unused_sets.push(set);
+        if unused_sets.len() > MAX_UNUSED_SETS {
+            let oldest = (0..unused_sets.len()).min_by_key(|index| unused_sets[*index].id.0);
+            let surplus = oldest.map(|index| unused_sets.swap_remove(index));
+            drop(unused_sets);
             // A remaining directory is removed when it is old.
             let _ = surplus.map(ChangeSet::remove);
         }
     }
 
-    /// Reuses a change set with the same root and description, if there is one: of this process, or
-    /// the last one of the session. `root` is canonical.
-    pub(crate) fn renewed(
+    /// Returns an unused change set with the same root and description under a new number: a set of
+    /// this process, or the last set of the session. `root` is canonical.
+    pub(crate) fn reuse_unused(
         &self,
         session: &str,
         root: &Path,
@@ -43,40 +43,42 @@ impl Store {
         level: ChangesLevel,
     ) -> Option<ChangeSet> {
         let parent = self.path.join(session);
-        let fits = |set: &ChangeSet| {
+        let is_suitable = |set: &ChangeSet| {
             set.dir().parent() == Some(&parent)
                 && set.meta.root() == root
                 && set.meta.kind == kind
                 && set.meta.level == level
                 && set.meta.limits == self.limits
         };
-        let mut spares = self.spares();
-        let at = spares.iter().position(fits);
-        let spare = at.map(|at| spares.swap_remove(at));
-        drop(spares);
+        let mut unused_sets = self.unused_sets();
+        let index = unused_sets.iter().position(is_suitable);
+        let unused = index.map(|index| unused_sets.swap_remove(index));
+        drop(unused_sets);
         let directory = self.existing_session(session).ok()??;
         let is_trace = kind == SetKind::Trace;
-        let mut set = spare.or_else(|| {
-            let last = last_unused(&directory).filter(|set| is_trace && fits(set))?;
+        let mut set = unused.or_else(|| {
+            let last = last_unused(&directory).filter(|set| is_trace && is_suitable(set))?;
             last.register().ok()?;
             Some(last)
         })?;
-        match renew(&mut set, &directory, root) {
+        match reuse(&mut set, &directory, root) {
             Ok(true) => Some(set),
-            // The next process that opens the store may find it, and sees that it is empty.
+            // The set stays registered. The next process that opens the store recovers it as empty.
             Ok(false) | Err(_) => None,
         }
     }
 
-    fn spares(&self) -> MutexGuard<'_, Vec<ChangeSet>> {
-        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unused_sets(&self) -> MutexGuard<'_, Vec<ChangeSet>> {
+        self.unused_sets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the last change set of a session, locked, if it has no record of a file and no process
 /// uses it.
 fn last_unused(session: &PrivateDir) -> Option<ChangeSet> {
-    let last = last_taken(session)?;
+    let last = last_number(session)?;
     let set = ChangeSet::read(session, ChangesId(last)).ok()??;
     let is_done = set.state == SetState::Done && !set.dir.has(journal::FILE_NAME);
     // The state is read again once no other process can change it.
@@ -84,18 +86,18 @@ fn last_unused(session: &PrivateDir) -> Option<ChangeSet> {
         return None;
     }
     let index = Index::read(&set.dir).ok()?;
-    let is_empty = index.records.is_empty() && index.others.is_empty();
+    let is_empty = index.records.is_empty() && index.inode_records.is_empty();
     (is_empty && index.is_complete(set.state)).then_some(set)
 }
 
-/// Gives a change set the next number. False if that is not possible.
-fn renew(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool, ChangesError> {
+/// Gives a change set the next number. Returns false if the set cannot be reused.
+fn reuse(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool, ChangesError> {
     let tree = RootedDir::open_same(root, set.meta.identity)?;
-    let is_near = mount_of(set.dir())? == mount_of(tree.path())?;
-    // The change set was undone although it lists no change, for example because of times: its undo
-    // refers to it.
-    let is_spoken_of = !set.is_as_known() || set.slots() != set.dir();
-    if is_near != set.meta.near || is_spoken_of {
+    let is_same_mount = mount_of(set.dir())? == mount_of(tree.path())?;
+    // A set without listed changes can have been undone, for example because of changed times. The
+    // undo then refers to the number of this set.
+    let is_referenced = !set.is_as_known() || set.slots() != set.dir();
+    if is_same_mount != set.meta.is_same_mount || is_referenced {
         return Ok(false);
     }
     clear(set).map_err(ChangesError::io("clearing", set.dir()))?;
@@ -108,7 +110,7 @@ fn renew(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool,
     Ok(true)
 }
 
-/// Removes the records of unchanged files.
+/// Removes the records of the former call: they are of unchanged files.
 fn clear(set: &ChangeSet) -> io::Result<()> {
     if set.dir.has(journal::FILE_NAME) {
         set.dir.remove(CONTENTS_FILE)?;

@@ -1,5 +1,5 @@
-//! The tree that changes are applied to, opened by descriptor. No link is followed, no mount is
-//! crossed, and no path outside of the tree is reachable, whatever is replaced meanwhile.
+//! A directory tree, opened by descriptor. No path is resolved through a link, to another mount, or
+//! outside the tree, even if another process replaces directories meanwhile.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -23,7 +23,7 @@ const BENEATH_FLAGS: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// The largest number of files in the search for another device.
+/// The largest number of files that the search for another device examines.
 const MAX_SEARCHED_FILES: usize = 100_000;
 
 /// An open directory tree.
@@ -31,15 +31,15 @@ const MAX_SEARCHED_FILES: usize = 100_000;
 pub(crate) struct RootedDir {
     fd: OwnedFd,
     path: PathBuf,
-    /// The directory that was opened last; operations are sorted by path, so the next one often
-    /// needs it again.
-    last: Option<(PathBuf, OwnedFd)>,
-    /// The device of the root, on btrfs only: a subvolume is another device without a mount.
+    /// The directory that was opened last. Operations are sorted by path, so the next operation
+    /// often needs the same directory.
+    cached: Option<(PathBuf, OwnedFd)>,
+    /// The device of the root, on btrfs only: a btrfs subvolume is another device, but not a mount.
     device: Option<u64>,
 }
 
 impl RootedDir {
-    /// Opens a tree. Links are followed in its own path, and not below it.
+    /// Opens a tree. Links in `path` itself are followed, links below it are not.
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
         let fd = open(path, HANDLE_FLAGS, Mode::empty())
             .map_err(ChangesError::errno("opening", path))?;
@@ -47,7 +47,7 @@ impl RootedDir {
         Ok(Self {
             fd,
             path: path.to_owned(),
-            last: None,
+            cached: None,
             device: device.and_then(Result::ok),
         })
     }
@@ -76,10 +76,10 @@ impl RootedDir {
         Ok(found.is_ok_and(|found| found.st_dev != device))
     }
 
-    /// Opens a directory; fails if it is not the directory with this device and inode.
-    pub(crate) fn open_same(path: &Path, is: (u64, u64)) -> Result<Self, ChangesError> {
+    /// Opens a tree; fails if its directory has not the `expected` device and inode.
+    pub(crate) fn open_same(path: &Path, expected: (u64, u64)) -> Result<Self, ChangesError> {
         let tree = Self::open(path)?;
-        if tree.identity()? != is {
+        if tree.identity()? != expected {
             let root = path.to_owned();
             return Err(ChangesError::Replaced { root });
         }
@@ -124,7 +124,7 @@ impl RootedDir {
         Ok(entries)
     }
 
-    /// Returns device and inode.
+    /// Returns device and inode of the top directory.
     pub(crate) fn identity(&self) -> Result<(u64, u64), ChangesError> {
         let stat = fstat(&self.fd).map_err(ChangesError::errno("looking at", &self.path))?;
         Ok((stat.st_dev, stat.st_ino))
@@ -140,22 +140,25 @@ impl RootedDir {
         &self.path
     }
 
-    /// Returns a directory below; the empty path is the top directory.
+    /// Opens a directory below the top directory; the empty path is the top directory itself.
     pub(crate) fn directory(&mut self, path: &Path) -> Result<&OwnedFd, Errno> {
         if path.as_os_str().is_empty() {
             return Ok(&self.fd);
         }
-        let known = self.last.as_ref().is_some_and(|(last, _)| last == path);
-        if !known {
+        let is_cached = self
+            .cached
+            .as_ref()
+            .is_some_and(|(cached, _)| cached == path);
+        if !is_cached {
             let fd = open_below(&self.fd, path, HANDLE_FLAGS)?;
-            self.last = Some((path.to_owned(), fd));
+            self.cached = Some((path.to_owned(), fd));
         }
-        // Set above if it was unknown.
-        self.last.as_ref().map(|(_, fd)| fd).ok_or(Errno::NOENT)
+        // The cache was filled above.
+        self.cached.as_ref().map(|(_, fd)| fd).ok_or(Errno::NOENT)
     }
 
-    /// Returns the parent directory of a path, and the last name. A path has at least one
-    /// component.
+    /// Opens the parent directory of a path, and returns it with the last name of the path. The
+    /// path must not be empty.
     pub(crate) fn parent<'a>(&mut self, path: &'a Path) -> Result<(&OwnedFd, &'a OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -171,9 +174,9 @@ impl RootedDir {
         }
     }
 
-    /// Drops the cached directory, because its path may lead to another one now.
+    /// Drops the cached directory, because its path may lead to another directory now.
     pub(crate) fn forget(&mut self) {
-        self.last = None;
+        self.cached = None;
     }
 
     /// Opens a file for reading; no link is followed.
@@ -183,11 +186,11 @@ impl RootedDir {
     }
 }
 
-/// Opens a path below a directory: without following links, and on its own mount.
+/// Opens a path below a directory. Neither follows links nor leaves the mount.
 fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     match openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS) {
         // `openat2` is not available: gVisor, kernels before 5.6, seccomp filters that do not know
-        // it.
+        // this system call.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
         opened => opened,
     }
@@ -198,10 +201,10 @@ fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errn
 fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mount = mount_id(top)?;
     let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut within = openat(top, ".", step | OFlags::DIRECTORY, Mode::empty())?;
+    let mut current = openat(top, ".", step | OFlags::DIRECTORY, Mode::empty())?;
     let mut names = path.components().peekable();
     while let Some(Component::Normal(name)) = names.next() {
-        let next = openat(&within, name, step, Mode::empty())?;
+        let next = openat(&current, name, step, Mode::empty())?;
         let kind = FileType::from_raw_mode(fstat(&next)?.st_mode);
         if kind == FileType::Symlink {
             return Err(Errno::LOOP);
@@ -213,9 +216,9 @@ fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, E
             if kind != FileType::Directory {
                 return Err(Errno::NOTDIR);
             }
-            within = next;
+            current = next;
         } else {
-            return openat(&within, name, flags | OFlags::NOFOLLOW, Mode::empty());
+            return openat(&current, name, flags | OFlags::NOFOLLOW, Mode::empty());
         }
     }
     // The path is empty, or leaves the directory.
@@ -238,8 +241,8 @@ fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
     number.ok_or(Errno::NOSYS)
 }
 
-/// Returns the canonical path of a directory, following links. Only for paths that the caller
-/// chose.
+/// Returns the canonical path of a directory. Links are followed, so the path must come from the
+/// caller, not from a call's files.
 pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     let path = path
         .canonicalize()
@@ -249,7 +252,7 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     Ok(path)
 }
 
-/// Returns the id of a directory's mount. Renames are possible only within it.
+/// Returns the id of a directory's mount. Renames are possible only within one mount.
 pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(CWD, path, flags, Mode::empty()).and_then(|opened| mount_id(&opened));

@@ -1,4 +1,4 @@
-//! The directories of a temporary trial, which tests whether trials of a tree are possible.
+//! The directories of a temporary trial, with which a caller tests if an overlay on a tree works.
 
 use crate::error::ChangesError;
 use crate::rooted_dir::canonical;
@@ -8,7 +8,8 @@ use agent_bash_os::remove_tree;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A trial without number and list entry. Dropping it removes it.
+/// The directories of a trial without a number, which no list contains. Dropping the value removes
+/// them.
 #[derive(Debug)]
 pub struct Sample {
     path: PathBuf,

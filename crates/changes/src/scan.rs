@@ -1,8 +1,8 @@
 //! Compares two scans of a directory, before and after a call that cannot be traced.
 //!
 //! A scan reads names, sizes and times. It stores no contents, so an undo is not possible. It
-//! includes changes of other processes, and misses writes that restore the time. Therefore its list
-//! is never exact.
+//! includes changes of other processes, and misses writes that restore the time. Therefore the list
+//! of changes is never exact.
 
 use crate::alike::bytes;
 use crate::error::ChangesError;
@@ -21,7 +21,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of slots, which are never used.
+/// The prefix of slot names. The slots of a scan never have files.
 const SLOT_PREFIX: &str = "s";
 
 /// The files below a directory at one moment.
@@ -38,22 +38,22 @@ pub struct DirectoryScan {
 }
 
 impl Store {
-    /// Scans `root`. `goes_on` is called at each file with the number of files so far; the scan
-    /// ends with an error if it returns false.
+    /// Scans `root`. `may_continue` is called at each file with the number of files so far. If the
+    /// function returns false, the scan ends with an error.
     ///
     /// # Errors
-    /// [`ChangesError::TooManyFiles`]: `goes_on` returned false. Or `root` is not a directory,
+    /// [`ChangesError::TooManyFiles`]: `may_continue` returned false. Or `root` is not a directory,
     /// contains the store, or is inside it.
     pub fn scan_before(
         &self,
         root: &Path,
-        mut goes_on: impl FnMut(usize) -> bool,
+        mut may_continue: impl FnMut(usize) -> bool,
     ) -> Result<DirectoryScan, ChangesError> {
         let root = canonical(root)?;
-        self.is_apart_from(&root)?;
+        self.check_not_nested(&root)?;
         let mut tree = RootedDir::open(&root)?;
         let (lock, path) = self.lock_file()?;
-        let mut survey = DirectoryScan {
+        let mut scan = DirectoryScan {
             identity: tree.identity()?,
             begun: mark::touched(&lock, &path)?,
             files: BTreeMap::new(),
@@ -65,13 +65,13 @@ impl Store {
         while let Some(directory) = waiting.pop() {
             let Ok(names) = tree.names(&directory) else {
                 // Unreadable, on another mount, or removed meanwhile.
-                survey.unread.push(directory);
+                scan.unread.push(directory);
                 continue;
             };
             for name in names {
-                let seen = survey.files.len();
-                if !goes_on(seen) {
-                    let root = survey.root;
+                let seen = scan.files.len();
+                if !may_continue(seen) {
+                    let root = scan.root;
                     return Err(ChangesError::TooManyFiles {
                         root,
                         scanned: seen,
@@ -80,17 +80,17 @@ impl Store {
                 let path = directory.join(name);
                 match tree.stat(&path) {
                     Ok(Some(seen)) => {
-                        survey.files.insert(bytes(&path), seen);
+                        scan.files.insert(bytes(&path), seen);
                         if seen.is_dir() {
                             waiting.push(path);
                         }
                     }
                     Ok(None) => {}
-                    Err(_) => survey.unread.push(path),
+                    Err(_) => scan.unread.push(path),
                 }
             }
         }
-        Ok(survey)
+        Ok(scan)
     }
 
     /// Stores the difference between two scans of a directory as a change set without preimages.
@@ -109,7 +109,7 @@ impl Store {
             return Err(ChangesError::Replaced { root });
         }
         let level = ChangesLevel::List;
-        let mut set = match self.renewed(session, root, SetKind::Scan, level) {
+        let mut set = match self.reuse_unused(session, root, SetKind::Scan, level) {
             Some(set) => set,
             None => self.begin(session, root, SetKind::Scan, level)?,
         };
@@ -117,13 +117,13 @@ impl Store {
         let plan = before.difference(after);
         if !plan.is_empty() {
             // The journal describes changes that are already made.
-            let care = Precautions {
+            let precautions = Precautions {
                 synced: false,
-                ..self.care
+                ..self.precautions
             };
-            let mut journal = Journal::begin(&set.dir, plan, &Undisturbed, care)?;
-            let noted = journal.note(ApplyPlan::default());
-            noted.map_err(ChangesError::io("writing the journal of", set.dir()))?;
+            let mut journal = Journal::begin(&set.dir, plan, &Undisturbed, precautions)?;
+            let recorded = journal.record_applied(ApplyPlan::default());
+            recorded.map_err(ChangesError::io("writing the journal of", set.dir()))?;
         }
         set.end(SetState::Done)?;
         let changes = self.describe(&set)?;
@@ -132,7 +132,7 @@ impl Store {
         } else {
             set.unregister();
             set.command.clone_from(&before.command);
-            set.keep_command();
+            set.store_command();
         }
         Ok(changes)
     }
@@ -162,26 +162,26 @@ impl DirectoryScan {
         let mut plan = ApplyPlan::default();
         for (path, before) in self.files.iter().filter(|(path, _)| is_known(path)) {
             match after.files.get(path) {
-                None => put(&mut plan, SlotRename::Take, path, Some(*before), None),
-                Some(now) => both(&mut plan, path, before, now),
+                None => add_op(&mut plan, SlotRename::Take, path, Some(*before), None),
+                Some(now) => add_difference(&mut plan, path, before, now),
             }
         }
         let new = |path: &[u8]| !self.files.contains_key(path) && is_known(path);
         for (path, now) in after.files.iter().filter(|(path, _)| new(path)) {
-            put(&mut plan, SlotRename::Put, path, None, Some(*now));
+            add_op(&mut plan, SlotRename::Put, path, None, Some(*now));
         }
         plan.sort();
         plan
     }
 }
 
-/// Compares a path that exists in both scans.
-fn both(plan: &mut ApplyPlan, path: &[u8], before: &FileStat, now: &FileStat) {
+/// Adds the difference of a path that exists in both scans.
+fn add_difference(plan: &mut ApplyPlan, path: &[u8], before: &FileStat, now: &FileStat) {
     if before.kind() != now.kind() {
-        put(plan, SlotRename::Take, path, Some(*before), None);
-        put(plan, SlotRename::Put, path, None, Some(*now));
+        add_op(plan, SlotRename::Take, path, Some(*before), None);
+        add_op(plan, SlotRename::Put, path, None, Some(*now));
     } else if !before.is_dir() && may_differ(before, now) {
-        put(plan, SlotRename::Swap, path, Some(*before), Some(*now));
+        add_op(plan, SlotRename::Swap, path, Some(*before), Some(*now));
     } else if before.permissions() != now.permissions()
         || (before.uid, before.gid) != (now.uid, now.gid)
     {
@@ -194,8 +194,8 @@ fn both(plan: &mut ApplyPlan, path: &[u8], before: &FileStat, now: &FileStat) {
     }
 }
 
-/// True if the contents may differ. A program that restores the modification time leaves `ctime`,
-/// which also changes with names, owner and permissions.
+/// True if the contents may differ. A program can restore the modification time, but not `ctime`.
+/// `ctime` also changes with names, owner and permissions.
 fn may_differ(before: &FileStat, now: &FileStat) -> bool {
     let is_otherwise_touched = before.links != now.links
         || before.mode != now.mode
@@ -207,21 +207,21 @@ fn may_differ(before: &FileStat, now: &FileStat) -> bool {
         || before.ctime != now.ctime && !is_otherwise_touched
 }
 
-fn put(
+fn add_op(
     plan: &mut ApplyPlan,
     act: SlotRename,
     path: &[u8],
-    here: Option<FileStat>,
-    there: Option<FileStat>,
+    current: Option<FileStat>,
+    in_slot: Option<FileStat>,
 ) {
     let number = plan.ops.len();
     plan.ops.push(PlannedOp {
         act,
         path: path.to_vec(),
         slot: format!("{SLOTS_DIR}/{SLOT_PREFIX}{number}").into_bytes(),
-        current: here,
-        in_slot: there,
-        means: None,
-        slot_means: None,
+        current,
+        in_slot,
+        digest: None,
+        slot_digest: None,
     });
 }

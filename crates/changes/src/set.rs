@@ -20,22 +20,23 @@ use std::path::{Path, PathBuf};
 pub(crate) const UPPER_DIR: &str = "upper";
 /// The work directory of the overlay.
 pub(crate) const WORK_DIR: &str = "work";
-/// The slots.
+/// The directory with the slots: files that a plan moves into or out of the tree.
 pub(crate) const SLOTS_DIR: &str = "gone";
 /// Preimages as hard links and clones.
 pub(crate) const LINKS_DIR: &str = "links";
 /// Exists if a trial may have caused changes that it does not list.
 const INEXACT_FILE: &str = "inexact";
-/// The file with the command.
+/// The file with the text of the command.
 const COMMAND_FILE: &str = "command";
-/// The lock file, held by the process that runs the call. It contains the state. It is overwritten
-/// in place, so that a full disk does not prevent it, unless the file system copies on write.
+/// The lock file, locked by the process that runs the call. The file contains the state, which is
+/// overwritten in place: a full disk does not prevent the write, unless the file system copies on
+/// write.
 pub(crate) const LOCK_FILE: &str = "lock";
 
-/// The state of a change set, unless its journal says more.
+/// The state of a change set. A journal that is being applied has a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetState {
-    /// The call runs if the lock is held; otherwise its host died.
+    /// The call runs if a process holds the lock; otherwise the call's host died.
     Running,
     /// The changes wait for a decision.
     Held,
@@ -74,7 +75,7 @@ impl Wire for SetState {
     }
 }
 
-/// A change set of this process, which holds its lock. If it is dropped without an end, or the
+/// A change set whose lock this process holds. If the value is dropped without an end, or the
 /// process dies, the next [`Store::open`](crate::Store::open) discards a trial and marks a trace as
 /// interrupted.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ pub struct ChangeSet {
     pub(crate) in_part: bool,
     /// The mark: later changes belong to the call or to other processes.
     pub(crate) mark: Time,
-    /// Size in bytes at its end.
+    /// The size on disk in bytes, when the call ended.
     pub(crate) size: u64,
     /// The command, until it is written.
     pub(crate) command: Option<String>,
@@ -100,21 +101,21 @@ impl ChangeSet {
         self.id
     }
 
-    /// Returns the directory of the change set, mode 0700.
-    /// [`Recorder::open`](crate::Recorder::open) takes it in another process.
+    /// Returns the directory of the change set, mode 0700, for
+    /// [`Recorder::open`](crate::Recorder::open) in another process.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Returns the recorded directory: absolute, canonical, and neither inside the store nor around
-    /// it.
+    /// Returns the recorded directory: absolute and canonical. It neither contains the store nor is
+    /// inside the store.
     pub fn root(&self) -> PathBuf {
         self.meta.root()
     }
 
     /// Returns the upper directory of the overlay. It is on the same file system as
-    /// [`ChangeSet::work`], with permissions, owner and times of the root, since the overlay's top
-    /// shows those. No other user can access it.
+    /// [`ChangeSet::work`]. It has the permissions, owner and times of the root, since the overlay
+    /// shows them at its top. No other user can access it.
     pub fn upper(&self) -> PathBuf {
         self.dir.path().join(UPPER_DIR)
     }
@@ -133,9 +134,9 @@ impl ChangeSet {
         }
     }
 
-    /// Sets the mark: changes of other processes from now on are conflicts. Call it right before
-    /// handing over a script, because a warm shell may have waited long. On a kernel older than
-    /// 6.13 it takes up to a clock tick (4 ms), otherwise microseconds.
+    /// Sets the mark: changes of other processes from now on are conflicts. Call this function
+    /// right before handing over a script, because a warm shell may have waited long. On a kernel
+    /// older than 6.13 the call takes up to a clock tick (4 ms), otherwise microseconds.
     ///
     /// # Errors
     /// The mark could not be written; the call must not begin.
@@ -145,18 +146,18 @@ impl ChangeSet {
         self.save()
     }
 
-    /// Sets the command: one line, without secrets. It is stored if an ordinary call changed
-    /// something.
+    /// Sets the command: one line, without secrets. For a trace, the command is stored when the
+    /// call has ended and has changed something; for a trial, at once.
     #[must_use]
     pub fn of_command(mut self, command: String) -> Self {
         self.command = Some(command);
         if matches!(self.meta.kind, SetKind::Trial | SetKind::Background { .. }) {
-            self.keep_command();
+            self.store_command();
         }
         self
     }
 
-    pub(crate) fn keep_command(&mut self) {
+    pub(crate) fn store_command(&mut self) {
         let Some(command) = self.command.take() else {
             return;
         };
@@ -165,11 +166,11 @@ impl ChangeSet {
         let _ = written.and_then(|mut file| file.write_all(command.as_bytes()));
     }
 
-    /// Marks a trial as inexact.
+    /// Marks a trial as inexact: it may have caused changes that it does not list.
     ///
     /// # Errors
     /// The mark could not be stored.
-    pub fn lacks(&self) -> Result<(), ChangesError> {
+    pub fn mark_inexact(&self) -> Result<(), ChangesError> {
         let made = self.dir.open_or_create(INEXACT_FILE);
         made.map(drop).map_err(ChangesError::io(
             "making",
@@ -202,7 +203,8 @@ impl ChangeSet {
         self.set_state(state)
     }
 
-    /// Sets the size, and accounts the difference. The next state stores it.
+    /// Sets the size, and adds the difference to the size of all change sets. The next
+    /// [`Self::set_state`] writes the size.
     pub(crate) fn set_size(&mut self, size: u64) {
         let former = std::mem::replace(&mut self.size, size);
         self.account(size.cast_signed() - former.cast_signed());
@@ -254,7 +256,8 @@ impl ChangeSet {
             Ok(lock)
         });
         let lock = lock.map_err(ChangesError::io("reading", &path))?;
-        // The host died while it created the change set, which is treated as a later death.
+        // The lock file is empty if the host died while it created the change set. That is treated
+        // like a death during the call.
         let from = &mut &bytes[..];
         let ((mut state, mark), size) = Wire::get(from).unwrap_or(((SetState::Running, (0, 0)), 0));
         let in_part = u8::get(from) == Some(1);
@@ -283,22 +286,24 @@ impl ChangeSet {
         Some((ChangesId(u64::get(from)?), state))
     }
 
-    /// True if the stored state equals the known one: another process may change an ended change
-    /// set.
+    /// True if the state on disk is still the one that was read: another process may change an
+    /// ended change set.
     pub(crate) fn is_as_known(&self) -> bool {
-        let mut own = Vec::new();
-        self.state.put(&mut own);
-        let mut there = vec![0; own.len()];
-        self.lock.read_exact_at(&mut there, 0).is_ok() && own == there
+        let mut known = Vec::new();
+        self.state.put(&mut known);
+        let mut on_disk = vec![0; known.len()];
+        self.lock.read_exact_at(&mut on_disk, 0).is_ok() && known == on_disk
     }
 
-    /// Takes the lock if no process runs the call. Afterwards no other process takes it.
+    /// Takes the lock and returns true, if no process runs the call. Afterwards no other process
+    /// can take the lock.
     pub(crate) fn is_idle(&self) -> bool {
-        try_lock(&self.lock) && (!self.is_late() || try_lock(&self.dir))
+        try_lock(&self.lock) && (!self.is_background() || try_lock(&self.dir))
     }
 
-    /// True if the recorder closes the change set. The recorder locks its directory.
-    pub(crate) fn is_late(&self) -> bool {
+    /// True if the recorder closes the change set. Such a recorder locks the directory of the
+    /// change set.
+    pub(crate) fn is_background(&self) -> bool {
         matches!(self.meta.kind, SetKind::Background { .. })
     }
 
@@ -310,9 +315,9 @@ impl ChangeSet {
         }
     }
 
-    /// Returns the unfinished journal of a commit or an undo. The journal of a trace describes
-    /// changes that are already made, and is written anew.
-    pub(crate) fn unfinished(&self) -> Result<Option<Journal>, ChangesError> {
+    /// Returns the journal of an unfinished commit, undo or redo. `None` for a trace: its journal
+    /// describes changes that are already made, and is written again if it is incomplete.
+    pub(crate) fn unfinished_journal(&self) -> Result<Option<Journal>, ChangesError> {
         if matches!(self.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
             return Ok(None);
         }
@@ -326,7 +331,7 @@ impl ChangeSet {
     }
 
     /// Returns the journal if its plan was applied.
-    pub(crate) fn done(&self) -> Result<Option<Journal>, ChangesError> {
+    pub(crate) fn applied_journal(&self) -> Result<Option<Journal>, ChangesError> {
         Ok(self.journal()?.filter(|it| it.status == Status::Done))
     }
 }

@@ -1,9 +1,9 @@
-//! The slot directory, whose files are exchanged with those of the tree by renames. It is in the
-//! change set's directory, or, if the store is on another mount, in a hidden directory of the tree,
-//! into which files are copied first.
+//! The slot directory, whose files are exchanged with those of the tree by renames. The slot
+//! directory is in the change set's directory. If the store is on another mount, a hidden directory
+//! of the tree contains the slots, and new files are copied there first.
 
-use crate::alike::look;
-use crate::apply::dress;
+use crate::alike::file_attributes;
+use crate::apply::set_attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::meta::Meta;
@@ -23,11 +23,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The name of the hidden directory: in `.git`, where git ignores unknown files, or else in the
-/// root.
+/// The name of the hidden directory. It is in `.git`, where git ignores unknown files, or, without
+/// a repository, in the root.
 const SLOTS_DIR_NAME: &str = ".agent-bash-changes";
 
-/// The file that shows the time of the tree's clock.
+/// The file that shows the clock of the tree's file system by its times.
 const MARK_FILE: &str = "mark";
 
 /// Returns the hidden directory for a change set with the unique `name`.
@@ -39,7 +39,8 @@ pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, Changes
     Ok(parent.join(SLOTS_DIR_NAME).join(name))
 }
 
-/// Creates the directory and restores the times of its parent.
+/// Creates the hidden directory, if this change set needs one, and restores the times of its
+/// parent.
 pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     let Some(path) = meta.slot_directory() else {
         return Ok(());
@@ -66,19 +67,20 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
 }
 
 impl ChangeSet {
-    /// Returns the slot directory of the journal.
+    /// Returns the directory with the slots of this change set's journal.
     pub(crate) fn slots(&self) -> PathBuf {
-        let beside = self.meta.slot_directory().filter(|path| path.is_dir());
-        beside.unwrap_or_else(|| self.dir().to_owned())
+        let in_tree = self.meta.slot_directory().filter(|path| path.is_dir());
+        in_tree.unwrap_or_else(|| self.dir().to_owned())
     }
 
-    /// Returns the file with times of the tree's clock, and its path.
+    /// Returns a file whose times show the clock of the tree's file system, and the path of the
+    /// file.
     pub(crate) fn clock(&self) -> Result<(File, PathBuf), ChangesError> {
         let slots = self.slots();
         let path = slots.join(MARK_FILE);
         if slots == self.dir() {
-            let own = self.lock.try_clone();
-            return own
+            let lock = self.lock.try_clone();
+            return lock
                 .map(|file| (file, path.clone()))
                 .map_err(ChangesError::io("opening", path));
         }
@@ -88,8 +90,8 @@ impl ChangeSet {
             .map_err(ChangesError::io("opening", path))
     }
 
-    /// Copies new files to the slot directory, if renames from the upper directory are not
-    /// possible.
+    /// If files cannot be renamed from the upper directory into the tree, copies new files to the
+    /// slot directory.
     pub(crate) fn stage(
         &self,
         upper: &mut RootedDir,
@@ -99,10 +101,10 @@ impl ChangeSet {
         if slots == self.dir() {
             return Ok(());
         }
-        let gone = PrivateDir::open(&slots, &[SLOTS_DIR])
+        let slot_dir = PrivateDir::open(&slots, &[SLOTS_DIR])
             .map_err(ChangesError::io("opening", slots.join(SLOTS_DIR)))?;
         // Files of an earlier attempt stay, since they may belong to another process.
-        let first = numbers(&gone)?.last().map_or(0, |last| last + 1);
+        let first = numbers(&slot_dir)?.last().map_or(0, |last| last + 1);
         let mut known = HashMap::new();
         for (number, op) in (first..).zip(&mut plan.ops) {
             let name = OsString::from(number.to_string());
@@ -112,8 +114,8 @@ impl ChangeSet {
                 .into_os_string()
                 .into_encoded_bytes();
             if op.act != SlotRename::Take {
-                let copied = copy(upper, &slot, &gone, &name, &mut known)
-                    .and_then(|()| Ok(FileStat::at(&gone, &name)?));
+                let copied = copy_file(upper, &slot, &slot_dir, &name, &mut known)
+                    .and_then(|()| Ok(FileStat::at(&slot_dir, &name)?));
                 op.in_slot = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;
             }
         }
@@ -123,54 +125,54 @@ impl ChangeSet {
 
 /// Copies one file with its attributes. `known` has the copies of files with several names, by
 /// inode.
-fn copy(
+fn copy_file(
     from: &mut RootedDir,
     slot: &Path,
     to: &PrivateDir,
     name: &OsStr,
     known: &mut HashMap<u64, OsString>,
 ) -> io::Result<()> {
-    let Some(seen) = from.stat(slot)? else {
+    let Some(stat) = from.stat(slot)? else {
         return Err(io::ErrorKind::NotFound.into());
     };
-    if !seen.is_dir() && seen.links > 1 {
-        if let Some(first) = known.get(&seen.ino) {
+    if !stat.is_dir() && stat.links > 1 {
+        if let Some(first) = known.get(&stat.ino) {
             return Ok(linkat(to, first, to, name, AtFlags::empty())?);
         }
-        known.insert(seen.ino, name.to_owned());
+        known.insert(stat.ino, name.to_owned());
     }
-    match seen.kind() {
+    match stat.kind() {
         FileType::RegularFile => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let to = openat(to, name, flags, Mode::RUSR | Mode::WUSR)?;
-            content(from.file(slot)?, to, seen.size)?;
+            copy_content(from.file(slot)?, to, stat.size)?;
         }
         FileType::Directory => mkdirat(to, name, Mode::RWXU)?,
         FileType::Symlink => {
             let (dir, link) = from.parent(slot)?;
             symlinkat(readlinkat(dir, link, Vec::new())?, to, name)?;
         }
-        kind => mknodat(to, name, kind, Mode::RUSR | Mode::WUSR, seen.device)?,
+        kind => mknodat(to, name, kind, Mode::RUSR | Mode::WUSR, stat.device)?,
     }
-    let look = look(from, slot, &seen)?;
-    let is_link = seen.kind() == FileType::Symlink;
-    Ok(dress(to.as_fd(), name, &look, is_link)?)
+    let attributes = file_attributes(from, slot, &stat)?;
+    let is_link = stat.kind() == FileType::Symlink;
+    Ok(set_attributes(to.as_fd(), name, &attributes, is_link)?)
 }
 
 /// Copies the contents of a file, preserving holes.
-fn content(from: OwnedFd, to: OwnedFd, size: u64) -> io::Result<()> {
+fn copy_content(from: OwnedFd, to: OwnedFd, size: u64) -> io::Result<()> {
     let (mut from, mut to) = (File::from(from), File::from(to));
     to.set_len(size)?;
-    let mut at = 0;
+    let mut offset = 0;
     loop {
-        let begin = match seek(&from, SeekFrom::Data(at)) {
+        let begin = match seek(&from, SeekFrom::Data(offset)) {
             Ok(begin) => begin,
             Err(Errno::NXIO) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        at = seek(&from, SeekFrom::Hole(begin))?;
+        offset = seek(&from, SeekFrom::Hole(begin))?;
         from.seek(io::SeekFrom::Start(begin))?;
         to.seek(io::SeekFrom::Start(begin))?;
-        io::copy(&mut Read::by_ref(&mut from).take(at - begin), &mut to)?;
+        io::copy(&mut Read::by_ref(&mut from).take(offset - begin), &mut to)?;
     }
 }

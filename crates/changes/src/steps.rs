@@ -15,9 +15,9 @@ pub enum Step {
     Synced,
     /// The journal has its name: from now on, the next process that opens the store completes it.
     Journaled,
-    /// This number of operations is done.
+    /// This many operations are done.
     Operated(usize),
-    /// This number of files has its attributes.
+    /// This many files have their new attributes.
     Attributed(usize),
     /// The final state is recorded.
     Recorded,
@@ -27,13 +27,13 @@ pub enum Step {
     Settled,
 }
 
-/// Observes each step. An error counts as one of the next system call.
+/// An observer of each step. An error of the observer counts as an error of the next system call.
 #[doc(hidden)]
 pub trait Steps: Debug + Send + Sync {
     /// Reports that a step is reached.
     ///
     /// # Errors
-    /// The error that the next system call shall have.
+    /// The test wants the next system call to fail with this error.
     fn at(&self, step: Step) -> io::Result<()>;
 }
 
@@ -47,7 +47,7 @@ impl Steps for Undisturbed {
     }
 }
 
-/// The precautions of a commit. Tests disable one at a time.
+/// The precautions of a commit; true means enabled. Tests disable one at a time.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Precautions {
@@ -59,9 +59,9 @@ pub struct Precautions {
     pub synced: bool,
     /// Attributes of overlayfs are removed.
     pub stripped: bool,
-    /// A created file replaces nothing.
+    /// A created file never replaces an existing one.
     pub no_replace: bool,
-    /// A file that left the tree is checked again.
+    /// A file that was moved from the tree to a slot is checked again.
     pub second_look: bool,
 }
 

@@ -34,13 +34,13 @@ pub struct Store {
     pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
-    pub(crate) care: Precautions,
-    /// Unused change sets of calls that changed nothing, for reuse.
-    pub(crate) spares: Mutex<Vec<ChangeSet>>,
+    pub(crate) precautions: Precautions,
+    /// Change sets of calls that changed nothing, which later calls reuse.
+    pub(crate) unused_sets: Mutex<Vec<ChangeSet>>,
 }
 
 impl Store {
-    /// Opens the store in a state directory, and creates it if needed. It recovers from crashes:
+    /// Opens the store in a state directory, and creates it if needed. Recovers from crashes:
     /// completes commits, and discards trials whose host died.
     ///
     /// # Errors
@@ -62,17 +62,17 @@ impl Store {
             path,
             limits: Limits::default(),
             steps: Arc::new(Undisturbed),
-            care: Precautions::default(),
-            spares: Mutex::default(),
+            precautions: Precautions::default(),
+            unused_sets: Mutex::default(),
         })
     }
 
     /// Sets an observer of steps, and the precautions of a commit. For tests.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_steps(mut self, steps: Arc<dyn Steps>, care: Precautions) -> Self {
+    pub fn with_steps(mut self, steps: Arc<dyn Steps>, precautions: Precautions) -> Self {
         self.steps = steps;
-        self.care = care;
+        self.precautions = precautions;
         self
     }
 
@@ -88,8 +88,8 @@ impl Store {
         self
     }
 
-    /// Begins a trial: a change set with upper and work directory for an overlay on `root`. It
-    /// changes nothing in `root`.
+    /// Begins a trial: a change set with upper and work directory for an overlay on `root`. Changes
+    /// nothing in `root`.
     ///
     /// # Errors
     /// `root` is not a directory, contains the store, is inside it, or contains another device; or
@@ -105,8 +105,8 @@ impl Store {
                 .make_dir(name)
                 .map_err(ChangesError::io("making", set.dir().join(name)))?;
         }
-        keep_index(&set);
-        like_root(&set)?;
+        copy_git_index(&set);
+        copy_root_attributes(&set)?;
         Ok(set)
     }
 
@@ -123,7 +123,7 @@ impl Store {
         level: ChangesLevel,
     ) -> Result<ChangeSet, ChangesError> {
         let root = canonical(root)?;
-        if let Some(set) = self.renewed(session, &root, SetKind::Trace, level) {
+        if let Some(set) = self.reuse_unused(session, &root, SetKind::Trace, level) {
             // A failed prune does not prevent the begin.
             let _ = self.prune(set.mark);
             return Ok(set);
@@ -131,8 +131,9 @@ impl Store {
         self.begin_at(session, root, SetKind::Trace, level)
     }
 
-    /// Begins the trace of a job. Its recorder closes the change set, because the call does not
-    /// wait and the host may have ended. Drop it once the recorder has opened it.
+    /// Begins the trace of a job. The recorder closes the change set, because the call does not
+    /// wait and the host may have ended. Drop the returned value when the recorder has opened the
+    /// change set.
     ///
     /// # Errors
     /// See [`Store::begin_trial`].
@@ -149,8 +150,8 @@ impl Store {
         self.begin(session, root, kind, level)
     }
 
-    /// Removes the change set of a command that did not run or was not recorded. Another change set
-    /// gets its number.
+    /// Removes the change set of a command that did not run or was not recorded. The next change
+    /// set gets the number again, if possible.
     ///
     /// # Errors
     /// The set could not be removed.
@@ -180,10 +181,10 @@ impl Store {
         kind: SetKind,
         level: ChangesLevel,
     ) -> Result<ChangeSet, ChangesError> {
-        self.is_apart_from(&root)?;
+        self.check_not_nested(&root)?;
         let tree = RootedDir::open(&root)?;
         let session = self.session(session)?;
-        let set = make(&session, &tree, Meta::new(kind, root, level, self.limits))?;
+        let set = create_set(&session, &tree, Meta::new(kind, root, level, self.limits))?;
         // A failed prune does not prevent the begin. The next change set tries again.
         if !matches!(kind, SetKind::Undo { .. }) {
             let _ = self.prune(set.mark);
@@ -191,8 +192,8 @@ impl Store {
         Ok(set)
     }
 
-    /// Checks that the tree and the store do not contain each other.
-    pub(crate) fn is_apart_from(&self, root: &Path) -> Result<(), ChangesError> {
+    /// Returns an error if the tree contains the store, or the store contains the tree.
+    pub(crate) fn check_not_nested(&self, root: &Path) -> Result<(), ChangesError> {
         if self.path.starts_with(root) || root.starts_with(&self.path) {
             let (root, store) = (root.to_owned(), self.path.clone());
             return Err(ChangesError::Within { root, store });
@@ -200,7 +201,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns a state directory's directory in the store, and creates it if needed.
+    /// Opens the directory of a session in the store, and creates it if needed.
     pub(crate) fn session(&self, name: &str) -> Result<PrivateDir, ChangesError> {
         if let Some(existing) = self.existing_session(name)? {
             return Ok(existing);
@@ -209,10 +210,14 @@ impl Store {
             .map_err(ChangesError::io("making", self.path.join(name)))
     }
 
-    /// Returns a state directory's directory in the store, if it exists.
+    /// Opens the directory of a session in the store, if it exists.
     pub(crate) fn existing_session(&self, name: &str) -> Result<Option<PrivateDir>, ChangesError> {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.bytes().all(fits) {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if name.is_empty()
+            || name.len() > 100
+            || name.starts_with('.')
+            || !name.bytes().all(is_allowed)
+        {
             return Err(ChangesError::Session(name.to_owned()));
         }
         match PrivateDir::open(&self.path, &[name]) {
@@ -224,8 +229,8 @@ impl Store {
     }
 }
 
-/// Creates the next change set.
-pub(crate) fn make(
+/// Creates the next change set of a session.
+pub(crate) fn create_set(
     session: &PrivateDir,
     tree: &RootedDir,
     mut meta: Meta,
@@ -239,15 +244,15 @@ pub(crate) fn make(
         return Err(ChangesError::io("locking", path)(Errno::WOULDBLOCK.into()));
     }
     meta.identity = tree.identity()?;
-    meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
+    meta.is_same_mount = mount_of(dir.path())? == mount_of(tree.path())?;
     meta.begun = mark::touched(&lock, dir.path())?;
     let has_slots = !matches!(meta.kind, SetKind::Scan | SetKind::Undo { .. });
-    if !meta.near && has_slots {
+    if !meta.is_same_mount && has_slots {
         let (seconds, nanoseconds) = meta.begun;
         let name = session.path().file_name().unwrap_or_default();
         let name = name.to_string_lossy();
         let name = format!("{name}-{id}-{seconds:x}{nanoseconds:x}");
-        meta.put_beside(Some(slots::slot_directory(tree.path(), &name)?));
+        meta.set_slot_directory(Some(slots::slot_directory(tree.path(), &name)?));
     }
     if meta.kind == SetKind::Trial {
         slots::make(&meta)?;
@@ -264,7 +269,7 @@ pub(crate) fn make(
         size: 0,
         command: None,
     };
-    // In a trace, the records distinguish changes of other processes.
+    // A trace needs no mark: its records show which changes belong to the call.
     if set.meta.kind == SetKind::Trial {
         set.mark()?;
     } else {
@@ -281,9 +286,9 @@ pub(crate) fn make(
     Ok(set)
 }
 
-/// Copies the index of the root's repository. Without the copy, a `git status` of another process
-/// is a conflict if the trial changes the index as well.
-fn keep_index(set: &ChangeSet) {
+/// Copies the git index of the root. Without the copy, a `git status` of another process would be a
+/// conflict if the trial changes the index as well.
+fn copy_git_index(set: &ChangeSet) {
     let index = set.root().join(git_index::ROOT_INDEX);
     let is_file = index.symlink_metadata().is_ok_and(|it| it.is_file());
     if is_file {
@@ -292,16 +297,16 @@ fn keep_index(set: &ChangeSet) {
     }
 }
 
-/// Copies the root's attributes to the upper directory, since the overlay's top shows those.
-fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
+/// Copies the root's attributes to the upper directory, since the overlay shows them at its top.
+fn copy_root_attributes(set: &ChangeSet) -> Result<(), ChangesError> {
     let root = set.root();
     let upper = set.upper();
     let failed = || ChangesError::errno("preparing", upper.clone());
     let tree = RootedDir::open(&root)?;
-    let seen = tree.stat_root()?;
+    let stat = tree.stat_root()?;
     let dir = set.dir.as_fd();
     let name = OsStr::new(UPPER_DIR);
-    let (user, group) = (seen.uid, seen.gid);
+    let (user, group) = (stat.uid, stat.gid);
     rustix::fs::chownat(
         dir,
         name,
@@ -309,7 +314,7 @@ fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
         Some(rustix::process::Gid::from_raw(group)),
         AtFlags::SYMLINK_NOFOLLOW,
     )
-    // A root of another user keeps its owner. The trial shows this user as the owner.
+    // If another user owns the root, the owner cannot be copied: the trial shows this user.
     .or_else(|error| {
         if error == Errno::PERM {
             Ok(())
@@ -322,18 +327,18 @@ fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
     if let Some(name_of_root) = name_of_root {
         let parent = File::open(parent).map_err(ChangesError::io("opening", parent))?;
         let wanted = attributes::all(parent.as_fd(), name_of_root).map_err(failed())?;
-        attributes::make(dir, name, &wanted).map_err(failed())?;
+        attributes::replace_all(dir, name, &wanted).map_err(failed())?;
     }
     rustix::fs::chmodat(
         dir,
         name,
-        Mode::from_raw_mode(seen.permissions()),
+        Mode::from_raw_mode(stat.permissions()),
         AtFlags::empty(),
     )
     .map_err(failed())?;
     let time = Timespec {
-        tv_sec: seen.mtime.0,
-        tv_nsec: i64::from(seen.mtime.1),
+        tv_sec: stat.mtime.0,
+        tv_nsec: i64::from(stat.mtime.1),
     };
     let times = Timestamps {
         last_access: time,

@@ -6,8 +6,8 @@ use crate::attributes;
 use crate::contents::MAX_FILE_BYTES;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::held_plan::{HeldPlan, compared, drop_contents};
-use crate::inversion::{Inversion, PlanPair, plan_pair, rest, state};
+use crate::held_plan::{HeldPlan, compare_with_tree, drop_contents};
+use crate::inversion::{Inversion, PlanPair, plan_pair, state_error, without_conflicts};
 use crate::journal::Journal;
 use crate::listing::{self, Trees};
 use crate::meta::SetKind;
@@ -35,23 +35,26 @@ use std::path::{Path, PathBuf};
 /// The lock for changing a tree, recovering, and pruning.
 const LOCK_FILE: &str = "lock";
 
-/// The held plan of a trial, and the paths that other processes changed.
+/// The plan of an ended trial, and the paths that other processes changed.
 type HeldWithConflicts = Result<(HeldPlan, Vec<Vec<u8>>), ChangesError>;
 
 impl Store {
     /// Holds the changes of an ended trial, and returns them as they are now. A trial that changed
-    /// no file is not held, since there is nothing to decide.
+    /// no file is discarded, since there is nothing to decide.
     ///
     /// # Errors
-    /// The changes cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they
-    /// were discarded.
+    /// [`ChangesError::NotHeld`]: the changes were discarded. After any other error, the changes
+    /// are held, but cannot be read.
     pub fn hold(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
-        let taken = listing::photograph(&set, self.care);
-        if taken.as_ref().is_ok_and(|(photo, _)| photo.is_of_nothing()) {
+        let planned = listing::plan_to_hold(&set, self.precautions);
+        if planned
+            .as_ref()
+            .is_ok_and(|(held_plan, _)| held_plan.changes_no_file())
+        {
             discard(&mut set)?;
             return listing::summary(&set, &ApplyPlan::default());
         }
-        held(set, taken)
+        hold_planned(set, planned)
     }
 
     /// Holds a trial that is committed next, even if only times changed.
@@ -59,26 +62,26 @@ impl Store {
     /// # Errors
     /// See [`Store::hold`].
     pub fn hold_to_commit(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
-        let taken = listing::photograph(&set, self.care);
-        held(set, taken)
+        let planned = listing::plan_to_hold(&set, self.precautions);
+        hold_planned(set, planned)
     }
 
     /// Discards the changes of an ended trial.
     ///
     /// # Errors
-    /// The changes cannot be removed. The next open of the store removes them.
+    /// The changes cannot be read, or cannot be removed. The next open of the store removes them.
     pub fn drop_trial(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
-        let photo = listing::photograph(&set, self.care).map(|(photo, _)| photo);
-        if let Ok(photo) = &photo
-            && !photo.is_of_nothing()
+        let planned = listing::plan_to_hold(&set, self.precautions).map(|(held_plan, _)| held_plan);
+        if let Ok(planned) = &planned
+            && !planned.changes_no_file()
         {
-            // The plan is written first, because it would be lost otherwise.
-            let _ = photo.keep(&set);
+            // The plan is written first: after the removal it cannot be computed.
+            let _ = planned.write(&set);
         }
         discard(&mut set)?;
-        let photo = photo?;
-        let changes = listing::summary(&set, &photo.plan)?;
-        let files = listing::photographed(&photo.plan, &photo);
+        let planned = planned?;
+        let changes = listing::summary(&set, &planned.plan)?;
+        let files = listing::held_items(&planned.plan, &planned);
         Ok(changes.with_files(files.iter().map(listing::file)))
     }
 
@@ -88,7 +91,7 @@ impl Store {
     /// # Errors
     /// The records cannot be read, or cannot be compared with the tree.
     pub fn finish(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
-        self.ended(set, SetState::Done)
+        self.end_trace(set, SetState::Done)
     }
 
     /// Closes a trace whose records may be incomplete or missing.
@@ -96,18 +99,22 @@ impl Store {
     /// # Errors
     /// See [`Store::finish`].
     pub fn break_off(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
-        self.ended(set, SetState::Interrupted)
+        self.end_trace(set, SetState::Interrupted)
     }
 
-    fn ended(&self, mut set: ChangeSet, untouched: SetState) -> Result<Changes, ChangesError> {
-        traced::conclude(&mut set, self.care, SetState::Done, untouched)?;
+    fn end_trace(
+        &self,
+        mut set: ChangeSet,
+        if_untouched: SetState,
+    ) -> Result<Changes, ChangesError> {
+        traced::conclude(&mut set, self.precautions, SetState::Done, if_untouched)?;
         let changes = self.describe(&set)?;
         let is_certain = set.state == SetState::Done || !set.dir.has(INDEX_FILE);
         if is_certain && changes.counts.total() == 0 {
             self.recycle(set);
         } else {
             set.unregister();
-            set.keep_command();
+            set.store_command();
         }
         Ok(changes)
     }
@@ -121,26 +128,31 @@ impl Store {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
         if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
-            return Err(state(id, "committed", &set));
+            return Err(state_error(id, "committed", &set));
         }
         let mut upper = RootedDir::open(set.dir())?;
-        let photo = HeldPlan::read(&set)?;
-        let mut found = compared(&set, unused(&set.dir)?, self.care, photo.as_ref())?;
+        let planned = HeldPlan::read(&set)?;
+        let mut found = compare_with_tree(
+            &set,
+            first_unused_slot(&set.dir)?,
+            self.precautions,
+            planned.as_ref(),
+        )?;
         if !found.conflicts.is_empty() {
-            return Err(conflict(&set, id, &found.plan, &found.conflicts));
+            return Err(conflict_error(&set, id, &found.plan, &found.conflicts));
         }
         self.prepare(&set, &mut upper, &mut found)?;
         set.stage(&mut upper, &mut found.plan)?;
         let mut applying = self.applying(&set, &set.slots())?;
         let conflicts = applying.conflicts(&found.plan)?;
         if !conflicts.is_empty() {
-            return Err(conflict(&set, id, &found.plan, &conflicts));
+            return Err(conflict_error(&set, id, &found.plan, &conflicts));
         }
         let plan = found.plan.clone();
         set.register()?;
-        let done = self.carry_out(&set, &mut applying, found.plan);
-        if done.is_ok() {
-            // The journal says the same.
+        let applied = self.carry_out(&set, &mut applying, found.plan);
+        if applied.is_ok() {
+            // If the write fails, the journal shows the state.
             let _ = set.set_state(SetState::Done);
             // The former files are in the slots.
             let _ = drop_contents(&set.dir);
@@ -148,10 +160,10 @@ impl Store {
                 // The tree has copies.
                 let _ = remove_tree(&set.upper());
             }
-        } else if matches!(done, Err(ChangesError::Io { .. })) {
-            // The rollback changed times of inodes, which must not be a conflict at the next
-            // attempt. Later changes of other processes are conflicts; earlier ones are detected
-            // now.
+        } else if matches!(applied, Err(ChangesError::Io { .. })) {
+            // The rollback changed times of inodes. A new mark prevents that these times are a
+            // conflict at the next attempt. Changes of other processes before the new mark are
+            // detected here.
             let mark = set.mark;
             set.mark()?;
             if !applying.is_as_before(&plan) {
@@ -159,10 +171,10 @@ impl Store {
                 set.set_state(SetState::Held)?;
             }
         }
-        if set.unfinished()?.is_none() {
+        if set.unfinished_journal()?.is_none() {
             set.unregister();
         }
-        done?;
+        applied?;
         self.describe(&set)
     }
 
@@ -174,18 +186,18 @@ impl Store {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
         if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
-            return Err(state(id, "discarded", &set));
+            return Err(state_error(id, "discarded", &set));
         }
         discard(&mut set)?;
         self.describe(&set)
     }
 
-    /// Undoes a change set: the changes at `paths` (below the root, with their entries), or all if
-    /// `paths` is empty. With `partial`, files that were changed since are skipped. Returns the new
-    /// change set of the undo, which can be undone as well.
+    /// Undoes the changes of a change set at and below `paths`, which are relative to the root; all
+    /// changes if `paths` is empty. With `partial`, files that were changed since are skipped.
+    /// Returns the new change set of the undo, which can be undone as well.
     ///
     /// # Errors
-    /// [`ChangesError::Conflict`] names the files that were changed since. Nothing was changed
+    /// [`ChangesError::Conflict`] names the files that were changed since. The tree is unchanged
     /// then.
     pub fn undo(
         &self,
@@ -196,7 +208,7 @@ impl Store {
     ) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let kind = InversionKind {
-            again: false,
+            redo: false,
             group: None,
         };
         self.invert(session, id, paths, partial, kind)
@@ -209,7 +221,7 @@ impl Store {
     pub fn redo(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let kind = InversionKind {
-            again: true,
+            redo: true,
             group: None,
         };
         self.invert(session, id, &[], false, kind)
@@ -222,48 +234,48 @@ impl Store {
         id: ChangesId,
         paths: &[PathBuf],
         partial: bool,
-        InversionKind { again, group }: InversionKind,
+        InversionKind { redo, group }: InversionKind,
     ) -> Result<Changes, ChangesError> {
         let directory = self.session(session)?;
         let Inversion {
             origin,
-            forwards,
-            packed,
+            is_redo,
+            needs_unpacking,
             mut plan,
             mut applying,
             conflicts,
-        } = self.inverting(session, id, paths, again)?;
+        } = self.checked_inversion(session, id, paths, redo)?;
         if !conflicts.is_empty() {
-            let rest = rest(&plan, &conflicts);
-            if !partial || rest.is_soft() {
-                return Err(conflict(&origin, id, &plan, &conflicts));
+            let free_plan = without_conflicts(&plan, &conflicts);
+            if !partial || free_plan.changes_only_times() {
+                return Err(conflict_error(&origin, id, &plan, &conflicts));
             }
-            plan = rest;
+            plan = free_plan;
             plan.skipped = conflicts;
         }
         if origin.meta.slot_directory().is_some() {
             slots::make(&origin.meta)?;
             applying.slots = RootedDir::open(&origin.slots())?;
         }
-        if packed {
+        if needs_unpacking {
             preimages::unpack(&origin, &mut plan)?;
-            applying.look_again(&mut plan);
+            applying.refresh_stats(&mut plan);
         }
         let kind = SetKind::Undo {
-            of: id.0,
+            target: id.0,
             origin: origin.id.0,
-            again: forwards,
+            redo: is_redo,
             group,
         };
         let mut set = self.begin(session, &origin.root(), kind, ChangesLevel::Undo)?;
-        if let Some(beside) = origin.meta.slot_directory() {
-            set.meta.put_beside(Some(beside));
+        if let Some(slots) = origin.meta.slot_directory() {
+            set.meta.set_slot_directory(Some(slots));
             set.meta.write(&set.dir)?;
         }
         match self.carry_out(&set, &mut applying, plan) {
             Ok(()) => {
-                // The journal says the same.
-                let _ = settle(&directory, origin);
+                // If the writes fail, the journal shows the states.
+                let _ = update_undone_state(&directory, origin);
                 let _ = self.steps.at(Step::Settled);
                 let _ = set.set_state(SetState::Done);
                 self.describe(&set)
@@ -285,30 +297,34 @@ impl Store {
         self.steps
             .at(Step::Checked)
             .map_err(ChangesError::io("applying", set.dir()))?;
-        if self.care.synced {
+        if self.precautions.synced {
             syncfs(set.dir.as_fd()).map_err(ChangesError::errno("syncing", set.dir()))?;
             applying.sync()?;
         }
-        let mut journal = Journal::begin(&set.dir, plan, &*self.steps, self.care)?;
+        let mut journal = Journal::begin(&set.dir, plan, &*self.steps, self.precautions)?;
         let Err(failed) = applying.run(&mut journal) else {
             return Ok(());
         };
-        let left = journal.back.map(|back| back.skipped).unwrap_or_default();
+        let not_reverted = journal
+            .inverse
+            .map(|inverse| inverse.skipped)
+            .unwrap_or_default();
         let error = match failed {
-            ApplyFailure::Changed(path) => conflict(set, set.id, &journal.plan, &[path]),
+            ApplyFailure::Changed(path) => conflict_error(set, set.id, &journal.plan, &[path]),
             ApplyFailure::System(path, error) => {
                 let path = set.root().join(OsStr::from_bytes(&path));
                 ChangesError::io("changing", path)(error)
             }
         };
-        if left.is_empty() {
+        if not_reverted.is_empty() {
             return Err(error);
         }
         let (id, why) = (set.id, error.to_string());
         Err(ChangesError::Partly { id, why })
     }
 
-    /// Creates the slots of new directories, and removes overlayfs attributes from files to be put.
+    /// Creates the slots of new directories, and removes overlayfs attributes from files that will
+    /// be moved into the tree.
     fn prepare(
         &self,
         set: &ChangeSet,
@@ -316,7 +332,7 @@ impl Store {
         found: &mut UpperScan,
     ) -> Result<(), ChangesError> {
         let failed = |slot: &Path| ChangesError::errno("preparing", set.dir().join(slot));
-        for slot in &found.made {
+        for slot in &found.new_slots {
             let (dir, name) = slots.parent(slot).map_err(failed(slot))?;
             mkdirat(dir, name, Mode::RWXU).map_err(failed(slot))?;
         }
@@ -328,7 +344,7 @@ impl Store {
         {
             let slot = Path::new(OsStr::from_bytes(&op.slot));
             let (dir, name) = slots.parent(slot).map_err(failed(slot))?;
-            if self.care.stripped {
+            if self.precautions.stripped {
                 attributes::strip(dir.as_fd(), name).map_err(failed(slot))?;
             }
             op.in_slot = FileStat::at(dir, name).map_err(failed(slot))?;
@@ -336,7 +352,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the tree to change and the slot directory of a change set.
+    /// Opens the tree to change and the slot directory of a change set.
     pub(crate) fn applying(
         &self,
         set: &ChangeSet,
@@ -345,10 +361,10 @@ impl Store {
         Ok(ApplyDirectories {
             root: RootedDir::open_same(&set.root(), set.meta.identity)?,
             slots: RootedDir::open(slots)?,
-            is_far: set.meta.slot_directory().is_some(),
+            has_separate_journal: set.meta.slot_directory().is_some(),
             assumed: AssumedFiles::default(),
             steps: &*self.steps,
-            care: self.care,
+            precautions: self.precautions,
         })
     }
 
@@ -370,14 +386,14 @@ impl Store {
         Ok((file, path))
     }
 
-    /// Returns a change set whose call does not run.
+    /// Returns a change set; an error if its call still runs.
     pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let session = self.session(session)?;
         let unknown = || ChangesError::Unknown { id };
         let mut set = self.look_up(&session, id)?.ok_or_else(unknown)?;
-        if set.unfinished()?.is_some() {
-            // The recovery could not complete it. It can be completed now, or the error says why
-            // not.
+        if set.unfinished_journal()?.is_some() {
+            // The recovery could not complete the operation. Either it can be completed now, or the
+            // error says why not.
             self.recover_one(&session, set)?;
             set = self.look_up(&session, id)?.ok_or_else(unknown)?;
         }
@@ -397,17 +413,18 @@ impl Store {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InversionKind {
     /// True for a redo.
-    pub(crate) again: bool,
-    /// The number of the undo of several change sets that it is a part of.
+    pub(crate) redo: bool,
+    /// The number of the group, if several change sets are undone or redone as one.
     pub(crate) group: Option<u64>,
 }
 
 /// Holds a trial and returns its changes.
-fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, ChangesError> {
-    if let Ok((photo, _)) = &taken {
-        // If the disk is full, the trial is compared at each view, or a diff says what is unknown.
-        let _ = photo.keep(&set);
-        let _ = photo.keep_contents(&set, MAX_FILE_BYTES);
+fn hold_planned(mut set: ChangeSet, planned: HeldWithConflicts) -> Result<Changes, ChangesError> {
+    if let Ok((held_plan, _)) = &planned {
+        // Without the plan, each view compares the trial with the tree. Without preimages, a diff
+        // says that contents are unknown.
+        let _ = held_plan.write(&set);
+        let _ = held_plan.store_preimages(&set, MAX_FILE_BYTES);
     }
     if let Err(error) = set.end(SetState::Held) {
         // The next process that opens the store removes remaining files, since no process holds the
@@ -416,10 +433,10 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
         let why = error.to_string();
         return Err(ChangesError::NotHeld { why });
     }
-    let (photo, conflicts) = taken?;
-    let mut plan = photo.plan.clone();
+    let (held_plan, conflicts) = planned?;
+    let mut plan = held_plan.plan.clone();
     plan.skipped = conflicts;
-    let files = listing::photographed(&plan, &photo);
+    let files = listing::held_items(&plan, &held_plan);
     let changes = listing::summary(&set, &plan)?;
     Ok(changes.with_files(files.iter().map(listing::file)))
 }
@@ -429,13 +446,13 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
 /// allows removals but no writes.
 pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
     set.set_size(0);
-    let said = set.set_state(SetState::Discarded);
+    let written = set.set_state(SetState::Discarded);
     for name in [WORK_DIR, UPPER_DIR, SLOTS_DIR] {
         let path = set.dir.path().join(name);
         remove_tree(&path).map_err(ChangesError::io("removing", path))?;
     }
     drop_contents(&set.dir).map_err(ChangesError::io("removing", set.dir()))?;
-    if said.is_err() {
+    if written.is_err() {
         // The disk may have room now.
         let _ = set.set_state(SetState::Discarded);
     }
@@ -443,61 +460,71 @@ pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
 }
 
 /// Returns the first unused slot number.
-fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
-    let gone = PrivateDir::open(dir.path(), &[SLOTS_DIR])
+fn first_unused_slot(dir: &PrivateDir) -> Result<u64, ChangesError> {
+    let slots = PrivateDir::open(dir.path(), &[SLOTS_DIR])
         .map_err(ChangesError::io("opening", dir.path().join(SLOTS_DIR)))?;
-    Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
+    Ok(numbers(&slots)?.last().map_or(0, |last| last + 1))
 }
 
-/// Records whether all, some or none of a change set's changes are undone.
-pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), ChangesError> {
-    let PlanPair { made, back } = plan_pair(session, &origin)?;
+/// Writes if all, some or none of a change set's changes are undone.
+pub(crate) fn update_undone_state(
+    session: &PrivateDir,
+    mut origin: ChangeSet,
+) -> Result<(), ChangesError> {
+    let PlanPair { applied, reverted } = plan_pair(session, &origin)?;
     // Times that were in conflict are not restored; the files are.
-    let is_undone = made.is_empty() || made.is_soft() && !back.is_empty();
+    let is_undone = applied.is_empty() || applied.changes_only_times() && !reverted.is_empty();
     let state = match (is_undone, origin.state) {
         (true, _) => SetState::Undone,
         (false, SetState::Interrupted) => SetState::Interrupted,
         (false, _) => SetState::Done,
     };
-    let in_part = !is_undone && !back.is_soft();
-    // Also without another state, since the write tells a sweep that the set is in use.
+    let in_part = !is_undone && !reverted.changes_only_times();
+    // An unchanged state is written as well, since the time of the write shows a sweep that the set
+    // is in use.
     origin.in_part = in_part;
     origin.set_state(state)
 }
 
 impl ApplyDirectories<'_> {
-    /// Updates a plan: links that became slots changed the times of inodes in the tree.
-    fn look_again(&mut self, plan: &mut ApplyPlan) {
+    /// Updates the expected files of a plan: links that became slots changed times of inodes in the
+    /// tree.
+    fn refresh_stats(&mut self, plan: &mut ApplyPlan) {
         let slots: HashSet<u64> = plan
             .ops
             .iter()
-            .filter_map(|op| op.in_slot.map(|it| it.ino))
+            .filter_map(|op| op.in_slot.map(|stat| stat.ino))
             .collect();
-        let mut again = |path: &Path, here: &mut Option<FileStat>| {
-            if let Some(was) = here
-                && slots.contains(&was.ino)
-                && let Ok(Some(now)) = self.look_at(path)
-                && was.is_same_content(&now)
+        let mut refresh = |path: &Path, expected: &mut Option<FileStat>| {
+            if let Some(expected) = expected
+                && slots.contains(&expected.ino)
+                && let Ok(Some(now)) = self.current_stat(path)
+                && expected.is_same_content(&now)
             {
-                *was = now;
+                *expected = now;
             }
         };
         for op in &mut plan.ops {
             let path = op.path().to_owned();
-            again(&path, &mut op.current);
+            refresh(&path, &mut op.current);
         }
-        for it in &mut plan.attributions {
-            let path = it.path().to_owned();
-            again(&path, &mut it.current);
+        for attribution in &mut plan.attributions {
+            let path = attribution.path().to_owned();
+            refresh(&path, &mut attribution.current);
         }
     }
 }
 
-/// Returns the error for a plan with conflicts. Files without a conflict are counted as everywhere
-/// in lists, not as operations, since an undo in part changes that many.
-fn conflict(set: &ChangeSet, id: ChangesId, plan: &ApplyPlan, paths: &[Vec<u8>]) -> ChangesError {
-    let rest = rest(plan, paths);
-    let free = listing::items(&rest, Trees::open(set).as_mut()).len();
+/// Returns the error for a plan with conflicts. The number of files without a conflict is counted
+/// as in lists, where several operations may be one change.
+fn conflict_error(
+    set: &ChangeSet,
+    id: ChangesId,
+    plan: &ApplyPlan,
+    paths: &[Vec<u8>],
+) -> ChangesError {
+    let free_plan = without_conflicts(plan, paths);
+    let free = listing::items(&free_plan, Trees::open(set).as_mut()).len();
     ChangesError::Conflict {
         id,
         conflicts: paths.iter().map(|path| listing::name(path)).collect(),

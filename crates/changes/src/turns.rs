@@ -1,7 +1,8 @@
 //! Turns: what calls do between two prompts of an agent's user.
 //!
-//! A mark names a turn and when it began, by the clock of the store's file system. A call belongs
-//! to the last turn that had begun, so recording a turn costs a call nothing.
+//! A mark has the name of a turn and the time of its beginning, by the clock of the store's file
+//! system. A call belongs to the last turn that began before it, so a call need not record its
+//! turn.
 
 use crate::error::ChangesError;
 use crate::file_stat::Time;
@@ -12,10 +13,10 @@ use agent_bash_os::{PrivateDir, lock_file};
 use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
 
-/// The file in the directory of a session with the marks, one line of JSON each.
+/// The file with the marks, one line of JSON each, in the directory of a session.
 pub(crate) const TURNS_FILE: &str = ".turns";
 
-/// The word for the last turn, which no turn has as its name.
+/// The word for the last turn. A turn cannot have this name.
 pub const LAST_TURN: &str = "last";
 
 /// The largest number of marks; older ones are dropped.
@@ -30,11 +31,11 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// A sign that a turn begins or goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnSign<'a> {
-    /// A turn with this name. It goes on if the last turn has the name.
+    /// A turn with this name. If the last turn has this name, that turn goes on.
     Name(&'a str),
     /// A prompt of the agent's user, with the agent's id for it. The turn gets the next number.
     Prompt(Option<&'a str>),
-    /// A call that names the id of its prompt. The turn goes on if it has that id, or none.
+    /// A call with the id of its prompt. The last turn goes on if it has this id, or no id.
     Call(&'a str),
 }
 
@@ -52,7 +53,7 @@ struct TurnMark {
 pub(crate) struct Turns(Vec<TurnMark>);
 
 impl Store {
-    /// Begins a turn of a session, unless the last one goes on. Returns its name.
+    /// Begins a turn of a session, unless the last turn goes on. Returns the name of the turn.
     ///
     /// # Errors
     /// The name or the id is not usable, or the mark cannot be written.
@@ -129,8 +130,8 @@ impl Turns {
         Ok(Self(marks.filter_map(Result::ok).collect()))
     }
 
-    /// Returns the turn of a call that began then.
-    pub(crate) fn of(&self, begun: Time) -> Option<&str> {
+    /// Returns the name of the turn of a call that began at this time.
+    pub(crate) fn turn_at(&self, begun: Time) -> Option<&str> {
         let turn = self.0.iter().rev().find(|turn| turn.begun <= begun);
         turn.map(|turn| turn.name.as_str())
     }

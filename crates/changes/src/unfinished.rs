@@ -1,7 +1,7 @@
 //! The register of unfinished change sets, which the next process that opens the store recovers.
 //!
-//! An entry is a hard link to the lock file of a change set. So the entry alone tells whether a
-//! process holds the lock, the number, and the last state. A set is registered before its first
+//! An entry is a hard link to the lock file of a change set. The lock file contains the number and
+//! the last state, and shows whether a process holds the lock. A set is registered before its first
 //! effect, and until its final state is written. The set of a call that changed nothing stays
 //! registered, so that its reuse costs nothing; the next recovery removes the entry.
 
@@ -13,10 +13,11 @@ use rustix::io::Errno;
 use std::fs::remove_file;
 use std::path::{Path, PathBuf};
 
-/// The directory in the store. No session has a name with a dot at its beginning.
+/// The directory of the register in the store. The name of a session never begins with a dot.
 pub(crate) const REGISTER_DIR: &str = ".unfinished";
 
-/// Separates the session from the inode in the name of an entry. No session has it in its name.
+/// Separates the session from the inode in the name of an entry. The name of a session never
+/// contains this character.
 pub(crate) const INODE_SEPARATOR: char = '@';
 
 impl ChangeSet {

@@ -1,10 +1,10 @@
 //! Reads the upper directory of an overlay, and returns the plan that makes the lower tree equal to
 //! the overlay's view.
 //!
-//! Files equal to the tree are omitted. New and recreated directories are compared entry by entry,
-//! so that each file has its own operation.
+//! Files that are equal in the tree are omitted. New and recreated directories are compared entry
+//! by entry, so that each file has its own operation.
 
-use crate::alike::{bytes, look, same_bytes};
+use crate::alike::{bytes, file_attributes, have_same_bytes};
 use crate::attributes::{self, OPAQUE_ATTRIBUTE, WHITEOUT_ATTRIBUTE};
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
@@ -37,228 +37,251 @@ pub(crate) struct UpperScan {
     pub(crate) plan: ApplyPlan,
     /// Paths that another process changed since the mark.
     pub(crate) conflicts: Vec<Vec<u8>>,
-    /// New directories. Their slots in the plan do not exist yet.
-    pub(crate) made: Vec<PathBuf>,
+    /// The slots of new directories. The caller has to create them before it applies the plan.
+    pub(crate) new_slots: Vec<PathBuf>,
 }
 
-/// Compares an upper directory (`UPPER_DIR` in the change set) with the lower tree. Slots of
-/// removed files and of new directories are numbered from `first`. `only` limits the comparison;
-/// other files in the upper directory are unchanged, such as a file that the trial opened for
+/// Compares the upper directory of a change set with the lower tree. Slots of removed files and of
+/// new directories are numbered from `first_slot`. `only` limits the comparison to these paths:
+/// other files in the upper directory are unchanged, such as a file that the trial only opened for
 /// writing.
-pub(crate) fn scan(
+pub(crate) fn scan_upper(
     lower: &mut RootedDir,
     set: &mut RootedDir,
     mark: Time,
-    first: u64,
-    care: Precautions,
+    first_slot: u64,
+    precautions: Precautions,
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
 ) -> Result<UpperScan, ChangesError> {
     let upper = set.path().join(UPPER_DIR);
-    let mut scanning = Scanning {
+    let mut scanner = UpperScanner {
         lower,
         set,
         mark,
-        next: first,
-        care,
+        next_slot: first_slot,
+        precautions,
         modes,
         only,
         scan: UpperScan::default(),
-        touched: HashSet::new(),
-        copied: Vec::new(),
+        changed_directories: HashSet::new(),
+        copied_up: Vec::new(),
     };
-    scanning
-        .directories()
+    scanner
+        .scan_directories()
         .map_err(|(path, error)| ChangesError::io("comparing", upper.join(path))(error))?;
-    scanning
-        .find_removed()
-        .and_then(|()| scanning.keep_times())
+    scanner
+        .check_copied_up()
+        .and_then(|()| scanner.add_directory_times())
         .map_err(|(path, error)| ChangesError::io("comparing", upper.join(path))(error))?;
-    let mut scan = scanning.scan;
+    let mut scan = scanner.scan;
     scan.plan.sort();
     scan.conflicts.sort();
     scan.conflicts.dedup();
     Ok(scan)
 }
 
-struct Scanning<'a> {
+struct UpperScanner<'a> {
     lower: &'a mut RootedDir,
     set: &'a mut RootedDir,
     mark: Time,
-    next: u64,
-    care: Precautions,
+    next_slot: u64,
+    precautions: Precautions,
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
     scan: UpperScan,
-    /// Directories with operations, whose times change.
-    touched: HashSet<PathBuf>,
-    /// Files copied up from a path that no longer exists.
-    copied: Vec<(PathBuf, FileStat)>,
+    /// Directories whose times change, because the plan has operations in them.
+    changed_directories: HashSet<PathBuf>,
+    /// Files that overlayfs copied up from a path that no longer exists in the tree.
+    copied_up: Vec<(PathBuf, FileStat)>,
 }
 
-/// The path and the error.
+/// A path and the error that happened there.
 type PathFault = (PathBuf, io::Error);
 
-fn fault(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
+fn failed_at(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
     |error| (path.to_owned(), error.into())
 }
 
 /// A directory of the overlay.
 struct OverlayDirectory {
     path: PathBuf,
-    /// True if the tree has the directory as well.
-    merged: bool,
+    /// True if the overlay shows this directory merged with the directory of the tree.
+    is_merged: bool,
 }
 
-impl Scanning<'_> {
-    fn directories(&mut self) -> Result<(), PathFault> {
+impl UpperScanner<'_> {
+    fn scan_directories(&mut self) -> Result<(), PathFault> {
         let top = PathBuf::new();
-        if let Some(seen) = self.set.stat(&upper(&top)).map_err(fault(&top))? {
-            self.open(&top, &upper(&top), &seen)?;
+        if let Some(seen) = self
+            .set
+            .stat(&path_in_upper(&top))
+            .map_err(failed_at(&top))?
+        {
+            self.make_accessible(&top, &path_in_upper(&top), &seen)?;
         }
         let mut waiting = vec![OverlayDirectory {
             path: PathBuf::new(),
-            merged: true,
+            is_merged: true,
         }];
         while let Some(level) = waiting.pop() {
-            self.directory(&level, &mut waiting)?;
+            self.scan_directory(&level, &mut waiting)?;
         }
         Ok(())
     }
 
-    fn directory(
+    fn scan_directory(
         &mut self,
         level: &OverlayDirectory,
         waiting: &mut Vec<OverlayDirectory>,
     ) -> Result<(), PathFault> {
         let path = &level.path;
-        let at = upper(path);
-        let names = self.set.names(&at).map_err(fault(path))?;
-        let opaque = self.mark_of(&at, OPAQUE_ATTRIBUTE).map_err(fault(path))?;
+        let upper_path = path_in_upper(path);
+        let names = self.set.names(&upper_path).map_err(failed_at(path))?;
+        let opaque = self
+            .overlay_attribute(&upper_path, OPAQUE_ATTRIBUTE)
+            .map_err(failed_at(path))?;
         for mark in UNREADABLE_ATTRIBUTES {
-            if self.mark_of(&at, mark).map_err(fault(path))?.is_some() {
+            if self
+                .overlay_attribute(&upper_path, mark)
+                .map_err(failed_at(path))?
+                .is_some()
+            {
                 return Err((
                     path.clone(),
                     io::Error::other("it has a mark of an overlay with other settings"),
                 ));
             }
         }
-        let marked = opaque.as_deref() == Some(b"x");
-        if level.merged {
-            self.look(path, &at)?;
+        let has_marked_whiteouts = opaque.as_deref() == Some(b"x");
+        if level.is_merged {
+            self.compare_attributes(path, &upper_path)?;
         }
-        if level.merged && opaque.as_deref() == Some(b"y") {
-            let kept: HashSet<&OsString> = names.iter().collect();
-            for name in self.lower.names(path).map_err(fault(path))? {
-                if !kept.contains(&name) {
-                    self.take(&path.join(name))?;
+        if level.is_merged && opaque.as_deref() == Some(b"y") {
+            let still_exist: HashSet<&OsString> = names.iter().collect();
+            for name in self.lower.names(path).map_err(failed_at(path))? {
+                if !still_exist.contains(&name) {
+                    self.add_removal(&path.join(name))?;
                 }
             }
         }
         for name in names {
-            self.entry(&path.join(name), level.merged, marked, waiting)?;
+            self.scan_entry(
+                &path.join(name),
+                level.is_merged,
+                has_marked_whiteouts,
+                waiting,
+            )?;
         }
         Ok(())
     }
 
-    fn open(&mut self, path: &Path, at: &Path, seen: &FileStat) -> Result<(), PathFault> {
-        let opened = self.modes.open(self.set, at, seen);
+    fn make_accessible(
+        &mut self,
+        path: &Path,
+        upper_path: &Path,
+        seen: &FileStat,
+    ) -> Result<(), PathFault> {
+        let opened = self.modes.make_accessible(self.set, upper_path, seen);
         opened.map_err(|error| (path.to_owned(), error))
     }
 
-    fn entry(
+    fn scan_entry(
         &mut self,
         path: &Path,
-        merged: bool,
-        marked: bool,
+        is_merged: bool,
+        has_marked_whiteouts: bool,
         waiting: &mut Vec<OverlayDirectory>,
     ) -> Result<(), PathFault> {
-        if !self.is_meant(path) {
+        if !self.is_selected(path) {
             return Ok(());
         }
-        let at = upper(path);
-        let Some(there) = self.set.stat(&at).map_err(fault(path))? else {
+        let upper_path = path_in_upper(path);
+        let Some(in_upper) = self.set.stat(&upper_path).map_err(failed_at(path))? else {
             return Ok(());
         };
-        if there.is_dir() {
-            self.open(path, &at, &there)?;
+        if in_upper.is_dir() {
+            self.make_accessible(path, &upper_path, &in_upper)?;
         }
-        let here = if merged {
-            self.lower.stat(path).map_err(fault(path))?
+        let in_tree = if is_merged {
+            self.lower.stat(path).map_err(failed_at(path))?
         } else {
             None
         };
-        if self.is_whiteout(&at, &there, marked).map_err(fault(path))? {
-            return if here.is_some() {
-                self.take(path)
+        if self
+            .is_whiteout(&upper_path, &in_upper, has_marked_whiteouts)
+            .map_err(failed_at(path))?
+        {
+            return if in_tree.is_some() {
+                self.add_removal(path)
             } else {
                 Ok(())
             };
         }
-        match (here, there.is_dir()) {
-            (Some(here), true) if here.is_dir() => waiting.push(OverlayDirectory {
+        match (in_tree, in_upper.is_dir()) {
+            (Some(in_tree), true) if in_tree.is_dir() => waiting.push(OverlayDirectory {
                 path: path.to_owned(),
-                merged: true,
+                is_merged: true,
             }),
-            (here, true) => {
-                if here.is_some() {
-                    self.take(path)?;
+            (in_tree, true) => {
+                if in_tree.is_some() {
+                    self.add_removal(path)?;
                 } else {
-                    self.was_copied(path, &at, &there, merged)?;
+                    self.note_copied_up(path, &upper_path, &in_upper, is_merged)?;
                 }
-                self.make(path, &at, &there)?;
+                self.add_directory(path, &upper_path, &in_upper)?;
                 waiting.push(OverlayDirectory {
                     path: path.to_owned(),
-                    merged: false,
+                    is_merged: false,
                 });
             }
             (None, false) => {
-                self.was_copied(path, &at, &there, merged)?;
-                self.op(SlotRename::Put, path, &at, None, Some(there));
+                self.note_copied_up(path, &upper_path, &in_upper, is_merged)?;
+                self.add_op(SlotRename::Put, path, &upper_path, None, Some(in_upper));
             }
-            (Some(here), false) if here.is_dir() => {
-                self.take(path)?;
-                self.op(SlotRename::Put, path, &at, None, Some(there));
+            (Some(in_tree), false) if in_tree.is_dir() => {
+                self.add_removal(path)?;
+                self.add_op(SlotRename::Put, path, &upper_path, None, Some(in_upper));
             }
-            (Some(here), false) => self.both(path, &at, here, there)?,
+            (Some(in_tree), false) => self.compare_file(path, &upper_path, in_tree, in_upper)?,
         }
         Ok(())
     }
 
     /// Records a file that was copied up although the path does not exist in the tree. The
     /// attribute does not tell which of several names was copied.
-    fn was_copied(
+    fn note_copied_up(
         &mut self,
         path: &Path,
-        at: &Path,
-        there: &FileStat,
-        merged: bool,
+        upper_path: &Path,
+        in_upper: &FileStat,
+        is_merged: bool,
     ) -> Result<(), PathFault> {
-        if merged
-            && (there.is_dir() || there.links == 1)
+        if is_merged
+            && (in_upper.is_dir() || in_upper.links == 1)
             && self
-                .mark_of(at, ORIGIN_ATTRIBUTE)
-                .map_err(fault(path))?
+                .overlay_attribute(upper_path, ORIGIN_ATTRIBUTE)
+                .map_err(failed_at(path))?
                 .is_some()
         {
-            self.copied.push((path.to_owned(), *there));
+            self.copied_up.push((path.to_owned(), *in_upper));
         }
         Ok(())
     }
 
-    /// Decides whether the trial moved the file, or another process removed or moved it. In the
-    /// second case its directory was changed, and no removal of the trial matches the file.
-    fn find_removed(&mut self) -> Result<(), PathFault> {
-        for (path, there) in std::mem::take(&mut self.copied) {
+    /// Finds copied-up files that another process removed or moved, which are conflicts. For such a
+    /// file, its directory in the tree was changed, and no removal of the trial matches the file.
+    fn check_copied_up(&mut self) -> Result<(), PathFault> {
+        for (path, in_upper) in std::mem::take(&mut self.copied_up) {
             let directory = path.parent().unwrap_or(Path::new(""));
-            let directory = self.stat_below(directory).map_err(fault(&path))?;
+            let directory = self.stat_in_tree(directory).map_err(failed_at(&path))?;
             let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
             let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
                 SlotRename::Take => op.current,
                 _ => None,
             });
-            let moved =
-                !there.is_dir() && taken.any(|it| it.size == there.size && it.mtime == there.mtime);
+            let moved = !in_upper.is_dir()
+                && taken.any(|it| it.size == in_upper.size && it.mtime == in_upper.mtime);
             if !is_old && !moved {
                 self.conflict(&path);
             }
@@ -266,81 +289,94 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// Compares a file that exists in both: equal with other attributes, or different.
-    fn both(
+    /// Compares the contents, or, if these are equal, the attributes of a file that is in the tree
+    /// and in the upper directory.
+    fn compare_file(
         &mut self,
         path: &Path,
-        at: &Path,
-        here: FileStat,
-        there: FileStat,
+        upper_path: &Path,
+        in_tree: FileStat,
+        in_upper: FileStat,
     ) -> Result<(), PathFault> {
-        let same = match self.is_same(path, at, &here, &there) {
-            // A process without read permission may change the file, so the times decide.
+        let same = match self.is_same(path, upper_path, &in_tree, &in_upper) {
+            // The trial may change a file that this process cannot read, so the times decide.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                here.size == there.size && here.mtime == there.mtime
+                in_tree.size == in_upper.size && in_tree.mtime == in_upper.mtime
             }
             same => same.map_err(|error| (path.to_owned(), error))?,
         };
         if same {
-            return self.look(path, at);
+            return self.compare_attributes(path, upper_path);
         }
-        if !self.is_index_as_it_was(path) {
-            self.compare_times(path, &here);
+        if !self.has_same_index_entries(path) {
+            self.compare_times(path, &in_tree);
         }
-        self.op(SlotRename::Swap, path, at, Some(here), Some(there));
+        self.add_op(
+            SlotRename::Swap,
+            path,
+            upper_path,
+            Some(in_tree),
+            Some(in_upper),
+        );
         Ok(())
     }
 
-    /// True for the repository's index if another process wrote the same entries since.
-    fn is_index_as_it_was(&mut self, path: &Path) -> bool {
+    /// True if the path is the repository's index, and its entries in the tree are those from the
+    /// beginning of the trial.
+    fn has_same_index_entries(&mut self, path: &Path) -> bool {
         if path != Path::new(git_index::ROOT_INDEX) {
             return false;
         }
-        let meaning = |file: Result<OwnedFd, Errno>| file.ok().and_then(git_index::meaning);
-        let was = meaning(self.set.file(Path::new(git_index::COPY_NAME)));
-        was.is_some() && was == meaning(self.lower.file(path))
+        let entries_digest =
+            |file: Result<OwnedFd, Errno>| file.ok().and_then(git_index::entries_digest);
+        let was = entries_digest(self.set.file(Path::new(git_index::COPY_NAME)));
+        was.is_some() && was == entries_digest(self.lower.file(path))
     }
 
     fn is_same(
         &mut self,
         path: &Path,
-        at: &Path,
-        here: &FileStat,
-        there: &FileStat,
+        upper_path: &Path,
+        in_tree: &FileStat,
+        in_upper: &FileStat,
     ) -> io::Result<bool> {
-        if here.kind() != there.kind() {
+        if in_tree.kind() != in_upper.kind() {
             return Ok(false);
         }
-        match here.kind() {
+        match in_tree.kind() {
             FileType::RegularFile => {
                 if git_index::is_index(path) {
-                    let here = git_index::meaning(self.lower.file(path)?);
-                    if here.is_some() && here == git_index::meaning(self.set.file(at)?) {
+                    let in_tree = git_index::entries_digest(self.lower.file(path)?);
+                    if in_tree.is_some()
+                        && in_tree == git_index::entries_digest(self.set.file(upper_path)?)
+                    {
                         return Ok(true);
                     }
                 }
-                if here.size != there.size {
+                if in_tree.size != in_upper.size {
                     return Ok(false);
                 }
                 let lower = self.lower.file(path)?;
-                let there = self.set.file(at)?;
-                same_bytes(File::from(lower), there.into(), here.size)
+                let in_upper = self.set.file(upper_path)?;
+                have_same_bytes(File::from(lower), in_upper.into(), in_tree.size)
             }
             FileType::Symlink => {
                 let (dir, name) = self.lower.parent(path)?;
-                let here = readlinkat(dir, name, Vec::new())?;
-                let (dir, name) = self.set.parent(at)?;
-                Ok(here == readlinkat(dir, name, Vec::new())?)
+                let in_tree = readlinkat(dir, name, Vec::new())?;
+                let (dir, name) = self.set.parent(upper_path)?;
+                Ok(in_tree == readlinkat(dir, name, Vec::new())?)
             }
-            FileType::CharacterDevice | FileType::BlockDevice => Ok(here.device == there.device),
+            FileType::CharacterDevice | FileType::BlockDevice => {
+                Ok(in_tree.device == in_upper.device)
+            }
             _ => Ok(true),
         }
     }
 
-    /// True if the path, or an entry of it, is compared.
-    fn is_meant(&self, path: &Path) -> bool {
+    /// True if the path, or a path below it, is to be compared.
+    fn is_selected(&self, path: &Path) -> bool {
         let within = (Bound::Included(path), Bound::Unbounded);
-        // The entries of a directory follow it in order.
+        // In the set's order, the paths below a directory follow the directory.
         let first = |only: &BTreeSet<PathBuf>| {
             let mut from = only.range::<Path, _>(within);
             from.next().is_some_and(|next| next.starts_with(path))
@@ -348,42 +384,43 @@ impl Scanning<'_> {
         self.only.as_ref().is_none_or(first)
     }
 
-    /// Compares the attributes of a file in both.
-    fn look(&mut self, path: &Path, at: &Path) -> Result<(), PathFault> {
+    /// Compares the attributes of a file in the tree and in the upper directory.
+    fn compare_attributes(&mut self, path: &Path, upper_path: &Path) -> Result<(), PathFault> {
         if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
             return Ok(());
         }
-        let here = self.stat_below(path).map_err(fault(path))?;
-        let there = self.set.stat(at).map_err(fault(path))?;
-        let (Some(here), Some(there)) = (here, there) else {
+        let in_tree = self.stat_in_tree(path).map_err(failed_at(path))?;
+        let in_upper = self.set.stat(upper_path).map_err(failed_at(path))?;
+        let (Some(in_tree), Some(in_upper)) = (in_tree, in_upper) else {
             return Ok(());
         };
-        let before = look(self.lower, path, &here).map_err(fault(path))?;
-        let there = self.modes.before(at, there);
-        let after = look(self.set, at, &there).map_err(fault(path))?;
+        let before = file_attributes(self.lower, path, &in_tree).map_err(failed_at(path))?;
+        let in_upper = self.modes.original_stat(upper_path, in_upper);
+        let after = file_attributes(self.set, upper_path, &in_upper).map_err(failed_at(path))?;
         if before == after {
             return Ok(());
         }
         let attribution = Attribution {
             path: bytes(path),
-            current: Some(here),
+            current: Some(in_tree),
             before: Some(before),
             after: Some(after),
         };
-        if attribution.is_soft() {
-            // The tree's attributes are newer.
-            if is_later(here.ctime, self.mark) {
+        if attribution.changes_only_times() {
+            // Another process changed the attributes in the tree: they stay.
+            if is_later(in_tree.ctime, self.mark) {
                 return Ok(());
             }
         } else {
-            self.compare_times(path, &here);
+            self.compare_times(path, &in_tree);
         }
         self.scan.plan.attributions.push(attribution);
         Ok(())
     }
 
-    /// Keeps the times of directories with equal attributes in which operations happen.
-    fn keep_times(&mut self) -> Result<(), PathFault> {
+    /// Adds the current times of directories in which operations happen, so that the times do not
+    /// change.
+    fn add_directory_times(&mut self) -> Result<(), PathFault> {
         let known: HashSet<Vec<u8>> = self
             .scan
             .plan
@@ -392,17 +429,17 @@ impl Scanning<'_> {
             .map(|it| it.path.clone())
             .collect();
         let missing = self
-            .touched
+            .changed_directories
             .iter()
             .filter(|path| !known.contains(&bytes(path)));
         for path in missing.cloned().collect::<Vec<_>>() {
-            let seen = self.stat_below(&path).map_err(fault(&path))?;
-            // A directory that this plan puts has its times in the slot.
+            let seen = self.stat_in_tree(&path).map_err(failed_at(&path))?;
+            // The times of a new directory are those of its slot.
             let Some(seen) = seen.filter(|seen| seen.is_dir() && !is_later(seen.ctime, self.mark))
             else {
                 continue;
             };
-            let same = look(self.lower, &path, &seen).map_err(fault(&path))?;
+            let same = file_attributes(self.lower, &path, &seen).map_err(failed_at(&path))?;
             self.scan.plan.attributions.push(Attribution {
                 path: bytes(&path),
                 current: Some(seen),
@@ -413,120 +450,141 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn stat_below(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
+    fn stat_in_tree(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         if path.as_os_str().is_empty() {
             return self.lower.stat_root().map(Some).map_err(|_| Errno::IO);
         }
         self.lower.stat(path)
     }
 
-    /// Removes a path of the tree with everything below it.
-    fn take(&mut self, top: &Path) -> Result<(), PathFault> {
+    /// Adds the removal of a path of the tree, with everything below the path.
+    fn add_removal(&mut self, top: &Path) -> Result<(), PathFault> {
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
-            let Some(here) = self.lower.stat(&path).map_err(fault(&path))? else {
+            let Some(in_tree) = self.lower.stat(&path).map_err(failed_at(&path))? else {
                 continue;
             };
-            if here.is_dir() {
-                let names = self.lower.names(&path).map_err(fault(&path))?;
+            if in_tree.is_dir() {
+                let names = self.lower.names(&path).map_err(failed_at(&path))?;
                 waiting.extend(names.into_iter().map(|name| path.join(name)));
-                let before = look(self.lower, &path, &here).map_err(fault(&path))?;
+                let before =
+                    file_attributes(self.lower, &path, &in_tree).map_err(failed_at(&path))?;
                 self.scan.plan.attributions.push(Attribution {
                     path: bytes(&path),
-                    current: Some(here),
+                    current: Some(in_tree),
                     before: Some(before),
                     after: None,
                 });
             }
-            self.compare_times(&path, &here);
-            let slot = self.slot();
-            self.op(SlotRename::Take, &path, &slot, Some(here), None);
+            self.compare_times(&path, &in_tree);
+            let slot = self.next_slot();
+            self.add_op(SlotRename::Take, &path, &slot, Some(in_tree), None);
         }
         Ok(())
     }
 
-    /// Adds a new directory.
-    fn make(&mut self, path: &Path, at: &Path, there: &FileStat) -> Result<(), PathFault> {
-        let there = self.modes.before(at, *there);
-        let after = look(self.set, at, &there).map_err(fault(path))?;
+    /// Adds the creation of a directory.
+    fn add_directory(
+        &mut self,
+        path: &Path,
+        upper_path: &Path,
+        in_upper: &FileStat,
+    ) -> Result<(), PathFault> {
+        let in_upper = self.modes.original_stat(upper_path, *in_upper);
+        let after = file_attributes(self.set, upper_path, &in_upper).map_err(failed_at(path))?;
         self.scan.plan.attributions.push(Attribution {
             path: bytes(path),
             current: None,
             before: None,
             after: Some(after),
         });
-        let slot = self.slot();
-        self.scan.made.push(slot.clone());
-        self.op(SlotRename::Put, path, &slot, None, Some(there));
+        let slot = self.next_slot();
+        self.scan.new_slots.push(slot.clone());
+        self.add_op(SlotRename::Put, path, &slot, None, Some(in_upper));
         Ok(())
     }
 
-    fn op(
+    fn add_op(
         &mut self,
         act: SlotRename,
         path: &Path,
         slot: &Path,
-        here: Option<FileStat>,
-        there: Option<FileStat>,
+        in_tree: Option<FileStat>,
+        in_upper: Option<FileStat>,
     ) {
-        let (mut means, mut slot_means) = (None, None);
+        let (mut digest, mut slot_digest) = (None, None);
         if git_index::is_index(path) {
-            means = self.lower.file(path).ok().and_then(git_index::meaning);
-            slot_means = self.set.file(slot).ok().and_then(git_index::meaning);
+            digest = self
+                .lower
+                .file(path)
+                .ok()
+                .and_then(git_index::entries_digest);
+            slot_digest = self.set.file(slot).ok().and_then(git_index::entries_digest);
         }
         let parent = path.parent().unwrap_or(Path::new(""));
-        if !self.touched.contains(parent) {
-            self.touched.insert(parent.to_owned());
+        if !self.changed_directories.contains(parent) {
+            self.changed_directories.insert(parent.to_owned());
         }
         self.scan.plan.ops.push(PlannedOp {
             act,
             path: bytes(path),
             slot: bytes(slot),
-            current: here,
-            in_slot: there,
-            means,
-            slot_means,
+            current: in_tree,
+            in_slot: in_upper,
+            digest,
+            slot_digest,
         });
     }
 
-    fn slot(&mut self) -> PathBuf {
-        self.next += 1;
-        Path::new(SLOTS_DIR).join((self.next - 1).to_string())
+    fn next_slot(&mut self) -> PathBuf {
+        self.next_slot += 1;
+        Path::new(SLOTS_DIR).join((self.next_slot - 1).to_string())
     }
 
-    fn compare_times(&mut self, path: &Path, here: &FileStat) {
-        let same_moment = !self.care.before_mark && here.ctime == self.mark;
-        if is_later(here.ctime, self.mark) || same_moment {
+    fn compare_times(&mut self, path: &Path, in_tree: &FileStat) {
+        let same_moment = !self.precautions.before_mark && in_tree.ctime == self.mark;
+        if is_later(in_tree.ctime, self.mark) || same_moment {
             self.conflict(path);
         }
     }
 
     fn conflict(&mut self, path: &Path) {
-        if self.care.conflicts {
+        if self.precautions.conflicts {
             self.scan.conflicts.push(bytes(path));
         }
     }
 
-    fn mark_of(&mut self, at: &Path, mark: &str) -> Result<Option<Vec<u8>>, Errno> {
-        let (dir, name) = self.set.parent(at)?;
-        attributes::one(dir.as_fd(), name, mark)
+    fn overlay_attribute(
+        &mut self,
+        upper_path: &Path,
+        mark: &str,
+    ) -> Result<Option<Vec<u8>>, Errno> {
+        let (dir, name) = self.set.parent(upper_path)?;
+        attributes::value(dir.as_fd(), name, mark)
     }
 
-    /// True for a whiteout: a device, or, in a directory with the attribute, an empty file with an
-    /// attribute.
-    fn is_whiteout(&mut self, at: &Path, there: &FileStat, marked: bool) -> Result<bool, Errno> {
-        if there.kind() == FileType::CharacterDevice {
-            return Ok(there.device == 0);
+    /// True for a whiteout: a character device 0/0. If the directory `has_marked_whiteouts`, an
+    /// empty file with the whiteout attribute is a whiteout as well.
+    fn is_whiteout(
+        &mut self,
+        upper_path: &Path,
+        in_upper: &FileStat,
+        has_marked_whiteouts: bool,
+    ) -> Result<bool, Errno> {
+        if in_upper.kind() == FileType::CharacterDevice {
+            return Ok(in_upper.device == 0);
         }
-        Ok(marked
-            && there.is_file()
-            && there.size == 0
-            && self.mark_of(at, WHITEOUT_ATTRIBUTE)?.is_some())
+        Ok(has_marked_whiteouts
+            && in_upper.is_file()
+            && in_upper.size == 0
+            && self
+                .overlay_attribute(upper_path, WHITEOUT_ATTRIBUTE)?
+                .is_some())
     }
 }
 
-/// Returns the path in the upper directory.
-fn upper(path: &Path) -> PathBuf {
+/// Returns the path of a file in the upper directory, relative to the change set's directory.
+fn path_in_upper(path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() {
         PathBuf::from(UPPER_DIR)
     } else {

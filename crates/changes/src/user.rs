@@ -23,13 +23,13 @@ impl User {
         }
     }
 
-    /// True if the user may set the attributes of a file.
-    pub(crate) fn may_dress(&self, seen: &FileStat) -> bool {
-        self.id == 0 || self.id == seen.uid
+    /// True if the user may set the attributes of this file.
+    pub(crate) fn may_set_attributes(&self, stat: &FileStat) -> bool {
+        self.id == 0 || self.id == stat.uid
     }
 
     /// True if the user can create a file with this owner and group.
-    pub(crate) fn can_make(&self, seen: &FileStat) -> bool {
-        self.id == 0 || self.id == seen.uid && self.groups.contains(&seen.gid)
+    pub(crate) fn can_create(&self, stat: &FileStat) -> bool {
+        self.id == 0 || self.id == stat.uid && self.groups.contains(&stat.gid)
     }
 }

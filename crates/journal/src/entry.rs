@@ -1,4 +1,4 @@
-//! [`Entry`]: the record of one call.
+//! [`JournalEntry`]: the record of one call.
 
 use agent_bash_core::{Caller, Mode, ProfileName, SessionName, ToolResult};
 use serde::{Deserialize, Serialize};
@@ -35,12 +35,12 @@ impl fmt::Display for JournalLevel {
 pub struct JournalEntry {
     /// The caller.
     pub by: Caller,
-    /// True if the command is hidden from the model: typed behind `!!`.
+    /// True if the model does not see the command, because the user typed it after `!!`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excluded_from_context: bool,
     /// The profile in force.
     pub profile: ProfileName,
-    /// The script as given.
+    /// The script as the caller passed it, with secrets masked.
     pub command: String,
     /// The model's description of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,10 +48,10 @@ pub struct JournalEntry {
     /// The requested mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The requested persistent shell.
+    /// The name of the requested persistent shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
-    /// Why the call was refused; nothing ran.
+    /// The reason, if the call was refused and nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objection: Option<RefusalEntry>,
     /// The request for more than the sandbox allows.
@@ -62,14 +62,15 @@ pub struct JournalEntry {
     /// The output with its escape sequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<PrintedOutput>,
-    /// Further values to mask, besides recognised secrets. They are not recorded.
+    /// Values to mask in the other fields, besides recognised secrets. These values are not
+    /// recorded.
     #[serde(skip)]
     pub secrets: Vec<String>,
 }
 
 impl JournalEntry {
-    /// Returns the prefix of a user's line as it was typed: `!`, or `!!` if the model does not see
-    /// it.
+    /// Returns the prefix of a line that the user typed: `!`, or `!!` if the model does not see the
+    /// command. Empty for a call of the model.
     pub fn bang(&self) -> &'static str {
         match self.by {
             Caller::User if self.excluded_from_context => "!!",
@@ -110,7 +111,8 @@ pub struct RefusalEntry {
     /// The alternative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    /// The offending byte range `[start, end)` of the command. Absent if masking a secret moved it.
+    /// The byte range `[start, end)` of the command that caused the refusal. Absent if masking a
+    /// secret moved this range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<[usize; 2]>,
 }
@@ -120,7 +122,7 @@ pub struct RefusalEntry {
 pub struct Escalation {
     /// The agent's reason.
     pub reason: String,
-    /// The user's decision; absent if the call was cancelled before it.
+    /// The user's decision; absent if the call was cancelled before the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<bool>,
     /// The user's comment on a refusal.

@@ -1,9 +1,9 @@
 //! [`History`]: the commands that the user typed in all interfaces, in one file of the state
 //! directory.
 //!
-//! A command has one JSON line when it starts and another when it ends; the second replaces the
-//! first. Each write holds a lock on a separate file: several interfaces share the history, and
-//! each may shorten it.
+//! The file gets one JSON line when a command starts and another line when it ends; the second line
+//! replaces the first. Each write holds a lock on a separate file, because several interfaces share
+//! the history, and each may shorten the file.
 
 use crate::MaskSecrets;
 use agent_bash_core::{Status, Timestamp};
@@ -24,7 +24,7 @@ const LOCK_FILE_NAME: &str = "history.lock";
 /// Maximum length of the file in bytes. A longer file loses its older half.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// Maximum length of a stored command in bytes. Longer ones are usually pasted texts.
+/// Maximum length of a stored command in bytes. Longer commands are usually pasted texts.
 const MAX_COMMAND_BYTES: usize = 32 << 10;
 
 /// A typed command.
@@ -52,11 +52,11 @@ pub struct HistoryEntry {
 pub enum HistoryEnd {
     /// The exit code.
     Exit(i32),
-    /// A signal killed it.
+    /// A signal killed the command.
     Killed,
     /// The time limit passed.
     TimedOut,
-    /// The user cancelled it.
+    /// The user cancelled the command.
     Cancelled,
     /// The command continued in the background.
     Background,
@@ -100,7 +100,7 @@ impl HistoryEntry {
 #[derive(Clone)]
 pub struct History {
     state: PathBuf,
-    hide: MaskSecrets,
+    mask_secrets: MaskSecrets,
     max_bytes: u64,
 }
 
@@ -113,17 +113,17 @@ impl fmt::Debug for History {
 }
 
 impl History {
-    /// Returns the history of a state directory. `hide` masks secrets in stored commands. Performs
-    /// no I/O.
-    pub fn new(state: PathBuf, hide: MaskSecrets) -> Self {
+    /// Returns the history of a state directory. `mask_secrets` masks secrets in stored commands.
+    /// Performs no I/O.
+    pub fn new(state: PathBuf, mask_secrets: MaskSecrets) -> Self {
         Self {
             state,
-            hide,
+            mask_secrets,
             max_bytes: MAX_FILE_BYTES,
         }
     }
 
-    /// Adds an entry.
+    /// Adds an entry. Too long commands are not stored.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -161,8 +161,8 @@ impl History {
     fn read(&self, file: &mut File) -> io::Result<Vec<HistoryEntry>> {
         // If another program made the file longer, only the bytes up to twice the limit before its
         // end are read.
-        let from = file.metadata()?.len().saturating_sub(2 * self.max_bytes);
-        file.seek(SeekFrom::Start(from))?;
+        let start = file.metadata()?.len().saturating_sub(2 * self.max_bytes);
+        file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.take(2 * self.max_bytes).read_to_end(&mut bytes)?;
         let mut entries: Vec<HistoryEntry> = Vec::new();
@@ -202,12 +202,12 @@ impl History {
     }
 
     fn line(&self, entry: &HistoryEntry) -> io::Result<Vec<u8>> {
-        let kept = HistoryEntry {
-            command: (self.hide)(&entry.command).into_owned(),
-            directory: (self.hide)(&entry.directory).into_owned(),
+        let masked = HistoryEntry {
+            command: (self.mask_secrets)(&entry.command).into_owned(),
+            directory: (self.mask_secrets)(&entry.directory).into_owned(),
             ..entry.clone()
         };
-        let mut line = serde_json::to_vec(&kept)?;
+        let mut line = serde_json::to_vec(&masked)?;
         line.push(b'\n');
         Ok(line)
     }
@@ -232,8 +232,9 @@ mod tests {
     }
 
     fn history(dir: &tempfile::TempDir) -> History {
-        let hide: MaskSecrets = Arc::new(|text| Cow::Owned(text.replace("s3cret", "[hidden]")));
-        History::new(dir.path().join("state"), hide)
+        let mask_secrets: MaskSecrets =
+            Arc::new(|text| Cow::Owned(text.replace("s3cret", "[hidden]")));
+        History::new(dir.path().join("state"), mask_secrets)
     }
 
     fn commands(history: &History) -> Vec<String> {
@@ -286,13 +287,13 @@ mod tests {
             let file = dir.path().join("state").join(FILE_NAME);
             assert!(file.metadata().unwrap().len() <= 4000);
         }
-        let kept = commands(&history);
-        assert_eq!(kept.last().map(String::as_str), Some("command 199"));
-        assert!(kept.len() > 10 && kept.len() < 100, "{}", kept.len());
+        let masked = commands(&history);
+        assert_eq!(masked.last().map(String::as_str), Some("command 199"));
+        assert!(masked.len() > 10 && masked.len() < 100, "{}", masked.len());
         history
             .add(&entry(999, &"x".repeat(MAX_COMMAND_BYTES + 1)))
             .unwrap();
-        assert_eq!(commands(&history), kept);
+        assert_eq!(commands(&history), masked);
     }
 
     #[test]

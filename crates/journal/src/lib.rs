@@ -1,23 +1,23 @@
 //! The journal of a conversation's calls for the user: commands, ends, and at level
-//! [`JournalLevel::Full`] output. Unlike an audit log it is bounded and expires. [`History`] stores
-//! the commands that the user typed.
+//! [`JournalLevel::Full`] output. Unlike an audit log, a journal has a size limit and expires.
+//! [`History`] stores the commands that the user typed.
 //!
 //! Each process appends to its own file, `<state>/<session>/journal/<start>-<pid>.jsonl`: directory
 //! 0700, file 0600.
 
 mod entry;
 mod history;
-mod keep;
 mod printed;
 mod recording;
+mod retention;
 mod writer;
 
 pub use agent_bash_core as core;
 pub use entry::{Escalation, JournalEntry, JournalLevel, PrintedOutput, RefusalEntry};
 pub use history::{History, HistoryEnd, HistoryEntry};
-pub use keep::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use printed::PrintedTail;
 pub use recording::{JournalContents, Recording, recordings};
+pub use retention::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};
 
 /// The name of the journal directory.

@@ -1,10 +1,10 @@
-//! [`PrintedTail`]: keeps the beginning and the end of an output in bounded memory.
+//! [`PrintedTail`]: stores the beginning and the end of an output in bounded memory.
 
 use crate::PrintedOutput;
 use std::collections::VecDeque;
 
-/// Maximum bytes of the beginning, and of the end: as much output of one call as a user reads on a
-/// page.
+/// The largest sizes of the beginning and of the end in bytes: about as much output of one call as
+/// a user reads on a page.
 const HEAD_BYTES: usize = 16 << 10;
 const TAIL_BYTES: usize = 48 << 10;
 
@@ -42,9 +42,9 @@ impl PrintedTail {
                 tail: String::new(),
             };
         }
-        // Without a line break, the output is cut at a blank: a cut within a secret would prevent
-        // its recognition.
-        let end = last_end(&head, b'\n').or_else(|| last_end(&head, b' '));
+        // The output is cut at a line break, else at a blank. A cut within a secret would prevent
+        // the recognition of the secret.
+        let end = end_of_last(&head, b'\n').or_else(|| end_of_last(&head, b' '));
         let end = end.unwrap_or(head.len());
         let first = |byte| tail.iter().position(|one| *one == byte);
         let begin = first(b'\n').or_else(|| first(b' '));
@@ -58,8 +58,9 @@ impl PrintedTail {
     }
 }
 
-fn last_end(bytes: &[u8], of: u8) -> Option<usize> {
-    let last = bytes.iter().rposition(|byte| *byte == of);
+/// Returns the position after the last `wanted` byte.
+fn end_of_last(bytes: &[u8], wanted: u8) -> Option<usize> {
+    let last = bytes.iter().rposition(|byte| *byte == wanted);
     last.map(|at| at + 1)
 }
 

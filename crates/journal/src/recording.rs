@@ -9,8 +9,8 @@ use std::fs::TryLockError;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Maximum bytes of a valid line. An entry has at most 64 KiB of output, which JSON escapes can
-/// make six times as long, and the text of a result.
+/// The largest length of a valid line in bytes. An entry has at most 64 KiB of output, and the text
+/// of a result. JSON escapes can make both six times as long.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 
 /// The bytes at the end of the file that are searched first for the last entry.
@@ -20,7 +20,7 @@ const FIRST_TAIL_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The name of its state directory.
+    /// The name of the conversation, which is the name of its directory.
     pub session: String,
     /// When the first call began.
     pub started_at: Timestamp,
@@ -40,7 +40,7 @@ pub struct JournalContents {
     pub entries: Vec<JournalEntry>,
     /// Number of invalid lines, such as the last one of a killed process.
     pub damaged: u64,
-    /// Number of lines that a newer version wrote and this one does not understand.
+    /// Number of lines of a newer version, which this version does not understand.
     pub newer: u64,
     /// True if the file was full, so that later calls are missing.
     pub full: bool,
@@ -54,8 +54,8 @@ enum JournalLine {
     Full { full: bool },
 }
 
-/// Returns all journals below a state directory, or the journals of one name, oldest first.
-/// Unreadable ones are skipped.
+/// Returns the journals below a state directory, oldest first: all, or those of one conversation.
+/// Unreadable journals are skipped.
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],
@@ -65,13 +65,13 @@ pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     };
     let mut found: Vec<Recording> = sessions
         .iter()
-        .flat_map(|session| of_session(state, session))
+        .flat_map(|session| recordings_of(state, session))
         .collect();
     found.sort_by(|one, other| (one.started_at, &one.name).cmp(&(other.started_at, &other.name)));
     found
 }
 
-pub(crate) fn of_session(state: &Path, session: &str) -> Vec<Recording> {
+pub(crate) fn recordings_of(state: &Path, session: &str) -> Vec<Recording> {
     let open = || PrivateDir::open(state, &[session, DIRECTORY_NAME]);
     let names = open().and_then(|dir| dir.names()).unwrap_or_default();
     let recording = |name: String| {
@@ -97,7 +97,7 @@ pub(crate) fn of_session(state: &Path, session: &str) -> Vec<Recording> {
 }
 
 impl Recording {
-    /// True if the writing process runs: it holds a lock on the file.
+    /// True if the writing process runs, because it holds a lock on the file.
     pub fn is_live(&self) -> bool {
         let file = self.dir.read(&self.name);
         file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
@@ -110,7 +110,7 @@ impl Recording {
     }
 
     /// Returns the last entry, reading from the end of the file. `None` if the file has no entry,
-    /// or only before a text that is longer than any entry.
+    /// or no entry in its last 16 MiB.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -124,8 +124,11 @@ impl Recording {
             let mut tail = Vec::new();
             Read::by_ref(&mut file).take(size).read_to_end(&mut tail)?;
             // The first line may lack its beginning.
-            let skipped = usize::from(start > 0);
-            let lines: Vec<&[u8]> = tail.split(|byte| *byte == b'\n').skip(skipped).collect();
+            let partial_lines = usize::from(start > 0);
+            let lines: Vec<&[u8]> = tail
+                .split(|byte| *byte == b'\n')
+                .skip(partial_lines)
+                .collect();
             let entries = lines.into_iter().rev();
             let mut entries = entries.filter_map(|line| match serde_json::from_slice(line) {
                 Ok(JournalLine::Entry(entry)) => Some(*entry),
@@ -147,7 +150,7 @@ impl Recording {
     /// The file cannot be read. Damaged lines are counted.
     pub fn read(&self) -> io::Result<JournalContents> {
         let mut reader = BufReader::new(self.dir.read(&self.name)?);
-        let mut recorded = JournalContents::default();
+        let mut contents = JournalContents::default();
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -155,17 +158,17 @@ impl Recording {
                 .take(MAX_LINE_BYTES)
                 .read_until(b'\n', &mut line)?;
             if length == 0 {
-                return Ok(recorded);
+                return Ok(contents);
             }
             match serde_json::from_slice(&line) {
-                Ok(JournalLine::Entry(entry)) => recorded.entries.push(*entry),
-                Ok(JournalLine::Full { full }) => recorded.full |= full,
-                // A complete JSON object is an entry of a newer version; half a line is not an
+                Ok(JournalLine::Entry(entry)) => contents.entries.push(*entry),
+                Ok(JournalLine::Full { full }) => contents.full |= full,
+                // A complete JSON object is an entry of a newer version. Half a line is no JSON
                 // object.
                 Err(_) if serde_json::from_slice::<Map<String, Value>>(&line).is_ok() => {
-                    recorded.newer += 1;
+                    contents.newer += 1;
                 }
-                Err(_) => recorded.damaged += 1,
+                Err(_) => contents.damaged += 1,
             }
         }
     }

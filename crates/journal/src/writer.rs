@@ -21,7 +21,7 @@ const FULL_LINE: &[u8] = b"{\"full\":true}\n";
 /// The text that replaces a secret of an entry.
 const SECRET_MASK: &str = "[hidden]";
 
-/// Masks secrets in a text.
+/// A function that masks secrets in a text.
 pub type MaskSecrets = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 
 /// The options of a journal.
@@ -29,15 +29,15 @@ pub type MaskSecrets = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 pub struct JournalOptions {
     /// The state directory.
     pub state: PathBuf,
-    /// The name of the state directory below it: one path component.
+    /// The name of the conversation: one path component below `state`.
     pub session: String,
-    /// How much is kept of a call.
+    /// The amount of data that is recorded of a call.
     pub level: JournalLevel,
     /// The size limit of the file in bytes.
     pub max_bytes: u64,
     /// True if several processes, one per call, write one file.
     pub is_shared: bool,
-    /// Applied to every text of an entry.
+    /// Masks secrets in every text of an entry.
     pub hide: MaskSecrets,
 }
 
@@ -75,16 +75,16 @@ impl Journal {
         }
     }
 
-    /// How much is kept of a call.
+    /// Returns the amount of data that is recorded of a call.
     pub fn level(&self) -> JournalLevel {
         self.options.level
     }
 
-    /// Adds a call. At the size limit the journal writes a last line that says so, and refuses
+    /// Adds a call. At the size limit, the journal writes [`FULL_LINE`] instead, and refuses
     /// further calls.
     ///
     /// # Errors
-    /// The file cannot be created or written, or is [`FULL_REASON`].
+    /// The file cannot be created or written, or is full ([`FULL_REASON`]).
     pub fn record(&self, entry: &JournalEntry) -> io::Result<()> {
         if self.options.level == JournalLevel::Off {
             return Ok(());
@@ -94,9 +94,9 @@ impl Journal {
             Some(open) => open,
             none => none.insert(self.open(entry.result.started_at)?),
         };
-        let full = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL_REASON));
+        let full_error = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL_REASON));
         if open.is_full {
-            return full();
+            return full_error();
         }
         let mut line = self.line(entry)?;
         let _lock = self.options.is_shared.then(|| open.lock()).transpose()?;
@@ -106,13 +106,13 @@ impl Journal {
         }
         // One write, so that a reader never sees half a line.
         if let Err(error) = open.file.write_all(&line) {
-            // The disk is full: removing the partial line keeps the next one readable.
+            // If the disk is full, the partial line is removed, so that the next line is readable.
             let _ = open.file.set_len(open.written);
             return Err(error);
         }
         open.written += line.len() as u64;
         open.is_full = is_full;
-        if is_full { full() } else { Ok(()) }
+        if is_full { full_error() } else { Ok(()) }
     }
 
     fn open(&self, first: Timestamp) -> io::Result<OpenJournal> {
@@ -128,8 +128,8 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
             created => created?,
         };
-        // The lock marks this process as running. On a file system without locks, it counts as
-        // ended.
+        // The lock shows that this process runs. On a file system without locks, the process counts
+        // as ended.
         let _ = file.try_lock_shared();
         Ok(OpenJournal {
             file,
@@ -145,9 +145,9 @@ impl Journal {
             value["result"]["text"] = Value::String(String::new());
             value.as_object_mut().map(|entry| entry.remove("printed"));
         }
-        self.hide_in(&mut value, &entry.secrets);
-        let is_moved = value["command"].as_str().map(str::len) != Some(before);
-        if is_moved && let Some(objection) = value["objection"].as_object_mut() {
+        self.mask_in(&mut value, &entry.secrets);
+        let has_new_length = value["command"].as_str().map(str::len) != Some(before);
+        if has_new_length && let Some(objection) = value["objection"].as_object_mut() {
             objection.remove("span");
         }
         let mut line = serde_json::to_vec(&value)?;
@@ -155,7 +155,7 @@ impl Journal {
         Ok(line)
     }
 
-    fn hide_in(&self, value: &mut Value, secrets: &[String]) {
+    fn mask_in(&self, value: &mut Value, secrets: &[String]) {
         match value {
             Value::String(text) => {
                 for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
@@ -169,10 +169,10 @@ impl Journal {
             }
             Value::Array(values) => values
                 .iter_mut()
-                .for_each(|value| self.hide_in(value, secrets)),
+                .for_each(|value| self.mask_in(value, secrets)),
             Value::Object(fields) => fields
                 .values_mut()
-                .for_each(|value| self.hide_in(value, secrets)),
+                .for_each(|value| self.mask_in(value, secrets)),
             _ => {}
         }
     }
@@ -181,7 +181,7 @@ impl Journal {
 /// The suffix of a file that several processes write.
 const SHARED_SUFFIX: &str = "-shared.jsonl";
 
-/// Opens the file that all processes of a session write, or creates it.
+/// Opens or creates the file that all processes of a conversation write.
 fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     let oldest = || -> io::Result<Option<String>> {
         let names = dir.names()?.into_iter();

@@ -3,17 +3,17 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// Forks this process. Returns the pid of the child; `None` in the child. The child has `kept`, and
-/// the descriptors that an `execve` would not close.
+/// Forks this process. Returns the pid of the child; `None` in the child. The child closes all
+/// close-on-exec descriptors except `kept_descriptor`.
 ///
-/// The objects that owned the closed descriptors still exist in the child. So the child must only
-/// use objects that are created after the fork, and must exit instead of returning to the caller's
-/// code.
+/// Objects of the parent that own a closed descriptor still exist in the child. So the child must
+/// only use objects that it creates after the fork, and must exit instead of returning to its
+/// caller.
 ///
 /// # Errors
 /// This process has another thread, which could hold a lock that would never be released in the
 /// child; `/proc` cannot be read; or the kernel's error.
-pub fn fork(kept: i32) -> io::Result<Option<i32>> {
+pub fn fork(kept_descriptor: i32) -> io::Result<Option<i32>> {
     if threads()? != 1 {
         return Err(io::Error::other("this process has several threads"));
     }
@@ -23,7 +23,7 @@ pub fn fork(kept: i32) -> io::Result<Option<i32>> {
     let pid = unsafe { libc::fork() };
     match pid {
         0 => {
-            close_on_exec(kept);
+            close_on_exec(kept_descriptor);
             Ok(None)
         }
         pid if pid > 0 => Ok(Some(pid)),
@@ -38,15 +38,17 @@ fn threads() -> io::Result<u64> {
     Ok(tasks.nlink().saturating_sub(2))
 }
 
-/// Closes the descriptors that an `execve` would close, except `kept`.
-fn close_on_exec(kept: i32) {
+/// Closes the descriptors that an `execve` would close, except `kept_descriptor`.
+fn close_on_exec(kept_descriptor: i32) {
     let Ok(listing) = std::fs::read_dir("/proc/self/fd") else {
         return;
     };
     let names = listing.flatten().map(|entry| entry.file_name());
     let numbers = names.filter_map(|name| name.to_str()?.parse::<i32>().ok());
-    // Collected before the first is closed: the listing uses a descriptor, too.
-    let numbers: Vec<i32> = numbers.filter(|number| *number != kept).collect();
+    // All numbers are collected before the first is closed: the listing uses a descriptor, too.
+    let numbers: Vec<i32> = numbers
+        .filter(|number| *number != kept_descriptor)
+        .collect();
     for number in numbers {
         #[expect(unsafe_code, reason = "no safe interface takes a number")]
         // SAFETY: the call touches no memory, and a number that is not open is an error.

@@ -18,7 +18,7 @@ pub fn inherited(number: i32) -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     #[expect(unsafe_code, reason = "the kernel returns the descriptor as a number")]
-    // SAFETY: the kernel has just opened it for this call, so no other code owns it.
+    // SAFETY: the kernel has just opened the descriptor for this call, so no other code owns it.
     let owned = unsafe { OwnedFd::from_raw_fd(copy) };
     Ok(owned)
 }

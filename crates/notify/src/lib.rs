@@ -1,6 +1,6 @@
 //! Seccomp notifications: a filter makes system calls wait until a listener has inspected them.
-//! This is the only crate with `unsafe`. So it wraps only these kernel interfaces, the duplication
-//! of an inherited descriptor, and `fork`.
+//! This is the only crate with `unsafe`. So the crate contains only wrappers: for these
+//! notifications, for the duplication of an inherited descriptor, and for `fork`.
 //!
 //! A waiting process may die, and its pid may be reused, while a listener reads its memory: the
 //! data is valid only if [`Listener::still_waits`] returns true afterwards. A process can change

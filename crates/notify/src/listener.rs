@@ -20,7 +20,7 @@ pub struct WaitingCall {
     /// The calling thread, numbered in the listener's pid namespace.
     pub thread: i32,
     /// The architecture of the system call: `AUDIT_ARCH_…` of linux/audit.h.
-    pub table: u32,
+    pub architecture: u32,
     /// The number of the system call on this architecture.
     pub number: i32,
     /// The system call's arguments.
@@ -32,14 +32,14 @@ pub struct WaitingCall {
 union MessageBuffer {
     request: libc::seccomp_notif,
     response: libc::seccomp_notif_resp,
-    all: [u64; MAX_MESSAGE_BYTES / 8],
+    words: [u64; MAX_MESSAGE_BYTES / 8],
 }
 
 impl MessageBuffer {
-    /// Returns a zeroed buffer, as the kernel rejects any other.
+    /// Returns a zeroed buffer. The kernel rejects other contents.
     fn empty() -> Self {
         Self {
-            all: [0; MAX_MESSAGE_BYTES / 8],
+            words: [0; MAX_MESSAGE_BYTES / 8],
         }
     }
 }
@@ -73,17 +73,17 @@ impl Listener {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
         let listener = Self { descriptor };
-        // Waking the listener on the same processor is faster, as it alternates with the waiting
-        // thread. Older kernels do not support it.
+        // The listener and the waiting thread alternate, so running both on one processor is
+        // faster. Kernels before 6.6 do not support this.
         let _ = listener.set_sync_wake_up();
         Ok(listener)
     }
 
-    /// Receives the next waiting system call; blocks until there is one. `None` if its thread ended
+    /// Blocks until a system call waits, and returns it. `None` if the calling thread ended
     /// meanwhile.
     pub fn next(&self) -> io::Result<Option<WaitingCall>> {
-        let mut room = MessageBuffer::empty();
-        match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut room) {
+        let mut message = MessageBuffer::empty();
+        match self.send_request(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut message) {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(None),
             Err(error) => return Err(error),
@@ -91,20 +91,21 @@ impl Listener {
         #[expect(unsafe_code, reason = "the kernel has filled in one part of the union")]
         // SAFETY: the whole union was initialised, and the part consists of integers, for which
         // every value is valid.
-        let request = unsafe { room.request };
+        let request = unsafe { message.request };
         Ok(Some(WaitingCall {
             id: request.id,
             thread: request.pid.cast_signed(),
-            table: request.data.arch,
+            architecture: request.data.arch,
             number: request.data.nr,
             arguments: request.data.args,
         }))
     }
 
-    /// True if the system call still waits, so that data read before belongs to its process.
+    /// True if the system call still waits, so that data that was read before belongs to its
+    /// process.
     pub fn still_waits(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
-        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
+        self.send_request(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
             .is_ok()
     }
 
@@ -113,14 +114,14 @@ impl Listener {
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
     pub fn let_continue(&self, call: &WaitingCall) -> io::Result<()> {
-        let mut room = MessageBuffer::empty();
-        room.response = libc::seccomp_notif_resp {
+        let mut message = MessageBuffer::empty();
+        message.response = libc::seccomp_notif_resp {
             id: call.id,
             val: 0,
             error: 0,
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
         };
-        self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut room)
+        self.send_request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut message)
     }
 
     /// Ends the system call without executing it: it returns 0, or fails with `errno`. The caller
@@ -129,14 +130,14 @@ impl Listener {
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
     pub fn finish(&self, call: &WaitingCall, errno: Option<i32>) -> io::Result<()> {
-        let mut room = MessageBuffer::empty();
-        room.response = libc::seccomp_notif_resp {
+        let mut message = MessageBuffer::empty();
+        message.response = libc::seccomp_notif_resp {
             id: call.id,
             val: 0,
             error: -errno.unwrap_or(0),
             flags: 0,
         };
-        self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut room)
+        self.send_request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut message)
     }
 
     fn set_sync_wake_up(&self) -> io::Result<()> {
@@ -151,19 +152,21 @@ impl Listener {
                 SYNC_WAKE_UP,
             )
         };
-        checked(set)
+        check_result(set)
     }
 
     /// Sends a request with an argument of type `T`. Private, because only the callers above pair
     /// requests with types.
-    fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {
+    fn send_request<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
         // SAFETY: the callers pass pointers to the argument of the request: an id, or a buffer for
         // the largest message of this kernel.
-        let control = || unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, argument) };
+        let send_request =
+            || unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, argument) };
         loop {
-            match checked(control()) {
-                // A signal arrived; an unanswered system call would wait for ever.
+            match check_result(send_request()) {
+                // A signal interrupted the request. Without another attempt, the system call would
+                // wait for ever.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => return done,
             }
@@ -177,7 +180,8 @@ impl AsFd for Listener {
     }
 }
 
-fn checked(result: libc::c_int) -> io::Result<()> {
+/// Converts the result of an `ioctl`.
+fn check_result(result: libc::c_int) -> io::Result<()> {
     if result < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -1,5 +1,5 @@
-//! Numbers that all processes sharing a private directory hand out in ascending order, under a file
-//! lock.
+//! Ascending numbers that several processes share through a file in a private directory, under a
+//! file lock.
 
 use crate::private_dir::{PrivateDir, is_linked};
 use rustix::event::{Timespec, poll};
@@ -8,29 +8,29 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Attempts to take a lock: first with a yield in between, then with a pause. A holder needs
-/// microseconds unless it was stopped, and a call must not wait for a stopped process.
+/// The number of attempts to take a lock: first with a yield in between, then with a pause. Usually
+/// a process holds the lock for microseconds. A call must not wait for a stopped process.
 const MAX_LOCK_TRIES: u32 = 300;
 
-/// Attempts without a pause. A yield can take as long as a pause on a busy machine.
+/// The number of attempts with a yield. On a busy machine, a yield can take as long as a pause.
 const MAX_YIELDS: u32 = 100;
 
-/// Nanoseconds of a pause.
+/// The length of a pause in nanoseconds.
 const PAUSE_NANOS: i64 = 1_000_000;
 
-/// The largest number of bytes that a counter's file has.
+/// The largest size of a counter's file in bytes.
 const MAX_BYTES: usize = 64;
 
 /// Stands for an unknown number.
 const UNKNOWN_NUMBER: &str = "?";
 
-/// A counter's file, locked until this is dropped.
+/// A counter with its file, which is locked until the value is dropped.
 #[derive(Debug)]
 pub struct Counter {
     file: File,
     /// The next number; `None` if unknown.
     pub next: Option<u64>,
-    /// Bytes that the numbered files occupy, or more; `None` if unknown.
+    /// An upper bound of the size of the numbered files in bytes; `None` if unknown.
     pub used: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Counter {
         })
     }
 
-    /// Writes the numbers. An unknown `used` leaves the former one in the file.
+    /// Writes the numbers. If `used` is unknown, its former value stays in the file.
     pub fn write(&self) -> io::Result<()> {
         let mut text = match self.next {
             Some(next) => format!("{next:020}\n"),

@@ -1,9 +1,10 @@
-//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the
-//! process it was opened for.
+//! A handle to a process (a pidfd). Unlike a pid, the handle always refers to the process for which
+//! it was opened.
 //!
-//! A system that refuses pidfds (gVisor, kernels before 5.3, a filter of system calls) gets a
-//! substitute: the pid with the start time of the process. It has no descriptor to wait for, and a
-//! process that ends and whose pid is reused between the comparison and the signal is not noticed.
+//! If the system refuses pidfds (gVisor, kernels before 5.3, a filter of system calls), the handle
+//! is the pid with the start time of the process. Such a handle has no descriptor to wait for. If
+//! the pid is reused between the check of the start time and the signal, the signal reaches the
+//! wrong process.
 
 use crate::{ProcessInfo, pidfd};
 use rustix::io::Errno;
@@ -18,7 +19,7 @@ pub struct ProcessHandle {
     kind: HandleKind,
 }
 
-/// How the process is recognised.
+/// The data that identifies the process.
 #[derive(Debug)]
 enum HandleKind {
     /// The kernel's handle.
@@ -28,7 +29,7 @@ enum HandleKind {
 }
 
 impl ProcessHandle {
-    /// Opens the process that has this pid at the moment.
+    /// Opens the process that has this pid now.
     ///
     /// # Errors
     /// There is no such process.
@@ -48,7 +49,7 @@ impl ProcessHandle {
         Ok(Self { pid, kind })
     }
 
-    /// Sends a signal, given by number.
+    /// Sends the signal with this number.
     ///
     /// # Errors
     /// The process has ended, the permission is missing, or the signal does not exist.

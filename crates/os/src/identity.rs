@@ -9,14 +9,14 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-/// One process of one boot and one pid namespace, unambiguous even if its pid is reused. Its
-/// [`fmt::Display`] form can be part of a file name, and can be parsed again.
+/// Identifies one process, even if its pid is reused later. The [`fmt::Display`] form can be part
+/// of a file name, and can be parsed again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessIdentity {
-    /// Process ID, as seen in its own namespace.
+    /// The process id in the process's own pid namespace.
     pub pid: i32,
-    /// Clock ticks between boot and its start; 0 if that could not be read.
+    /// The start of the process in clock ticks after boot; 0 if unknown.
     pub start_time: u64,
     /// The kernel's boot ID; empty if the system has none.
     pub boot: String,
@@ -34,7 +34,7 @@ impl ProcessIdentity {
         )
     }
 
-    /// Returns the process that has this pid now; `None` if there is none, or without `/proc`.
+    /// Returns the process that has this pid now. `None` if no process has it, or without `/proc`.
     pub fn of(pid: i32) -> Option<Self> {
         Some(Self::new(pid, ProcessInfo::read(pid)?.start_time))
     }
@@ -53,8 +53,8 @@ impl ProcessIdentity {
     /// True if the process belongs to this boot and pid namespace, so that its pid and start time
     /// are meaningful.
     pub fn is_local(&self) -> bool {
-        let here = Self::new(self.pid, self.start_time);
-        (&self.boot, self.namespace) == (&here.boot, here.namespace)
+        let current = Self::new(self.pid, self.start_time);
+        (&self.boot, self.namespace) == (&current.boot, current.namespace)
     }
 
     /// Returns the process's entry in `/proc`; `None` if the process has ended, even if its pid was
@@ -72,11 +72,11 @@ impl ProcessIdentity {
     /// True if the process is certainly dead. False for processes of other namespaces, and if
     /// `/proc` cannot be read.
     pub fn is_dead(&self) -> bool {
-        let here = Self::new(self.pid, self.start_time);
-        if self.boot != here.boot {
+        let current = Self::new(self.pid, self.start_time);
+        if self.boot != current.boot {
             return true;
         }
-        self.namespace == here.namespace
+        self.namespace == current.namespace
             && !self.is_alive()
             && fs::metadata("/proc/self/stat").is_ok()
     }
@@ -95,8 +95,8 @@ impl ProcessIdentity {
     /// The process has ended, or the permission is missing.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let handle = ProcessHandle::open(self.pid)?;
-        // If the pid was reused before this check, the check fails. If it is reused later, the
-        // pidfd refers to the dead process.
+        // If the pid was reused before this check, the check fails. If the pid is reused later, the
+        // handle refers to the dead process.
         if !self.is_alive() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -148,7 +148,7 @@ impl fmt::Display for NotAnIdentity {
 
 impl std::error::Error for NotAnIdentity {}
 
-/// Returns the pid namespace of this process.
+/// Returns the inode of this process's pid namespace; 0 if the system has none.
 fn namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())

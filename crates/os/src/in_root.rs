@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// True if `path` exists for a process with the root directory `root`: absolute symbolic links, and
-/// `..`, stay below it. False if the system cannot tell.
+/// True if `path` exists for a process with the root directory `root`, where absolute symbolic
+/// links and `..` stay below the root. False if the lookup is not possible.
 #[cfg(target_os = "linux")]
 pub fn exists_in_root(root: &Path, path: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
@@ -15,7 +15,7 @@ pub fn exists_in_root(root: &Path, path: &Path) -> bool {
     })
 }
 
-/// There are no other roots to look into.
+/// Returns false: only Linux supports the lookup.
 #[cfg(not(target_os = "linux"))]
 pub fn exists_in_root(_: &Path, _: &Path) -> bool {
     false

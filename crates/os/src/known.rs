@@ -1,4 +1,4 @@
-//! Looks up files in the kernel's caches only, so that neither a hung file system nor an
+//! Looks up paths in the kernel's caches only, so that neither a hung file system nor an
 //! automounter blocks the caller.
 
 use rustix::fs::OFlags;
@@ -13,8 +13,8 @@ const MAX_TRIES: usize = 8;
 /// Opens a path with `O_PATH` and these flags.
 ///
 /// # Errors
-/// `ENOENT` and `ENOTDIR` if the kernel knows that the path does not exist. Another error if a file
-/// system would have to be asked, or the system does not support the lookup.
+/// `ENOENT` and `ENOTDIR` if the kernel knows that the path does not exist. Another error if the
+/// kernel would have to ask the file system, or does not support the lookup.
 #[cfg(target_os = "linux")]
 pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, Mode, ResolveFlags, openat2};
@@ -22,7 +22,7 @@ pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     retry_on_eagain(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED))
 }
 
-/// Fails: only Linux supports the lookup.
+/// Returns an error: only Linux supports the lookup.
 #[cfg(not(target_os = "linux"))]
 pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::OPNOTSUPP)
@@ -31,14 +31,14 @@ pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
 /// Repeats the lookup while the kernel answers `EAGAIN`.
 #[cfg(target_os = "linux")]
 fn retry_on_eagain<T>(mut lookup: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-    let mut answer = lookup();
+    let mut result = lookup();
     for _ in 1..MAX_TRIES {
-        if !matches!(answer, Err(Errno::AGAIN)) {
+        if !matches!(result, Err(Errno::AGAIN)) {
             break;
         }
-        answer = lookup();
+        result = lookup();
     }
-    answer
+    result
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -49,12 +49,12 @@ mod tests {
     fn lookup_is_repeated_only_after_eagain() {
         let asked = |answers: &[Result<u8, Errno>]| {
             let mut count = 0;
-            let answer = retry_on_eagain(|| {
-                let answer = answers[count.min(answers.len() - 1)];
+            let result = retry_on_eagain(|| {
+                let result = answers[count.min(answers.len() - 1)];
                 count += 1;
-                answer
+                result
             });
-            (answer, count)
+            (result, count)
         };
         assert_eq!(
             asked(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(1)]),

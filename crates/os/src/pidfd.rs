@@ -1,4 +1,4 @@
-//! The system calls on pidfds; everywhere but on Linux they are refused.
+//! The system calls on pidfds. On other systems than Linux, they fail with `ENOSYS`.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -1,5 +1,5 @@
-//! A directory that only the user can access: mode 0700, files 0600. Opening it follows no symbolic
-//! link.
+//! A directory that only the user can access: mode 0700, files 0600. Symbolic links in its path are
+//! not followed.
 //!
 //! All operations go through a descriptor of the directory, so that no other process can replace it
 //! (TOCTOU).
@@ -13,10 +13,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The mode of directories. Opening restores it if it was changed.
+/// The mode of directories. [`PrivateDir::create`] restores the mode if it was changed.
 const PRIVATE_MODE: Mode = Mode::RWXU;
 
-/// How directories are opened.
+/// The flags for opening a directory.
 const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
@@ -29,18 +29,18 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens `below` under `root`, component by component, and creates missing directories. `root`
-    /// is the caller's choice and may be a symbolic link. Below it, a symbolic link or a directory
-    /// of another user is an error.
+    /// Opens the directory with the path components `below` under `root`, and creates missing
+    /// directories. `root` is the caller's choice and may be a symbolic link. Below `root`, a
+    /// symbolic link or a directory of another user is an error.
     pub fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
         let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
         Self::walk(root, &below, true)
     }
 
-    /// Creates a private directory; only the last component of `directory` is below the root.
+    /// Opens `directory`, and creates it if it is missing. Its parent directory counts as the root.
     pub fn create_at(directory: &Path) -> io::Result<Self> {
         let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
-            return Err(not_ours("it has no parent directory"));
+            return Err(refused("it has no parent directory"));
         };
         Self::walk(root, &[name], true)
     }
@@ -51,9 +51,9 @@ impl PrivateDir {
         Self::walk(root, &below, false)
     }
 
-    fn walk(root: &Path, below: &[&OsStr], make: bool) -> io::Result<Self> {
+    fn walk(root: &Path, below: &[&OsStr], create_missing: bool) -> io::Result<Self> {
         let opened = match fs::open(root, DIRECTORY_FLAGS, Mode::empty()) {
-            Err(Errno::NOENT) if make => {
+            Err(Errno::NOENT) if create_missing => {
                 DirBuilder::new().recursive(true).mode(0o700).create(root)?;
                 fs::open(root, DIRECTORY_FLAGS, Mode::empty())
             }
@@ -65,10 +65,10 @@ impl PrivateDir {
         };
         below
             .iter()
-            .try_fold(first, |dir, name| dir.below(name, make))
+            .try_fold(first, |dir, name| dir.open_below(name, create_missing))
     }
 
-    fn below(&self, name: &OsStr, make: bool) -> io::Result<Self> {
+    fn open_below(&self, name: &OsStr, create_missing: bool) -> io::Result<Self> {
         let open = || {
             fs::openat(
                 &self.fd,
@@ -78,21 +78,23 @@ impl PrivateDir {
             )
         };
         let opened = match open() {
-            Err(Errno::NOENT) if make => match fs::mkdirat(&self.fd, name, PRIVATE_MODE) {
-                Ok(()) | Err(Errno::EXIST) => open(),
-                Err(error) => return Err(error.into()),
-            },
+            Err(Errno::NOENT) if create_missing => {
+                match fs::mkdirat(&self.fd, name, PRIVATE_MODE) {
+                    Ok(()) | Err(Errno::EXIST) => open(),
+                    Err(error) => return Err(error.into()),
+                }
+            }
             opened => opened,
         };
         let fd = opened.map_err(|error| match error {
-            Errno::LOOP | Errno::NOTDIR => not_ours("it is a link, or not a directory"),
+            Errno::LOOP | Errno::NOTDIR => refused("it is a link, or not a directory"),
             other => other.into(),
         })?;
         let stat = fs::fstat(&fd)?;
         if stat.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(not_ours("it belongs to another user"));
+            return Err(refused("it belongs to another user"));
         }
-        if make && Mode::from_raw_mode(stat.st_mode) != PRIVATE_MODE {
+        if create_missing && Mode::from_raw_mode(stat.st_mode) != PRIVATE_MODE {
             fs::fchmod(&fd, PRIVATE_MODE)?;
         }
         let path = self.path.join(name);
@@ -107,13 +109,19 @@ impl PrivateDir {
     /// Creates and opens a subdirectory; an error if it exists.
     pub fn make_dir(&self, name: &str) -> io::Result<Self> {
         fs::mkdirat(&self.fd, name, PRIVATE_MODE)?;
-        self.below(name.as_ref(), false)
+        self.open_below(name.as_ref(), false)
     }
 
     /// Renames this directory within `parent`; an error if the new name exists.
     pub fn rename_in(&mut self, parent: &Self, name: &str) -> io::Result<()> {
-        let own = self.path.file_name().unwrap_or_default();
-        fs::renameat_with(&parent.fd, own, &parent.fd, name, RenameFlags::NOREPLACE)?;
+        let old_name = self.path.file_name().unwrap_or_default();
+        fs::renameat_with(
+            &parent.fd,
+            old_name,
+            &parent.fd,
+            name,
+            RenameFlags::NOREPLACE,
+        )?;
         self.path.set_file_name(name);
         Ok(())
     }
@@ -159,7 +167,7 @@ impl PrivateDir {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
         if !file.metadata()?.is_file() {
-            return Err(not_ours("it is not a regular file"));
+            return Err(refused("it is not a regular file"));
         }
         Ok(file)
     }
@@ -171,7 +179,7 @@ impl PrivateDir {
             .write_draft(&draft, bytes)
             .and_then(|()| self.rename(&draft, name));
         if written.is_err() {
-            // Report the first error, not that of the cleanup.
+            // The first error is reported, not an error of this cleanup.
             let _ = self.remove(&draft);
         }
         written
@@ -201,7 +209,7 @@ impl PrivateDir {
         self.read(name)?.metadata()
     }
 
-    /// Returns the disk space of a file in bytes.
+    /// Returns the length of a file in bytes; 0 if it is missing.
     pub fn size(&self, name: &str) -> u64 {
         fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
             .map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
@@ -224,16 +232,16 @@ impl PrivateDir {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
-            // Some file systems do not tell the type.
-            let is_it = entry.file_type() == kind || entry.file_type() == FileType::Unknown;
-            if is_it && let Ok(name) = CStr::to_str(entry.file_name()) {
+            // Some file systems do not report the type; such an entry is included.
+            let has_kind = entry.file_type() == kind || entry.file_type() == FileType::Unknown;
+            if has_kind && let Ok(name) = CStr::to_str(entry.file_name()) {
                 names.push(name.to_owned());
             }
         }
         Ok(names)
     }
 
-    /// Returns the bytes of the file system that are available to this user.
+    /// Returns the free space of the file system in bytes, as far as this user may use it.
     pub fn free(&self) -> io::Result<u64> {
         let stat = fs::fstatvfs(&self.fd)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
@@ -259,7 +267,8 @@ pub fn is_linked(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }
 
-fn not_ours(why: &str) -> io::Error {
+/// Returns the error for a directory or file that is not safe to use.
+fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Larger than most of these files, so that one read is enough.
+/// The size of the first buffer in bytes. Most files of `/proc` are smaller, so one read is enough.
 const USUAL_BYTES: usize = 4096;
 
 /// Reads a file of `/proc`. Such a file reports no size, so `std::fs::read` would need many small

@@ -1,4 +1,5 @@
-//! Reads information about one process from `/proc`, with a fallback without it.
+//! Reads information about one process from `/proc`. [`ProcessInfo::of_child`] also works without
+//! `/proc`.
 //!
 //! A process may end, and its pid may be reused, right after the read. To signal a process safely,
 //! use a [`ProcessHandle`](crate::ProcessHandle).
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 pub struct ProcessInfo {
     /// Process id.
     pub pid: i32,
-    /// Pid of its parent.
+    /// The pid of the parent process.
     pub parent: i32,
     /// Process group.
     pub group: i32,
@@ -65,10 +66,10 @@ impl ProcessInfo {
         })
     }
 
-    /// True if certainly no process has this pid, or a zombie has it.
+    /// True if the process is a zombie, or certainly no process has this pid.
     pub fn has_ended(pid: i32) -> bool {
         let signalled = Pid::from_raw(pid).map(test_kill_process);
-        // `/proc` may not show processes of another user.
+        // A missing file is no proof: `/proc` may hide processes of other users.
         let is_missing = signalled.is_none_or(|found| found == Err(Errno::SRCH));
         is_missing || Self::read(pid).is_some_and(|process| process.zombie)
     }
@@ -79,11 +80,13 @@ impl ProcessInfo {
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // The index 0 is the state, field 3 of proc(5).
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
         let state = *fields.first()?;
         Some(Self {
             pid,
-            // If only the main thread of a process has ended, the process has the same state.
+            // A process whose main thread alone has ended also has this state; field 17 is the
+            // number of its threads.
             zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
             // A process that a debugger stopped has the state `t`.
             stopped: state == "T",

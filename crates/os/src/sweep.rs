@@ -1,5 +1,6 @@
-//! Sweeps of old data in all sessions below a directory, in steps of bounded cost. A file has the
-//! position, so that the next process continues where the last one ended.
+//! Sweeps of old data in all sessions (the subdirectories of a directory), in steps of bounded
+//! cost. An item is a numbered file or directory of a session. A file stores the position of the
+//! sweep, so that the next process continues there.
 
 use crate::counter::lock_file;
 use crate::private_dir::PrivateDir;
@@ -7,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// The largest number of bytes that a position takes.
+/// The largest size of the progress file in bytes.
 const MAX_BYTES: usize = 512;
 
 /// Stands for an unknown number.
@@ -18,14 +19,14 @@ const UNKNOWN_NUMBER: &str = "?";
 pub struct SweepProgress {
     /// When the last step began.
     pub stepped_at: u64,
-    /// Bytes of all items: counted by the last complete sweep, and accounted since. `None` if no
-    /// sweep was completed yet.
+    /// The size of all items in bytes: counted by the last complete sweep, and updated by
+    /// [`Self::account`]. `None` before the first complete sweep.
     pub total: Option<u64>,
-    /// Bytes of the items before the position.
+    /// The size in bytes of the items before the position of the current sweep.
     pub counted: u64,
-    /// The total when items were last removed because of it.
+    /// [`Self::total`] after items were last removed because it was too large.
     pub pruned_to: u64,
-    /// The next item.
+    /// The number of the next item.
     number: u64,
     /// The session of the next item.
     session: String,
@@ -34,11 +35,11 @@ pub struct SweepProgress {
 /// The outcome of a step in one session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Visit {
-    /// The number of items that were looked at.
+    /// The number of examined items.
     pub items: u64,
-    /// Bytes of the items that stay.
+    /// The size in bytes of the examined items that were not removed.
     pub bytes: u64,
-    /// The first item that the step did not look at, if there is one.
+    /// The first item that was not examined, if there is one.
     pub next: Option<u64>,
 }
 
@@ -58,11 +59,11 @@ impl SweepProgress {
     pub fn read(dir: &PrivateDir, name: &str) -> Self {
         let file = dir.read(name);
         file.ok()
-            .and_then(|file| Self::of(&file))
+            .and_then(|file| Self::parse(&file))
             .unwrap_or_default()
     }
 
-    /// Changes the progress under a lock.
+    /// Changes the progress under a lock. Returns the result of `change`.
     ///
     /// # Errors
     /// The file cannot be locked or written.
@@ -72,23 +73,24 @@ impl SweepProgress {
         change: impl FnOnce(&mut Self) -> T,
     ) -> io::Result<T> {
         let file = lock_file(dir, name)?;
-        let before = Self::of(&file).unwrap_or_default();
+        let before = Self::parse(&file).unwrap_or_default();
         let mut progress = before.clone();
         let value = change(&mut progress);
         if progress != before {
-            // In place, so that a full disk does not prevent it.
+            // The write is in place, so that a full disk does not prevent it.
             file.write_all_at(progress.text().as_bytes(), 0)?;
         }
         Ok(value)
     }
 
-    /// True if a step is due. A step in the future does not count: the clock was set back.
+    /// True if a step is due. A last step in the future does not count: the clock was set back.
     pub fn is_due(&self, bounds: SweepBounds) -> bool {
         let age = bounds.now.checked_sub(self.stepped_at);
         age.is_none_or(|age| age >= bounds.interval)
     }
 
-    /// Adds the bytes of an item to the total, or subtracts those of a removed one.
+    /// Adds `bytes` to the total size, for the item `number`. `bytes` is negative for a removed
+    /// item.
     pub fn account(&mut self, session: &str, number: u64, bytes: i64) {
         self.total = self.total.map(|it| it.saturating_add_signed(bytes));
         if (session, number) < (&self.session, self.number) {
@@ -97,8 +99,8 @@ impl SweepProgress {
     }
 
     /// Makes the next step of the sweep over the subdirectories of `dir`, if one is due. `visit`
-    /// sweeps at most a number of items of one session, from an item on. Returns whether the step
-    /// completed a sweep of all sessions.
+    /// gets the session, the number of the first item, and the largest number of items to sweep.
+    /// Returns true if the step completed a sweep of all sessions.
     ///
     /// # Errors
     /// The sessions cannot be listed, or the position cannot be stored.
@@ -108,32 +110,33 @@ impl SweepProgress {
         bounds: SweepBounds,
         mut visit: impl FnMut(&str, u64, u64) -> Visit,
     ) -> io::Result<bool> {
-        // Written before the step, so that only one of several processes makes it.
-        let from = Self::update(dir, name, |progress| {
+        // The time is written before the step, so that only one of several processes makes the
+        // step.
+        let position = Self::update(dir, name, |progress| {
             let is_due = progress.is_due(bounds);
             is_due.then(|| {
                 progress.stepped_at = bounds.now;
                 progress.clone()
             })
         })?;
-        let Some(from) = from else {
+        let Some(position) = position else {
             return Ok(false);
         };
-        let mut rest = bounds.items;
+        let mut remaining = bounds.items;
         for session in dir.directories()? {
-            let first = match session.cmp(&from.session) {
+            let first = match session.cmp(&position.session) {
                 std::cmp::Ordering::Less => continue,
-                std::cmp::Ordering::Equal => from.number,
+                std::cmp::Ordering::Equal => position.number,
                 std::cmp::Ordering::Greater => 0,
             };
             if first == u64::MAX {
                 continue;
             }
-            if rest == 0 {
+            if remaining == 0 {
                 return Ok(false);
             }
-            let visited = visit(&session, first, rest);
-            rest = rest.saturating_sub(visited.items.max(1));
+            let visited = visit(&session, first, remaining);
+            remaining = remaining.saturating_sub(visited.items.max(1));
             Self::update(dir, name, |progress| {
                 progress.session = session;
                 progress.number = visited.next.unwrap_or(u64::MAX);
@@ -165,10 +168,10 @@ impl SweepProgress {
         format!("{stepped_at} {total} {counted} {pruned_to} {number} {session}\n")
     }
 
-    fn of(file: &File) -> Option<Self> {
+    fn parse(file: &File) -> Option<Self> {
         let mut bytes = [0; MAX_BYTES];
         let length = file.read_at(&mut bytes, 0).ok()?;
-        // A former, longer text may follow the line.
+        // The rest of a former, longer text may follow the line.
         let (line, _) = str::from_utf8(&bytes[..length]).ok()?.split_once('\n')?;
         let mut words = line.splitn(6, ' ');
         let mut number = || words.next()?.parse().ok();

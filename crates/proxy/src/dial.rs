@@ -1,7 +1,7 @@
 //! Connects to allowed targets.
 
 use crate::refusals::Refusals;
-use crate::relay::within;
+use crate::relay::with_timeout;
 use crate::rules::{AllowedHosts, Host, Target};
 use agent_bash_core::Clock;
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 /// The time limit for resolving a name and connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest answer of a parent proxy to `CONNECT`.
+/// The largest answer of a parent proxy to `CONNECT`, in bytes.
 const MAX_ANSWER_BYTES: usize = 8 * 1024;
 
 /// Resolves names.
@@ -39,19 +39,20 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// The HTTP proxy of the host, which connects to the targets. It resolves names itself.
+/// The HTTP proxy of the host, which connects to the targets in place of this process. The parent
+/// proxy resolves names itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParentProxy {
     address: Target,
     /// The value of `Proxy-Authorization`.
     authorization: Option<String>,
-    /// Names that are connected to without it; `*` for all.
+    /// The names of targets for which the parent proxy is not used; `*` for all.
     exceptions: Vec<String>,
 }
 
 impl ParentProxy {
-    /// Parses a value of `HTTPS_PROXY` and one of `NO_PROXY`. Returns `None` for another kind of
-    /// proxy than `http://`.
+    /// Parses `url`, a value of `HTTPS_PROXY`, and `exceptions`, a value of `NO_PROXY`. Returns
+    /// `None` if the proxy is not `http://`.
     pub fn parse(url: &str, exceptions: &str) -> Option<Self> {
         let rest = url.strip_prefix("http://").unwrap_or(url);
         let rest = rest.trim_end_matches('/');
@@ -62,25 +63,26 @@ impl ParentProxy {
         let trimmed = exceptions
             .split(',')
             .map(|name| name.trim().trim_start_matches('.'));
-        let named = trimmed.filter(|name| !name.is_empty());
+        let names = trimmed.filter(|name| !name.is_empty());
         Some(Self {
             address: Target::parse(address, Some(80))?,
-            authorization: credentials.map(|it| format!("Basic {}", STANDARD.encode(decoded(it)))),
-            exceptions: named.map(str::to_ascii_lowercase).collect(),
+            authorization: credentials
+                .map(|it| format!("Basic {}", STANDARD.encode(percent_decoded(it)))),
+            exceptions: names.map(str::to_ascii_lowercase).collect(),
         })
     }
 
-    fn is_for(&self, target: &Target) -> bool {
+    fn is_used_for(&self, target: &Target) -> bool {
         let host = target.host.to_string();
         !self.exceptions.iter().any(|name| {
-            let above = host.strip_suffix(name.as_str());
-            name == "*" || above.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            let prefix = host.strip_suffix(name.as_str());
+            name == "*" || prefix.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
     }
 }
 
-/// Decodes `%XX`.
-fn decoded(text: &str) -> Vec<u8> {
+/// Decodes percent-encoded bytes (`%XX`).
+fn percent_decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -139,19 +141,24 @@ impl Dialer {
         }
         let connecting = async {
             match &self.parent {
-                Some(parent) if parent.is_for(target) => self.through(parent, target).await.map(Ok),
-                _ => self.directly(target).await,
+                Some(parent) if parent.is_used_for(target) => {
+                    self.connect_through(parent, target).await.map(Ok)
+                }
+                _ => self.connect_directly(target).await,
             }
         };
-        within(&*self.clock, CONNECT_TIMEOUT, connecting).await?
+        with_timeout(&*self.clock, CONNECT_TIMEOUT, connecting).await?
     }
 
-    async fn directly(&self, target: &Target) -> io::Result<Result<TcpStream, NotConnected>> {
+    async fn connect_directly(
+        &self,
+        target: &Target,
+    ) -> io::Result<Result<TcpStream, NotConnected>> {
         let addresses = match &target.host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => self.resolver.resolve(name).await?,
         };
-        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        let mut last_error = io::Error::from(io::ErrorKind::NotFound);
         let mut is_refused = false;
         for address in addresses {
             if !self.allowed.allows_address(address, target.port) {
@@ -163,18 +170,22 @@ impl Dialer {
                     stream.set_nodelay(true)?;
                     return Ok(Ok(stream));
                 }
-                Err(error) => (last, is_refused) = (error, false),
+                Err(error) => (last_error, is_refused) = (error, false),
             }
         }
         Ok(Err(if is_refused {
             NotConnected::Refused
         } else {
-            last.into()
+            last_error.into()
         }))
     }
 
     /// Asks the parent proxy for a tunnel.
-    async fn through(&self, parent: &ParentProxy, target: &Target) -> io::Result<TcpStream> {
+    async fn connect_through(
+        &self,
+        parent: &ParentProxy,
+        target: &Target,
+    ) -> io::Result<TcpStream> {
         let address = (parent.address.host.to_string(), parent.address.port);
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -184,7 +195,7 @@ impl Dialer {
         }
         request.push_str("\r\n");
         stream.write_all(request.as_bytes()).await?;
-        // Byte by byte: what follows the answer belongs to the tunnel.
+        // The answer is read byte by byte, because the bytes after it belong to the tunnel.
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() >= MAX_ANSWER_BYTES {

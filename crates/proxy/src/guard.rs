@@ -1,4 +1,4 @@
-//! Public addresses: those that lead into the internet, not to this machine or its networks.
+//! Public addresses. They lead into the internet, not to this machine or its networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -26,7 +26,7 @@ const SPECIAL_V4: &[([u8; 4], u8)] = &[
     ([240, 0, 0, 0], 4),
 ];
 
-/// Networks within the global unicast addresses (`2000::/3`) that are not public.
+/// IPv6 networks that are not public, within the global unicast addresses (`2000::/3`).
 const SPECIAL_V6: &[(Ipv6Addr, u8)] = &[
     // IETF protocols, with Teredo, which wraps an IPv4 address.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
@@ -39,7 +39,8 @@ const SPECIAL_V6: &[(Ipv6Addr, u8)] = &[
 /// The prefix of NAT64, whose last four bytes are an IPv4 address.
 const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
-/// True if the address is public. An address that wraps an IPv4 address is public if that one is.
+/// True if the address is public. An IPv6 address that contains an IPv4 address is public if the
+/// IPv4 address is public.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),

@@ -6,7 +6,8 @@ use httparse::{EMPTY_HEADER, Header, Request, Status};
 /// The largest number of header fields.
 const MAX_FIELDS: usize = 100;
 
-/// Fields that concern one connection only; `Host` and `Connection` are written anew.
+/// Fields that concern one connection only, and are not forwarded. The proxy writes its own `Host`
+/// and `Connection`.
 const HOP_FIELDS: [&str; 9] = [
     "host",
     "connection",
@@ -37,8 +38,8 @@ pub(crate) enum Body {
 pub(crate) enum RequestHead {
     /// A tunnel.
     Connect(Target),
-    /// A request that is passed on. `bytes` is the head for the server, which closes the connection
-    /// after its response.
+    /// A request that is forwarded. `bytes` is the head for the server, which asks the server to
+    /// close the connection after its response.
     Forward {
         target: Target,
         bytes: Vec<u8>,
@@ -68,9 +69,9 @@ impl RequestHead {
             return Ok(Some((Self::Connect(target), length)));
         }
         let (target, path) = split_uri(uri)?;
-        let body = body(request.headers, version)?;
-        let expects = one(request.headers, "expect")?;
-        let expects_continue = match expects {
+        let body = body_framing(request.headers, version)?;
+        let expectation = single_value(request.headers, "expect")?;
+        let expects_continue = match expectation {
             None => false,
             Some(value) if value.eq_ignore_ascii_case(b"100-continue") => true,
             Some(_) => return Err(BadRequest),
@@ -79,13 +80,13 @@ impl RequestHead {
             80 => target.host.to_string(),
             _ => target.to_string(),
         };
-        let start =
+        let first_lines =
             format!("{method} {path} HTTP/1.{version}\r\nHost: {host}\r\nConnection: close\r\n");
-        let mut head = start.into_bytes();
-        let named = connection_options(request.headers);
+        let mut head = first_lines.into_bytes();
+        let connection_options = connection_options(request.headers);
         for field in request.headers.iter() {
             let name = field.name.to_ascii_lowercase();
-            if HOP_FIELDS.contains(&name.as_str()) || named.contains(&name) {
+            if HOP_FIELDS.contains(&name.as_str()) || connection_options.contains(&name) {
                 continue;
             }
             head.extend_from_slice(field.name.as_bytes());
@@ -123,8 +124,8 @@ fn split_uri(uri: &str) -> Result<(Target, String), BadRequest> {
     Ok((target, path))
 }
 
-/// Returns the value of a field that may occur once.
-fn one<'a>(fields: &[Header<'a>], name: &str) -> Result<Option<&'a [u8]>, BadRequest> {
+/// Returns the value of a field. Refuses a field that occurs more than once.
+fn single_value<'a>(fields: &[Header<'a>], name: &str) -> Result<Option<&'a [u8]>, BadRequest> {
     let mut values = fields
         .iter()
         .filter(|field| field.name.eq_ignore_ascii_case(name));
@@ -136,9 +137,9 @@ fn one<'a>(fields: &[Header<'a>], name: &str) -> Result<Option<&'a [u8]>, BadReq
 }
 
 /// Returns the framing of the body. Refuses a body that two programs could frame differently.
-fn body(fields: &[Header<'_>], version: u8) -> Result<Body, BadRequest> {
-    let chunked = one(fields, "transfer-encoding")?;
-    let length = one(fields, "content-length")?;
+fn body_framing(fields: &[Header<'_>], version: u8) -> Result<Body, BadRequest> {
+    let chunked = single_value(fields, "transfer-encoding")?;
+    let length = single_value(fields, "content-length")?;
     match (chunked, length) {
         (None, None) => Ok(Body::Length(0)),
         (Some(value), None) if version == 1 && value.eq_ignore_ascii_case(b"chunked") => {
@@ -153,12 +154,13 @@ fn body(fields: &[Header<'_>], version: u8) -> Result<Body, BadRequest> {
     }
 }
 
-/// Returns the fields that `Connection` names. The fields that frame the body remain.
+/// Returns the names of the fields that `Connection` lists, which are not forwarded. The fields
+/// that frame the body are never among them.
 fn connection_options(fields: &[Header<'_>]) -> Vec<String> {
-    let own = fields
+    let connection_fields = fields
         .iter()
         .filter(|field| field.name.eq_ignore_ascii_case("connection"));
-    let values = own.flat_map(|field| field.value.split(|b| *b == b','));
+    let values = connection_fields.flat_map(|field| field.value.split(|b| *b == b','));
     let names = values.map(|name| String::from_utf8_lossy(name).trim().to_ascii_lowercase());
     names
         .filter(|name| name != "content-length" && name != "transfer-encoding")

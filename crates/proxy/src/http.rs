@@ -2,7 +2,7 @@
 
 use crate::dial::{Dialer, NotConnected};
 use crate::head::{BadRequest, Body, RequestHead};
-use crate::relay::{HEAD_TIMEOUT, copy, idle, relay, within};
+use crate::relay::{HEAD_TIMEOUT, copy, idle, relay, with_timeout};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -11,16 +11,16 @@ use tokio::net::TcpStream;
 /// The largest head of a request.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The longest line with the length of a chunk, and the longest trailer.
+/// The longest line with the length of a chunk, and the largest size of all trailers.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// Serves one request, or one tunnel.
 pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<()> {
     let mut buffer = Vec::new();
     let clock = &*dialer.clock;
-    let head = within(clock, HEAD_TIMEOUT, read_head(&mut client, &mut buffer)).await?;
+    let head = with_timeout(clock, HEAD_TIMEOUT, read_head(&mut client, &mut buffer)).await?;
     let Ok(head) = head else {
-        return answer(&mut client, "400 Bad Request").await;
+        return respond(&mut client, "400 Bad Request").await;
     };
     let target = match &head {
         RequestHead::Connect(target) | RequestHead::Forward { target, .. } => target,
@@ -29,11 +29,11 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
         Ok(server) => server,
         Err(NotConnected::Refused) => {
             let status = format!("403 Not allowed by sandbox.network: {target}");
-            return answer(&mut client, &status).await;
+            return respond(&mut client, &status).await;
         }
         Err(NotConnected::Failed(error)) => {
             let status = format!("502 Cannot reach {target}: {error}");
-            return answer(&mut client, &status).await;
+            return respond(&mut client, &status).await;
         }
     };
     match head {
@@ -57,12 +57,12 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
             let (from_client, mut to_client) = client.split();
             let (mut from_server, mut to_server) = server.split();
             let count = AtomicU64::new(0);
-            let mut from_client = io_chain(&buffer, from_client);
+            let mut from_client = reader_of_both(&buffer, from_client);
             let request = send_body(&mut from_client, &mut to_server, body, &count);
             let response = copy(&mut from_server, &mut to_client, &count);
-            // The response ends the connection. Bytes after the body are never read, so a second
-            // request reaches no server.
-            let both = async {
+            // The end of the response ends the connection. Bytes after the body are never read, so
+            // a second request never reaches a server.
+            let exchange = async {
                 tokio::pin!(response);
                 tokio::select! {
                     done = &mut response => return done,
@@ -71,7 +71,7 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
                 response.await
             };
             tokio::select! {
-                done = both => done,
+                done = exchange => done,
                 () = idle(clock, &count) => Err(io::ErrorKind::TimedOut.into()),
             }
         }
@@ -79,11 +79,14 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
 }
 
 /// Returns a reader of `first` and then `rest`.
-fn io_chain<'a>(first: &'a [u8], rest: impl AsyncRead + Unpin + 'a) -> impl AsyncRead + Unpin + 'a {
+fn reader_of_both<'a>(
+    first: &'a [u8],
+    rest: impl AsyncRead + Unpin + 'a,
+) -> impl AsyncRead + Unpin + 'a {
     first.chain(rest)
 }
 
-/// Reads a head. `buffer` then has the bytes after the head.
+/// Reads the head of a request. Afterwards, `buffer` has the bytes that follow the head.
 async fn read_head(
     client: &mut TcpStream,
     buffer: &mut Vec<u8>,
@@ -103,8 +106,8 @@ async fn read_head(
     }
 }
 
-/// Answers without a server.
-async fn answer(client: &mut TcpStream, status: &str) -> io::Result<()> {
+/// Sends a response of the proxy itself, with the status as its text.
+async fn respond(client: &mut TcpStream, status: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{status}\n",
         status.len() + 1
@@ -121,7 +124,7 @@ async fn send_body(
     count: &AtomicU64,
 ) -> io::Result<()> {
     match body {
-        Body::Length(length) => send(from, to, length, count).await,
+        Body::Length(length) => copy_exactly(from, to, length, count).await,
         Body::Chunked => loop {
             let line = read_line(from).await?;
             let size = chunk_size(&line)?;
@@ -140,7 +143,7 @@ async fn send_body(
                     }
                 }
             }
-            send(from, to, size, count).await?;
+            copy_exactly(from, to, size, count).await?;
             if !read_line(from).await?.is_empty() {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -149,8 +152,8 @@ async fn send_body(
     }
 }
 
-/// Copies this number of bytes.
-async fn send(
+/// Copies `length` bytes.
+async fn copy_exactly(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     mut length: u64,
@@ -158,8 +161,8 @@ async fn send(
 ) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     while length > 0 {
-        let most = usize::try_from(length).map_or(buffer.len(), |it| it.min(buffer.len()));
-        let read = from.read(&mut buffer[..most]).await?;
+        let chunk_bytes = usize::try_from(length).map_or(buffer.len(), |it| it.min(buffer.len()));
+        let read = from.read(&mut buffer[..chunk_bytes]).await?;
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -170,7 +173,7 @@ async fn send(
     Ok(())
 }
 
-/// Reads a line that ends with CRLF, byte by byte; returns it without its end.
+/// Reads a line that ends with CRLF, byte by byte. Returns the line without the CRLF.
 async fn read_line(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     while line.len() <= MAX_LINE_BYTES {

@@ -1,8 +1,8 @@
 //! A proxy for sandboxed commands: HTTP `CONNECT`, plain HTTP and SOCKS5, for listed hosts only.
 //!
-//! The listener may be of another network namespace; connections are made from this process's.
-//! Bounded: connections, the size of a head, and the time of a head, a connection attempt and an
-//! idle connection.
+//! The listener may belong to another network namespace. The proxy connects from the namespace of
+//! its own process. The number of connections and the size of a request's head are limited. Reading
+//! a head, connecting, and idle connections have time limits.
 
 mod dial;
 mod guard;

@@ -2,7 +2,7 @@
 
 use crate::dial::{Dialer, ParentProxy, Resolver};
 use crate::refusals::Refusals;
-use crate::relay::{HEAD_TIMEOUT, within};
+use crate::relay::{HEAD_TIMEOUT, with_timeout};
 use crate::rules::AllowedHosts;
 use crate::{http, socks};
 use agent_bash_core::Clock;
@@ -78,7 +78,7 @@ impl Proxy {
         client.set_nodelay(true)?;
         let mut first = [0];
         let peeked = client.peek(&mut first);
-        within(&*self.dialer.clock, HEAD_TIMEOUT, peeked).await?;
+        with_timeout(&*self.dialer.clock, HEAD_TIMEOUT, peeked).await?;
         match first[0] {
             socks::PROTOCOL_VERSION => socks::serve(&self.dialer, client).await,
             _ => http::serve(&self.dialer, client).await,

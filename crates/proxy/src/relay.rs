@@ -10,14 +10,14 @@ use tokio::net::TcpStream;
 /// The size of the buffer of each direction.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The time limit for a head, from the start of the connection.
+/// The time limit for receiving a request's head, from the start of the connection.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a connection may be idle.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Completes `work`, or fails after `limit`.
-pub(crate) async fn within<T>(
+pub(crate) async fn with_timeout<T>(
     clock: &dyn Clock,
     limit: Duration,
     work: impl Future<Output = io::Result<T>>,
@@ -37,35 +37,36 @@ pub(crate) async fn relay(
 ) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
-    let count = AtomicU64::new(0);
-    let both = async {
+    let copied_bytes = AtomicU64::new(0);
+    let copying = async {
         tokio::try_join!(
-            copy(&mut from_client, &mut to_server, &count),
-            copy(&mut from_server, &mut to_client, &count),
+            copy(&mut from_client, &mut to_server, &copied_bytes),
+            copy(&mut from_server, &mut to_client, &copied_bytes),
         )
     };
     tokio::select! {
-        done = both => done.map(drop),
-        () = idle(clock, &count) => Err(io::ErrorKind::TimedOut.into()),
+        done = copying => done.map(drop),
+        () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-/// Returns when the count has not changed for [`IDLE_TIMEOUT`].
-pub(crate) async fn idle(clock: &dyn Clock, count: &AtomicU64) {
+/// Returns when `copied_bytes` has not changed for [`IDLE_TIMEOUT`].
+pub(crate) async fn idle(clock: &dyn Clock, copied_bytes: &AtomicU64) {
     loop {
-        let before = count.load(Ordering::Relaxed);
+        let before = copied_bytes.load(Ordering::Relaxed);
         clock.sleep(IDLE_TIMEOUT).await;
-        if count.load(Ordering::Relaxed) == before {
+        if copied_bytes.load(Ordering::Relaxed) == before {
             return;
         }
     }
 }
 
-/// Copies until the end of `from`, and then ends `to`.
+/// Copies until the end of `from`, then shuts down `to`. Adds the length of each chunk to
+/// `copied_bytes`.
 pub(crate) async fn copy(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
-    count: &AtomicU64,
+    copied_bytes: &AtomicU64,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
@@ -74,6 +75,6 @@ pub(crate) async fn copy(
             return to.shutdown().await;
         }
         to.write_all(&buffer[..length]).await?;
-        count.fetch_add(length as u64, Ordering::Relaxed);
+        copied_bytes.fetch_add(length as u64, Ordering::Relaxed);
     }
 }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The ports of an entry without a port.
 const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
-/// Named lists of entries.
+/// Presets: names that stand for lists of entries.
 const PRESETS: &[(&str, &[&str])] = &[
     ("npm", &["registry.npmjs.org", "registry.yarnpkg.com"]),
     ("pypi", &["pypi.org", "files.pythonhosted.org"]),
@@ -40,7 +40,7 @@ const PRESETS: &[(&str, &[&str])] = &[
 /// A host: a name or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Host {
-    /// A name: lower case, in ASCII (`xn--…` for others), without a trailing dot.
+    /// A name in lower case and ASCII (`xn--…` for other letters), without a trailing dot.
     Name(String),
     /// An address. An IPv4-mapped IPv6 address is its IPv4 address.
     Address(IpAddr),
@@ -50,8 +50,8 @@ impl Host {
     /// Parses a name, an IPv4 address, or an IPv6 address in brackets. Returns `None` for anything
     /// else, such as `127.1`, which resolvers take for an address.
     pub fn parse(text: &str) -> Option<Self> {
-        if let Some(inner) = text.strip_prefix('[') {
-            let address: Ipv6Addr = inner.strip_suffix(']')?.parse().ok()?;
+        if let Some(bracketed) = text.strip_prefix('[') {
+            let address: Ipv6Addr = bracketed.strip_suffix(']')?.parse().ok()?;
             return Some(Self::Address(IpAddr::V6(address).to_canonical()));
         }
         if let Ok(address) = text.parse::<Ipv4Addr>() {
@@ -62,8 +62,9 @@ impl Host {
             let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
             (1..=63).contains(&label.len()) && label.bytes().all(is_allowed)
         };
-        let last = name.rsplit('.').next()?;
-        let is_number = last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x");
+        let last_label = name.rsplit('.').next()?;
+        let is_number =
+            last_label.bytes().all(|b| b.is_ascii_digit()) || last_label.starts_with("0x");
         (name.len() <= 253 && name.split('.').all(is_label) && !is_number)
             .then_some(Self::Name(name))
     }
@@ -89,17 +90,17 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses `host:port`; without a port, `default` is the port. Returns `None` for user
-    /// information and other forms.
-    pub fn parse(text: &str, default: Option<u16>) -> Option<Self> {
+    /// Parses `host:port`; without a port, the port is `default_port`. Returns `None` for user
+    /// information (`user@host`) and other forms.
+    pub fn parse(text: &str, default_port: Option<u16>) -> Option<Self> {
         let (host, port) = split_port(text)?;
         Some(Self {
             host: Host::parse(host)?,
-            port: port.or(default)?,
+            port: port.or(default_port)?,
         })
     }
 
-    /// Returns the entry that allows this target.
+    /// Returns an entry of a list of hosts that allows this target.
     pub fn entry(&self) -> String {
         if DEFAULT_PORTS.contains(&self.port) {
             self.host.to_string()
@@ -145,7 +146,7 @@ enum Pattern {
     Below(String),
 }
 
-/// Hosts and ports.
+/// A parsed entry of a list of hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Rule {
     pattern: Pattern,
@@ -235,11 +236,11 @@ impl Rule {
     fn covers(&self, other: &Self) -> bool {
         let has_ports = match (self.port, other.port) {
             (None, Some(port)) => DEFAULT_PORTS.contains(&port),
-            (own, other) => own == other,
+            (port, other_port) => port == other_port,
         };
         has_ports
             && match (&self.pattern, &other.pattern) {
-                (own, other) if own == other => true,
+                (pattern, other) if pattern == other => true,
                 (
                     Pattern::Below(name),
                     Pattern::Exact(Host::Name(other)) | Pattern::Below(other),

@@ -1,7 +1,7 @@
 //! The server side of SOCKS5 (RFC 1928): `CONNECT`, without authentication.
 
 use crate::dial::{Dialer, NotConnected};
-use crate::relay::{HEAD_TIMEOUT, relay, within};
+use crate::relay::{HEAD_TIMEOUT, relay, with_timeout};
 use crate::rules::{Host, Target};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -15,12 +15,12 @@ const NO_AUTHENTICATION: u8 = 0;
 const NO_ACCEPTABLE_METHOD: u8 = 0xff;
 const CONNECT_COMMAND: u8 = 1;
 
-/// The kinds of address.
+/// The types of an address.
 const IPV4_ADDRESS_KIND: u8 = 1;
 const NAME_ADDRESS_KIND: u8 = 3;
 const IPV6_ADDRESS_KIND: u8 = 4;
 
-/// The answers.
+/// The codes of replies.
 const SUCCEEDED_CODE: u8 = 0;
 const NOT_ALLOWED: u8 = 2;
 const HOST_UNREACHABLE: u8 = 4;
@@ -30,7 +30,7 @@ const ADDRESS_NOT_SUPPORTED: u8 = 8;
 /// Serves one connection.
 pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<()> {
     let clock = &*dialer.clock;
-    let target = match within(clock, HEAD_TIMEOUT, handshake(&mut client)).await? {
+    let target = match with_timeout(clock, HEAD_TIMEOUT, handshake(&mut client)).await? {
         Ok(target) => target,
         Err(code) => return reply(&mut client, code).await,
     };

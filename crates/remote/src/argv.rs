@@ -1,14 +1,14 @@
 //! The command that connects to a remote host: the user's own client with its configuration and
-//! credentials. Never with a terminal, and never with a secret, because every user of the machine
-//! can read arguments.
+//! credentials. The command asks for no terminal. Its arguments contain no secret, because every
+//! user of the machine can read them.
 
 use crate::target::{SCRIPT_PLACEHOLDER, TargetTransport};
 use std::ffi::OsString;
 
 /// Returns the command line that runs `script` on the remote host by a POSIX shell, with this
 /// process's stdin and stdout.
-pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
-    let words: Vec<String> = match way {
+pub fn argv(transport: &TargetTransport, script: &str) -> Vec<OsString> {
+    let words: Vec<String> = match transport {
         TargetTransport::Ssh { to, port } => {
             let fixed = [
                 "ssh",
@@ -27,7 +27,8 @@ pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
             let port = port.map(|port| ["-p".to_owned(), port.to_string()]);
             let mut words: Vec<String> = fixed.map(str::to_owned).into();
             words.extend(port.into_iter().flatten());
-            // The login shell on the remote host may be any; every shell supports single quotes.
+            // The user's login shell on the remote host is unknown; every shell supports single
+            // quotes.
             words.extend([
                 "--".to_owned(),
                 to.clone(),
@@ -55,11 +56,11 @@ pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
             words.into_iter().map(str::to_owned).collect()
         }
         TargetTransport::Command(words) => {
-            let put = |word: &String| match &**word {
+            let substitute = |word: &String| match &**word {
                 SCRIPT_PLACEHOLDER => script.to_owned(),
                 _ => word.clone(),
             };
-            words.iter().map(put).collect()
+            words.iter().map(substitute).collect()
         }
     };
     words.into_iter().map(OsString::from).collect()
@@ -99,7 +100,7 @@ mod tests {
                 "kubectl exec -i -q --context ctx -n ns pod -c c -- /bin/sh -c S".to_owned(),
             ),
         ] {
-            let words = argv(&Target::parse(target).unwrap().way, "S");
+            let words = argv(&Target::parse(target).unwrap().transport, "S");
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             assert_eq!(words.join(" "), want);
         }

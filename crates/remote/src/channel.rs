@@ -1,7 +1,8 @@
 //! The channel to a remote host: concurrent requests and answers by id, over one pair of streams.
 //!
 //! Data from the remote host is untrusted: its size is bounded, and an invalid line closes the
-//! channel. Then the status of a request depends on whether it was written.
+//! channel. When the channel is closed, a request that was written may have run; other requests
+//! have not run.
 
 mod incoming;
 mod state;
@@ -42,53 +43,53 @@ impl Default for ChannelTimeouts {
     }
 }
 
-/// The channel to a remote host. Dropping it ends the transport at once.
+/// The channel to a remote host. Dropping the channel ends the transport at once.
 #[derive(Debug)]
 pub struct Channel {
     shared: Arc<SharedState>,
     clock: Arc<dyn Clock>,
-    patience: ChannelTimeouts,
-    running: JoinHandle<()>,
+    timeouts: ChannelTimeouts,
+    task: JoinHandle<()>,
 }
 
 impl Channel {
-    /// Creates a channel over the streams of this program on a remote host. `carrier` ends with the
-    /// channel.
+    /// Creates a channel over the streams of this program on a remote host. The process `transport`
+    /// ends with the channel.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn over(
         input: impl AsyncWrite + Unpin + Send + 'static,
         output: impl AsyncBufRead + Unpin + Send + 'static,
-        carrier: Option<TransportProcess>,
+        transport: Option<TransportProcess>,
         clock: Arc<dyn Clock>,
-        patience: ChannelTimeouts,
+        timeouts: ChannelTimeouts,
     ) -> Self {
         let shared = Arc::new(SharedState::new(clock.now()));
-        let running = tokio::spawn(run(
+        let task = tokio::spawn(run(
             Arc::clone(&shared),
             input,
             output,
-            carrier,
+            transport,
             Arc::clone(&clock),
-            patience,
+            timeouts,
         ));
         Self {
             shared,
             clock,
-            patience,
-            running,
+            timeouts,
+            task,
         }
     }
 
     /// Returns the reason why the channel is closed, if it is.
     pub fn closed(&self) -> Option<String> {
-        self.shared.dead()
+        self.shared.closed_reason()
     }
 
     /// Sends a request of the type `kind` with the fields of `body`, a JSON object, and waits for
-    /// the data of the answer. `live` receives the output that comes before. `cancel` asks the
-    /// remote host to end the request, which it then still answers.
+    /// the data of the answer. `live` receives the output that arrives before the answer. `cancel`
+    /// asks the remote host to end the request; the remote host then still answers.
     ///
     /// Dropping the future cancels the request and ignores its answer.
     ///
@@ -104,8 +105,8 @@ impl Channel {
         let waiting = self.shared.begin(kind, body)?;
         let mut is_cancelled = false;
         loop {
-            // Created before the state is read, so that no later notification is missed.
-            let woken = waiting.wake().notified_owned();
+            // The listener is created before the state is read, so that it misses no notification.
+            let wakes = waiting.wake().notified_owned();
             let (updates, answer) = waiting.take();
             updates.into_iter().for_each(&mut *live);
             if let Some(answer) = answer {
@@ -113,12 +114,12 @@ impl Channel {
             }
             tokio::select! {
                 biased;
-                () = woken => {}
+                () = wakes => {}
                 () = cancel.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     waiting.cancel();
                 }
-                () = self.clock.sleep(self.patience.cancelled), if is_cancelled => {
+                () = self.clock.sleep(self.timeouts.cancelled), if is_cancelled => {
                     return Err(RequestFailure::Cut("it did not answer to a cancellation".to_owned()));
                 }
             }
@@ -128,23 +129,23 @@ impl Channel {
     /// Closes the channel in order: the remote host reads the end of its input, ends running
     /// requests, and answers. After `limit` at the latest, the transport is ended.
     pub async fn close(mut self, limit: Duration) {
-        self.shared.finish();
+        self.shared.finish_requests();
         tokio::select! {
             biased;
-            _ = &mut self.running => return,
+            _ = &mut self.task => return,
             () = self.clock.sleep(limit) => {}
         }
         // Waits for the aborted task: dropping the task kills the transport, which must not outlive
         // a process that exits next.
-        self.running.abort();
-        let _ = (&mut self.running).await;
+        self.task.abort();
+        let _ = (&mut self.task).await;
     }
 }
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        self.running.abort();
-        self.shared.die("it was closed here");
+        self.task.abort();
+        self.shared.close("it was closed here");
     }
 }
 
@@ -153,28 +154,28 @@ async fn run(
     shared: Arc<SharedState>,
     input: impl AsyncWrite + Unpin,
     output: impl AsyncBufRead + Unpin,
-    mut carrier: Option<TransportProcess>,
+    mut transport: Option<TransportProcess>,
     clock: Arc<dyn Clock>,
-    patience: ChannelTimeouts,
+    timeouts: ChannelTimeouts,
 ) {
     let writing = async {
         write_all(&shared, input).await;
-        // Pending requests may still be answered: the reader detects the end.
+        // The remote host may still answer pending requests, so the reader decides when to end.
         std::future::pending::<String>().await
     };
     let end = tokio::select! {
         end = read_all(&shared, output, &*clock) => end,
         why = writing => ChannelEnd::Fault(why),
-        why = stay_alive(&shared, &*clock, patience) => ChannelEnd::Fault(why),
+        why = keep_alive(&shared, &*clock, timeouts) => ChannelEnd::Fault(why),
     };
     match end {
-        ChannelEnd::OfInput => shared.die("the connection was cut"),
-        ChannelEnd::Fault(why) => return shared.die(&why),
+        ChannelEnd::InputEnded => shared.close("the connection was cut"),
+        ChannelEnd::Fault(why) => return shared.close(&why),
     }
-    if let Some(carrier) = &mut carrier
+    if let Some(transport) = &mut transport
         && shared.is_finished()
     {
-        carrier.ended().await;
+        transport.ended().await;
     }
 }
 
@@ -200,8 +201,8 @@ async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
 
 /// The end of a channel.
 enum ChannelEnd {
-    /// The input has ended: if that was requested, the transport ends soon.
-    OfInput,
+    /// The input has ended. If this process finished the requests before, the transport ends soon.
+    InputEnded,
     /// Another reason, as text: the transport is unusable.
     Fault(String),
 }
@@ -220,20 +221,20 @@ async fn read_all(
             Err(error) => return ChannelEnd::Fault(format!("the connection failed: {error}")),
         };
         if available.is_empty() {
-            return ChannelEnd::OfInput;
+            return ChannelEnd::InputEnded;
         }
-        shared.heard(clock.now());
+        shared.set_last_heard(clock.now());
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = end.unwrap_or(available.len());
         line.extend_from_slice(&available[..part]);
         output.consume(part + usize::from(end.is_some()));
         if line.len() > MAX_LINE {
-            let most = MAX_LINE >> 20;
-            return ChannelEnd::Fault(format!("the target sent a line longer than {most} MiB"));
+            let max_mib = MAX_LINE >> 20;
+            return ChannelEnd::Fault(format!("the target sent a line longer than {max_mib} MiB"));
         }
         if end.is_some() {
-            let taken = Incoming::read(&line).and_then(|incoming| shared.take(incoming));
-            if let Err(fault) = taken {
+            let handled = Incoming::read(&line).and_then(|incoming| shared.handle(incoming));
+            if let Err(fault) = handled {
                 return ChannelEnd::Fault(fault);
             }
             line.clear();
@@ -243,33 +244,33 @@ async fn read_all(
 }
 
 /// Sends pings, and returns when the remote host has been silent for too long.
-async fn stay_alive(
+async fn keep_alive(
     shared: &Arc<SharedState>,
     clock: &dyn Clock,
-    patience: ChannelTimeouts,
+    timeouts: ChannelTimeouts,
 ) -> String {
-    let mut said = clock.now();
+    let mut last_ping = clock.now();
     let mut ping: Option<WaitingRequest> = None;
     loop {
         let silent = clock.now().saturating_sub(shared.last_heard());
-        let Some(left) = patience
+        let Some(remaining) = timeouts
             .silence
             .checked_sub(silent)
-            .filter(|left| !left.is_zero())
+            .filter(|remaining| !remaining.is_zero())
         else {
             return format!("nothing was heard of the target for {} s", silent.as_secs());
         };
-        let quiet = clock.now().saturating_sub(said);
-        let until_ping = patience.ping.saturating_sub(quiet);
+        let since_ping = clock.now().saturating_sub(last_ping);
+        let until_ping = timeouts.ping.saturating_sub(since_ping);
         if until_ping.is_zero() {
-            said = clock.now();
+            last_ping = clock.now();
             // No second ping is sent while one is unanswered.
             if ping.as_ref().is_none_or(WaitingRequest::is_answered) {
                 ping = shared.begin("ping", &serde_json::json!({})).ok();
             }
             continue;
         }
-        clock.sleep(left.min(until_ping)).await;
+        clock.sleep(remaining.min(until_ping)).await;
     }
 }
 

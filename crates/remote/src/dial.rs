@@ -28,8 +28,8 @@ pub const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// The largest output before the remote host answers: login messages.
 pub const MAX_BANNER_BYTES: usize = 64 * 1024;
 
-/// Time limit for the error message of a transport that has failed.
-pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The time limit for the rest of stderr after a transport has failed.
+pub(crate) const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum length in bytes of a line that the script prints.
 const MAX_LINE_BYTES: u64 = 4096;
@@ -54,10 +54,10 @@ pub(crate) struct StartedTarget {
     pub(crate) output: BufReader<Receiver>,
     /// The tail of the transport's stderr.
     pub(crate) stderr: StderrTail,
-    /// The task that reads stderr.
-    pub(crate) reading: JoinHandle<()>,
-    /// The transport.
-    pub(crate) carrier: TransportProcess,
+    /// The task that reads stderr to its end.
+    pub(crate) stderr_task: JoinHandle<()>,
+    /// The process of the transport.
+    pub(crate) transport: TransportProcess,
     /// True if the program was uploaded for this connection.
     pub(crate) uploaded: bool,
 }
@@ -69,17 +69,17 @@ pub(crate) struct StartedTarget {
 pub(crate) async fn dial(
     target: &Target,
     program: &Program,
-    here: &LocalHost,
+    local: &LocalHost,
 ) -> Result<StartedTarget, NotReached> {
-    let not_reached = |what, said| NotReached {
+    let not_reached = |what, stderr| NotReached {
         target: target.name.clone(),
         what,
-        stderr: said,
+        stderr,
     };
     let nonce =
         nonce().map_err(|error| not_reached(Obstacle::Local(error.to_string()), String::new()))?;
-    let words = argv(&target.way, &script(target, program, &nonce));
-    let transport = Transport::start(&words, &here.env, &here.cwd).map_err(|error| {
+    let words = argv(&target.transport, &script(target, program, &nonce));
+    let transport = Transport::start(&words, &local.env, &local.cwd).map_err(|error| {
         let program = words
             .first()
             .map(|word| word.to_string_lossy().into_owned());
@@ -87,33 +87,34 @@ pub(crate) async fn dial(
         let reason = error.to_string();
         not_reached(Obstacle::NoTransport { program, reason }, String::new())
     })?;
-    let said = StderrTail::default();
-    let mut line = StartedTarget {
+    let stderr = StderrTail::default();
+    let mut started = StartedTarget {
         input: transport.input,
         output: BufReader::new(transport.output),
-        reading: tokio::spawn(said.clone().read(transport.errors)),
-        stderr: said,
-        carrier: transport.carrier,
+        stderr_task: tokio::spawn(stderr.clone().read(transport.errors)),
+        stderr,
+        transport: transport.carrier,
         uploaded: false,
     };
-    let Err(what) = line.boot(program, &nonce, here).await else {
-        return Ok(line);
+    let Err(what) = started.follow_script(program, &nonce, local).await else {
+        return Ok(started);
     };
     // The transport's error message may still arrive.
-    drop(line.input);
-    let last = async {
-        line.carrier.ended().await;
-        let _ = line.reading.await;
+    drop(started.input);
+    let last_output = async {
+        started.transport.ended().await;
+        let _ = started.stderr_task.await;
     };
     tokio::select! {
         biased;
-        () = last => {}
-        () = here.clock.sleep(LAST_WORDS) => {}
+        () = last_output => {}
+        () = local.clock.sleep(STDERR_TIMEOUT) => {}
     }
-    Err(not_reached(what, line.stderr.text()))
+    Err(not_reached(what, started.stderr.text()))
 }
 
-/// Returns the nonce that the script prints first, so that its output is recognised.
+/// Returns a random text. The script prints it before each message, so that messages are
+/// recognised among other output.
 fn nonce() -> io::Result<String> {
     let mut bytes = [0u8; 16];
     let mut filled = 0;
@@ -125,40 +126,42 @@ fn nonce() -> io::Result<String> {
 }
 
 impl StartedTarget {
-    /// Follows the script until it executes this program.
-    async fn boot(
+    /// Reads the messages of the script until the script executes this program. Uploads the program
+    /// if the script asks for it.
+    async fn follow_script(
         &mut self,
         program: &Program,
         nonce: &str,
-        here: &LocalHost,
+        local: &LocalHost,
     ) -> Result<(), Obstacle> {
         let Self { input, output, .. } = self;
-        let first = answer(output, nonce);
-        let first = within(
-            here,
+        let message = next_message(output, nonce);
+        let message = with_timeout(
+            local,
             CONNECT_TIMEOUT,
             Obstacle::Silent(CONNECT_TIMEOUT),
-            first,
+            message,
         )
         .await?;
-        if first == word::RUN {
+        if message == word::RUN {
             return Ok(());
         }
-        if first != word::NEED {
-            return Err(obstacle(&first, program));
+        if message != word::NEED {
+            return Err(obstacle_of(&message, program));
         }
         self.uploaded = true;
-        within(
-            here,
+        with_timeout(
+            local,
             UPLOAD_TIMEOUT,
             Obstacle::SlowUpload(UPLOAD_TIMEOUT),
             async {
-                // A script that stops reading prints the reason.
-                let (sent, answer) = tokio::join!(upload(input, program), answer(output, nonce));
+                // If the script stops reading, its next message tells why.
+                let (sent, answer) =
+                    tokio::join!(upload(input, program), next_message(output, nonce));
                 match (&*answer?, sent) {
                     (word::RUN, Ok(())) => Ok(()),
                     (word::RUN, Err(error)) => Err(Obstacle::Program(error.to_string())),
-                    (other, _) => Err(obstacle(other, program)),
+                    (other, _) => Err(obstacle_of(other, program)),
                 }
             },
         )
@@ -166,29 +169,30 @@ impl StartedTarget {
     }
 }
 
-async fn within<T>(
-    here: &LocalHost,
+/// Completes `task`, or returns `failure` after `limit`.
+async fn with_timeout<T>(
+    local: &LocalHost,
     limit: Duration,
-    late: Obstacle,
-    work: impl Future<Output = Result<T, Obstacle>>,
+    failure: Obstacle,
+    task: impl Future<Output = Result<T, Obstacle>>,
 ) -> Result<T, Obstacle> {
     tokio::select! {
         biased;
-        done = work => done,
-        () = here.clock.sleep(limit) => Err(late),
+        done = task => done,
+        () = local.clock.sleep(limit) => Err(failure),
     }
 }
 
 /// Reads the script's next message: the rest of the line after the nonce. Output before the nonce
 /// is not from the script.
-async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
-    let mut seen = Vec::new();
-    while !seen.ends_with(nonce.as_bytes()) {
-        if seen.len() > MAX_BANNER_BYTES {
+async fn next_message(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
+    let mut printed = Vec::new();
+    while !printed.ends_with(nonce.as_bytes()) {
+        if printed.len() > MAX_BANNER_BYTES {
             return Err(Obstacle::Chatter(MAX_BANNER_BYTES));
         }
         match output.read_u8().await {
-            Ok(byte) => seen.push(byte),
+            Ok(byte) => printed.push(byte),
             Err(_) => return Err(Obstacle::Ended),
         }
     }
@@ -207,7 +211,7 @@ async fn upload(input: &mut Sender, program: &Program) -> io::Result<()> {
     let mut file = File::open(program.path())?.take(program.length());
     let mut piece = vec![0; 256 * 1024];
     loop {
-        // Usually in the page cache, because the file was just read for its hash.
+        // The blocking read is short: the file is in the page cache, because it was just hashed.
         let length = file.read(&mut piece)?;
         if length == 0 {
             return Ok(());
@@ -216,9 +220,9 @@ async fn upload(input: &mut Sender, program: &Program) -> io::Result<()> {
     }
 }
 
-/// Returns the obstacle for the script's failure word.
-fn obstacle(said: &str, program: &Program) -> Obstacle {
-    let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
+/// Returns the obstacle that a message of the script reports.
+fn obstacle_of(message: &str, program: &Program) -> Obstacle {
+    let (word, rest) = message.split_once(' ').unwrap_or((message, ""));
     let rest = visible::one_line(rest).into_owned();
     match word {
         word::MACHINE => Obstacle::Machine {
@@ -233,6 +237,6 @@ fn obstacle(said: &str, program: &Program) -> Obstacle {
             length: program.length(),
         },
         word::DAMAGED => Obstacle::Damaged,
-        _ => Obstacle::Strange(visible::one_line(said).into_owned()),
+        _ => Obstacle::Strange(visible::one_line(message).into_owned()),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-/// A target was not reached. Only the script that looks for this program may have run there.
+/// A target was not reached. On the remote host, at most the script that looks for this program has
+/// run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the target `{target}` was not reached: {what}{}", lines(stderr))]
+#[error("the target `{target}` was not reached: {what}{}", stderr_text(stderr))]
 pub struct NotReached {
     /// The target's name.
     pub target: String,
@@ -29,16 +30,16 @@ pub enum Obstacle {
     /// The transport ended before any output.
     #[error("the connection ended before the target answered")]
     Ended,
-    /// No answer arrived in time, or only a part of it.
+    /// No complete answer arrived in time.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
-    /// The output does not come from the script.
+    /// Too much output arrived before the first message of the script. Contains the limit in bytes.
     #[error("it printed {} KiB before it answered; nothing that logs in there may print so much", .0 / 1024)]
     Chatter(usize),
     /// The script printed an unknown message.
     #[error("it answered `{0}`, which our script does not say")]
     Strange(String),
-    /// This program is built for another architecture.
+    /// This program is built for another architecture than the remote host's.
     #[error(
         "it is a `{machine}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
@@ -95,11 +96,11 @@ pub enum Obstacle {
     Local(String),
 }
 
-/// Returns the text on separate lines; empty without text.
-fn lines(said: &str) -> String {
-    if said.is_empty() {
+/// Returns stderr on lines of its own; empty without stderr.
+fn stderr_text(stderr: &str) -> String {
+    if stderr.is_empty() {
         String::new()
     } else {
-        format!("\n{said}")
+        format!("\n{stderr}")
     }
 }

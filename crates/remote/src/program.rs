@@ -1,4 +1,4 @@
-//! The program that is uploaded: its architecture, whether it is static, and its hash.
+//! The program that is uploaded: its architecture, its hash, and if it is linked statically.
 
 use agent_bash_core::hex;
 use sha2::{Digest, Sha256};
@@ -102,8 +102,14 @@ impl Program {
     }
 }
 
-/// Constants of the header of a 64-bit ELF file.
+/// The header of a 64-bit ELF file (elf(5)): its size, and the offsets of `e_machine`, `e_phoff`,
+/// `e_phentsize` and `e_phnum`.
 const ELF_HEADER_BYTES: usize = 64;
+const MACHINE_OFFSET: usize = 18;
+const TABLE_OFFSET: usize = 32;
+const ENTRY_SIZE_OFFSET: usize = 54;
+const ENTRY_COUNT_OFFSET: usize = 56;
+/// The values of `e_machine`, and the names that `uname -m` prints.
 const ELF_MACHINES: [(u16, &str); 5] = [
     (0x3e, "x86_64"),
     (0xb7, "aarch64"),
@@ -111,10 +117,11 @@ const ELF_MACHINES: [(u16, &str); 5] = [
     (0x15, "ppc64le"),
     (0x16, "s390x"),
 ];
+/// The type of the program header that names a loader.
 const PT_INTERP: u32 = 3;
 
-/// Returns the architecture, and true if the file names no loader; `None` if it is no known ELF
-/// file.
+/// Returns the architecture, and true if the file names no loader, so that it is static. `None` if
+/// the file is not an ELF file of a known architecture.
 fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str, bool)>> {
     let mut header = [0; ELF_HEADER_BYTES];
     match file.read_exact(&mut header) {
@@ -125,14 +132,19 @@ fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str
     if !header.starts_with(b"\x7fELF\x02") {
         return Ok(None);
     }
-    let two = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
-    let machine = ELF_MACHINES.iter().find(|(number, _)| *number == two(18));
+    let two_bytes = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
+    let machine = ELF_MACHINES
+        .iter()
+        .find(|(number, _)| *number == two_bytes(MACHINE_OFFSET));
     let Some((_, machine)) = machine else {
         return Ok(None);
     };
     let mut offset = [0; 8];
-    offset.copy_from_slice(&header[32..40]);
-    let (size, count) = (usize::from(two(54)), usize::from(two(56)));
+    offset.copy_from_slice(&header[TABLE_OFFSET..TABLE_OFFSET + 8]);
+    let (size, count) = (
+        usize::from(two_bytes(ENTRY_SIZE_OFFSET)),
+        usize::from(two_bytes(ENTRY_COUNT_OFFSET)),
+    );
     file.seek(SeekFrom::Start(u64::from_ne_bytes(offset)))?;
     let mut entries = vec![0; size * count];
     file.read_exact(&mut entries)?;

@@ -2,7 +2,7 @@
 //! closed before a request was written.
 
 use crate::channel::{Channel, ChannelTimeouts, OutputUpdate, RequestFailure};
-use crate::dial::{CONNECT_TIMEOUT, LAST_WORDS, LocalHost, dial};
+use crate::dial::{CONNECT_TIMEOUT, LocalHost, STDERR_TIMEOUT, dial};
 use crate::error::{NotReached, Obstacle};
 use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
-/// Time for which a failed connection answers further requests without a new attempt.
-const STILL_TRUE: Duration = Duration::from_secs(2);
+/// The time for which a stored connection failure is returned without a new attempt.
+const FAILURE_REUSE_TIME: Duration = Duration::from_secs(2);
 
-/// The program that is uploaded, read once for all targets of a host.
+/// The program that is uploaded. Its file is read once for all targets.
 #[derive(Debug)]
 pub struct Uploads {
     path: PathBuf,
@@ -62,10 +62,10 @@ pub struct Remote {
     local: LocalHost,
     /// The first message.
     hello: Hello,
-    patience: ChannelTimeouts,
+    timeouts: ChannelTimeouts,
     connection: Mutex<Option<Arc<Connection>>>,
-    /// A failed connection that was not reported to a request, and its time. The next request
-    /// returns this error without another attempt.
+    /// The time and the error of a failed [`Self::prepared`]. The next request within
+    /// [`FAILURE_REUSE_TIME`] returns this error without another attempt.
     failed: Mutex<Option<(Duration, NotReached)>>,
 }
 
@@ -101,13 +101,13 @@ pub enum AskError {
 impl Remote {
     /// Creates a target without connecting. `hello` is the first message to the program on the
     /// remote host.
-    pub fn new(target: Target, uploads: Arc<Uploads>, here: LocalHost, hello: Hello) -> Self {
+    pub fn new(target: Target, uploads: Arc<Uploads>, local: LocalHost, hello: Hello) -> Self {
         Self {
             target,
             uploads,
-            local: here,
+            local,
             hello,
-            patience: ChannelTimeouts::default(),
+            timeouts: ChannelTimeouts::default(),
             connection: Mutex::new(None),
             failed: Mutex::new(None),
         }
@@ -115,8 +115,8 @@ impl Remote {
 
     /// Sets other timeouts than the default.
     #[must_use]
-    pub fn with_patience(mut self, patience: ChannelTimeouts) -> Self {
-        self.patience = patience;
+    pub fn with_timeouts(mut self, timeouts: ChannelTimeouts) -> Self {
+        self.timeouts = timeouts;
         self
     }
 
@@ -144,7 +144,8 @@ impl Remote {
         Ok(dialled)
     }
 
-    /// Connects before the first request. A request that follows soon returns the same failure.
+    /// Connects before the first request. After a failure, a request that follows soon returns the
+    /// same error.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -157,25 +158,26 @@ impl Remote {
     }
 
     async fn dial(&self) -> Result<Connection, NotReached> {
-        let not_reached = |what, said| NotReached {
+        let not_reached = |what, stderr| NotReached {
             target: self.target.name.clone(),
             what,
-            stderr: said,
+            stderr,
         };
         let program = self.uploads.program().await;
         let program = program.map_err(|what| not_reached(what, String::new()))?;
-        let line = dial(&self.target, program, &self.local).await?;
-        let (said, reading, uploaded) = (line.stderr, line.reading, line.uploaded);
+        let started = dial(&self.target, program, &self.local).await?;
+        let (stderr, stderr_task, uploaded) =
+            (started.stderr, started.stderr_task, started.uploaded);
         let clock = Arc::clone(&self.local.clock);
         let channel = Channel::over(
-            line.input,
-            line.output,
-            Some(line.carrier),
+            started.input,
+            started.output,
+            Some(started.transport),
             clock,
-            self.patience,
+            self.timeouts,
         );
-        let (nothing, mut unheard) = (Cancel::new(), |_| {});
-        let hello = channel.ask("hello", &self.hello, &mut unheard, &nothing);
+        let (never_cancelled, mut ignore_output) = (Cancel::new(), |_| {});
+        let hello = channel.ask("hello", &self.hello, &mut ignore_output, &never_cancelled);
         let answer = tokio::select! {
             biased;
             answer = hello => answer,
@@ -186,7 +188,7 @@ impl Remote {
                 Ok(machine) => {
                     return Ok(Connection {
                         channel,
-                        stderr: said,
+                        stderr,
                         machine,
                         uploaded,
                     });
@@ -196,7 +198,7 @@ impl Remote {
             Err(RequestFailure::Refused(why) | RequestFailure::Unfit(why)) => {
                 Obstacle::Unfit(agent_bash_core::visible::shown(&why).into_owned())
             }
-            Err(RequestFailure::Unsent(_) | RequestFailure::Cut(_) | RequestFailure::Unwanted) => {
+            Err(RequestFailure::Unsent(_) | RequestFailure::Cut(_) | RequestFailure::Cancelled) => {
                 Obstacle::NotStarted {
                     is_static: program.is_static(),
                 }
@@ -205,10 +207,10 @@ impl Remote {
         drop(channel);
         tokio::select! {
             biased;
-            _ = reading => {}
-            () = self.local.clock.sleep(LAST_WORDS) => {}
+            _ = stderr_task => {}
+            () = self.local.clock.sleep(STDERR_TIMEOUT) => {}
         }
-        Err(not_reached(what, said.text()))
+        Err(not_reached(what, stderr.text()))
     }
 
     /// Sends a request on the channel. Connects first if there is no channel, and once more if the
@@ -224,11 +226,11 @@ impl Remote {
         cancel: &Cancel,
     ) -> Result<Option<Box<RawValue>>, AskError> {
         if let Some((at, error)) = self.failed.lock().await.take()
-            && self.local.clock.now().saturating_sub(at) < STILL_TRUE
+            && self.local.clock.now().saturating_sub(at) < FAILURE_REUSE_TIME
         {
             return Err(error.into());
         }
-        let mut is_second = false;
+        let mut is_retry = false;
         loop {
             let connection = tokio::select! {
                 biased;
@@ -237,8 +239,8 @@ impl Remote {
             };
             return match connection.channel.ask(kind, body, live, cancel).await {
                 Ok(data) => Ok(data),
-                Err(RequestFailure::Unsent(_)) if !is_second => {
-                    is_second = true;
+                Err(RequestFailure::Unsent(_)) if !is_retry => {
+                    is_retry = true;
                     continue;
                 }
                 Err(RequestFailure::Unsent(why)) => Err(NotReached {
@@ -247,7 +249,7 @@ impl Remote {
                     stderr: connection.stderr.text(),
                 }
                 .into()),
-                Err(RequestFailure::Unwanted) => Err(AskError::Cancelled),
+                Err(RequestFailure::Cancelled) => Err(AskError::Cancelled),
                 Err(RequestFailure::Refused(why)) => Err(AskError::Refused(
                     agent_bash_core::visible::shown(&why).into_owned(),
                 )),
@@ -264,7 +266,7 @@ impl Remote {
         let Some(connection) = self.connection.lock().await.take() else {
             return;
         };
-        // Another task still waits for an answer, and drops the connection afterwards.
+        // If another task still waits for an answer, that task drops the connection afterwards.
         if let Ok(connection) = Arc::try_unwrap(connection) {
             connection.channel.close(limit).await;
         }
@@ -280,16 +282,16 @@ fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
     let machine = data.machine;
     let machine = machine.ok_or_else(|| Obstacle::Unfit("it did not say what it is".to_owned()))?;
     if machine.bash.is_none() {
-        let lacks =
+        let no_bash =
             "it has no `bash`; install it there, or name another shell of its as `shell.path`";
-        return Err(Obstacle::Unfit(lacks.to_owned()));
+        return Err(Obstacle::Unfit(no_bash.to_owned()));
     }
     Ok(machine)
 }
 
 /// Adds the last lines of the transport's stderr to the reason why a channel was closed.
-fn with_reason(why: String, said: &StderrTail) -> String {
-    match said.text().lines().last() {
+fn with_reason(why: String, stderr: &StderrTail) -> String {
+    match stderr.text().lines().last() {
         Some(last) => format!("{why} ({last})"),
         None => why,
     }

@@ -1,9 +1,9 @@
 //! The script that runs first on a remote host: it looks for this program, receives an upload if
 //! the program is missing, and executes it.
 //!
-//! Uses only POSIX shell and few programs: `dash`, busybox and `bash` run it alike. It passes
-//! through the login shell of an ssh server in single quotes, so it must not contain a single
-//! quote, backslash, exclamation mark or newline.
+//! The script uses only POSIX shell and few programs: `dash`, busybox and `bash` run it alike. An
+//! ssh server passes the script to the login shell in single quotes, so the script must not contain
+//! a single quote, backslash, exclamation mark or newline.
 
 use crate::{Program, Target};
 
@@ -21,7 +21,7 @@ pub(crate) mod word {
     pub(crate) const NOWHERE: &str = "nowhere";
     /// The program could not be written.
     pub(crate) const UNWRITTEN: &str = "unwritten";
-    /// The number of received bytes.
+    /// Too few bytes arrived; their number follows.
     pub(crate) const SHORT: &str = "short";
     /// The received bytes have another hash.
     pub(crate) const DAMAGED: &str = "damaged";
@@ -30,8 +30,8 @@ pub(crate) mod word {
 /// The prefix of the program's name on a remote host; its hash follows.
 const NAME_PREFIX: &str = "agent-bash-";
 
-/// Returns the script. Its messages begin with `nonce`, which the script contains in two parts: if
-/// a server prints the command that it runs, that text does not look like a message.
+/// Returns the script. Its messages begin with `nonce`, which the script contains in two parts.
+/// Otherwise, if a server prints the command that it runs, its text would look like a message.
 pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String {
     let (first, second) = nonce.split_at(nonce.len() / 2);
     let directories = match target.directory.as_deref() {

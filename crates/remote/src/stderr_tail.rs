@@ -1,4 +1,4 @@
-//! The tail of a transport's stderr, kept for error messages.
+//! The tail of a transport's stderr, for error messages.
 
 use agent_bash_core::visible;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Maximum number of stored bytes.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// The tail of a transport's stderr. Clones share it.
+/// The tail of a transport's stderr. Clones share one buffer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
 
@@ -17,17 +17,17 @@ impl StderrTail {
     pub(crate) async fn read(self, mut errors: impl AsyncRead + Unpin) {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = errors.read(&mut buffer).await {
-            let mut kept = self.lock();
-            kept.extend(&buffer[..length]);
-            let over = kept.len().saturating_sub(MAX_BYTES);
-            kept.drain(..over);
+            let mut tail = self.lock();
+            tail.extend(&buffer[..length]);
+            let excess = tail.len().saturating_sub(MAX_BYTES);
+            tail.drain(..excess);
         }
     }
 
     /// Returns the text without control sequences; empty without output.
     pub(crate) fn text(&self) -> String {
         let bytes: Vec<u8> = self.lock().iter().copied().collect();
-        // ssh ends its lines for a terminal.
+        // ssh ends its lines with CR LF, as for a terminal.
         let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
         visible::shown(text.trim()).into_owned()
     }
@@ -43,14 +43,14 @@ mod tests {
 
     #[tokio::test]
     async fn tail_has_the_last_bytes_without_control_sequences() {
-        let said = StderrTail::default();
+        let tail = StderrTail::default();
         let flood = [
             vec![b'x'; 3 * MAX_BYTES],
             b"\r\n\x1b]0;title\x07refused\r\n".to_vec(),
         ]
         .concat();
-        said.clone().read(&*flood).await;
-        let text = said.text();
+        tail.clone().read(&*flood).await;
+        let text = tail.text();
         assert!(
             text.ends_with("x\n<U+001B>]0;title<U+0007>refused"),
             "{text}"

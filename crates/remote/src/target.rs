@@ -49,17 +49,18 @@ pub enum TargetTransport {
 pub struct Target {
     /// The user's name for the target.
     pub name: String,
-    /// The connection.
-    pub way: TargetTransport,
+    /// How to connect to the remote host.
+    pub transport: TargetTransport,
     /// Directory of calls; `None` uses the home directory of the remote host.
     pub cwd: Option<String>,
     /// Environment variables of commands on the remote host.
     pub env: BTreeMap<String, String>,
-    /// Directory for this program; `None` uses the first of several from which a program can run.
+    /// The directory on the remote host for this program. `None` uses the first of several
+    /// directories from which a program can run.
     pub directory: Option<String>,
     /// The time for which the program on the remote host waits for a silent local host.
     pub lease: Duration,
-    /// True if this program is uploaded if it is missing.
+    /// True if a missing program may be uploaded.
     pub install: bool,
 }
 
@@ -77,7 +78,7 @@ pub enum TargetError {
         /// The part.
         part: String,
     },
-    /// The name has no connection.
+    /// The name is neither a setting nor begins with a known transport.
     #[error(
         "no target `{0}`: name one of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or \
          kube:[context/]namespace/pod[/container]"
@@ -122,10 +123,10 @@ impl Target {
     }
 
     /// Returns a target with default values, as an empty `[targets.NAME]` of the settings.
-    pub fn new(name: impl Into<String>, way: TargetTransport) -> Self {
+    pub fn new(name: impl Into<String>, transport: TargetTransport) -> Self {
         Self {
             name: name.into(),
-            way,
+            transport,
             cwd: None,
             env: BTreeMap::new(),
             directory: None,
@@ -144,7 +145,7 @@ impl Target {
         {
             return Err(TargetError::BadDirectory(directory.clone()));
         }
-        match &self.way {
+        match &self.transport {
             TargetTransport::Command(words)
                 if !words.iter().skip(1).any(|word| word == SCRIPT_PLACEHOLDER) =>
             {
@@ -155,7 +156,7 @@ impl Target {
     }
 }
 
-/// Stands for the script in a command.
+/// The word in a command that stands for the script.
 pub(crate) const SCRIPT_PLACEHOLDER: &str = "{script}";
 
 impl TargetTransport {
@@ -261,7 +262,7 @@ mod tests {
             container: container.map(str::to_owned),
         };
         let container = || "box".to_owned();
-        for (name, way) in [
+        for (name, transport) in [
             ("ssh:box", ssh("box", None)),
             (
                 "ssh:dev@box.example:2222",
@@ -285,8 +286,8 @@ mod tests {
             ("kube:ctx/ns/pod/c", kube(Some("ctx"), Some("c"))),
         ] {
             assert_eq!(
-                Target::parse(name).map(|target| target.way),
-                Ok(way),
+                Target::parse(name).map(|target| target.transport),
+                Ok(transport),
                 "{name}"
             );
         }
@@ -346,11 +347,11 @@ mod tests {
 
     #[test]
     fn check_refuses_a_command_without_a_script() {
-        let way = |words: &[&str]| {
+        let transport = |words: &[&str]| {
             TargetTransport::Command(words.iter().map(|&word| word.to_owned()).collect())
         };
         assert!(
-            Target::new("x", way(&["sh", "-c", "{script}"]))
+            Target::new("x", transport(&["sh", "-c", "{script}"]))
                 .check()
                 .is_ok()
         );
@@ -360,7 +361,10 @@ mod tests {
             &[],
             &["sh", "-c", "x {script}"],
         ] {
-            assert!(Target::new("x", way(words)).check().is_err(), "{words:?}");
+            assert!(
+                Target::new("x", transport(words)).check().is_err(),
+                "{words:?}"
+            );
         }
     }
 }

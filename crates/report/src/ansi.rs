@@ -1,6 +1,6 @@
-//! Converts an output with its colours to markup. Of escape sequences only colours and attributes
-//! remain, each as a class of the page's style. The text is the same as in the model's text and on
-//! a card: output must not hide more from a reviewer than from the model.
+//! Converts an output with its colours to markup. Colours and attributes of escape sequences become
+//! classes of the page's style; other sequences are removed. The text is the same as in the model's
+//! text and on a card: output must not hide more from a reviewer than from the model.
 
 use crate::colour::{Ink, Rgb, nearest, readable};
 use agent_bash_journal::PrintedOutput;
@@ -12,17 +12,18 @@ use ratatui::text::Line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The browser wraps lines.
+/// A width that no line reaches, because the browser wraps lines.
 const UNWRAPPED_COLUMNS: usize = 1 << 20;
 
-/// The whole recorded output, which is itself bounded. A line has the limit of a card.
+/// The limits of an output: a line is limited as on a card. The recorded output is already limited,
+/// so it is shown completely.
 const OUTPUT_LIMITS: OutputLimits = OutputLimits {
     bytes: usize::MAX,
     ..OutputLimits::CARD
 };
 
-/// Attributes and their classes. Blinking text does not blink, and hidden text is shown: a reviewer
-/// must see it.
+/// Attributes and their classes. Blinking is ignored. Hidden text is shown, because a reviewer must
+/// see it.
 const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::BOLD, "B"),
     (Modifier::DIM, "D"),
@@ -32,7 +33,7 @@ const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::HIDDEN, "H"),
 ];
 
-/// Lines of a long text that are printed on paper: first and last ones.
+/// The numbers of first and of last lines of a long text that are printed on paper.
 const PAPER_LINES: [usize; 2] = [30, 20];
 
 /// The used pairs of text and background colours. Their CSS rules are written once, at the end of
@@ -44,20 +45,20 @@ impl Palette {
     /// The CSS rule of each pair, for the light and the dark scheme.
     pub(crate) fn rules(&self) -> String {
         let mut rules = String::new();
-        for &(front, behind) in &self.0 {
-            let [light, dark] = [0, 1].map(|scheme| readable(front, behind, scheme));
-            let both = |[r, g, b]: Rgb, [x, y, z]: Rgb| {
+        for &(foreground, background) in &self.0 {
+            let [light, dark] = [0, 1].map(|scheme| readable(foreground, background, scheme));
+            let css_colour = |[r, g, b]: Rgb, [x, y, z]: Rgb| {
                 format!("light-dark(#{r:02x}{g:02x}{b:02x},#{x:02x}{y:02x}{z:02x})")
             };
             // Writing to a String cannot fail.
             let _ = write!(
                 rules,
                 ".{}{{color:{}",
-                class(front, behind),
-                both(light.0, dark.0)
+                class(foreground, background),
+                css_colour(light.0, dark.0)
             );
-            if behind != Ink::Page {
-                let _ = write!(rules, ";background:{}", both(light.1, dark.1));
+            if background != Ink::Page {
+                let _ = write!(rules, ";background:{}", css_colour(light.1, dark.1));
             }
             rules.push('}');
         }
@@ -77,8 +78,8 @@ impl Palette {
 
     fn text(&mut self, text: &str) -> Markup {
         let mut output = OutputText::new(OUTPUT_LIMITS);
-        // As on a card, this parser ends an unterminated sequence. The parser of `OutputText` alone
-        // would treat the whole rest as part of the sequence.
+        // As on a card, `TerminalText` ends an unterminated sequence. `OutputText` alone would
+        // treat all further text as part of the sequence.
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(text.as_bytes()));
         output.push(&clean.finish());
@@ -100,19 +101,19 @@ impl Palette {
 
     fn classes(&mut self, style: Style) -> String {
         let mut classes: Vec<String> = Vec::new();
-        let mut front = ink(style.fg).unwrap_or(Ink::Text);
-        let mut behind = ink(style.bg).unwrap_or(Ink::Page);
+        let mut foreground = ink(style.fg).unwrap_or(Ink::Text);
+        let mut background = ink(style.bg).unwrap_or(Ink::Page);
         if style.add_modifier.contains(Modifier::REVERSED) {
-            (front, behind) = (behind, front);
+            (foreground, background) = (background, foreground);
         }
-        if (front, behind) != (Ink::Text, Ink::Page) {
-            self.0.insert((front, behind));
-            classes.push(class(front, behind));
+        if (foreground, background) != (Ink::Text, Ink::Page) {
+            self.0.insert((foreground, background));
+            classes.push(class(foreground, background));
         }
-        let set = ATTRIBUTES
+        let active = ATTRIBUTES
             .iter()
-            .filter(|(one, _)| style.add_modifier.contains(*one));
-        classes.extend(set.map(|(_, class)| (*class).to_owned()));
+            .filter(|(modifier, _)| style.add_modifier.contains(*modifier));
+        classes.extend(active.map(|(_, class)| (*class).to_owned()));
         classes.join(" ")
     }
 }
@@ -121,34 +122,34 @@ impl Palette {
 /// there are many, with a line about the omitted ones.
 pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Markup) -> Markup {
     let [first, last] = PAPER_LINES;
-    // Omitting only a few lines is not worth it.
-    let middle = if lines.len() > first + last + 10 {
+    // Up to 10 lines are not omitted, because the line about the omission takes space as well.
+    let omitted = if lines.len() > first + last + 10 {
         first..lines.len() - last
     } else {
         0..0
     };
     html! {
-        @for line in &lines[..middle.start] { (show(line)) }
-        @if !middle.is_empty() {
-            span.screen { @for line in &lines[middle.clone()] { (show(line)) } }
-            span.paper { "… " (middle.len()) " lines …\n" }
+        @for line in &lines[..omitted.start] { (show(line)) }
+        @if !omitted.is_empty() {
+            span.screen { @for line in &lines[omitted.clone()] { (show(line)) } }
+            span.paper { "… " (omitted.len()) " lines …\n" }
         }
-        @for line in &lines[middle.end..] { (show(line)) }
+        @for line in &lines[omitted.end..] { (show(line)) }
     }
 }
 
-/// The class of a pair: `f1` is red text, `b4` text on blue, `f1b4` red on blue. `p` is the page's
-/// own colour, `t` the colour of text.
-fn class(front: Ink, behind: Ink) -> String {
-    let front = match front {
+/// Returns the class of a pair: `f1` is red text, `b4` text on blue, `f1b4` red on blue. `p` is the
+/// colour of the page, `t` the colour of text.
+fn class(foreground: Ink, background: Ink) -> String {
+    let foreground = match foreground {
         Ink::Text => String::new(),
         Ink::Page => "fp".to_owned(),
         Ink::Index(index) => format!("f{index}"),
     };
-    match behind {
-        Ink::Page => front,
-        Ink::Text => format!("{front}bt"),
-        Ink::Index(index) => format!("{front}b{index}"),
+    match background {
+        Ink::Page => foreground,
+        Ink::Text => format!("{foreground}bt"),
+        Ink::Index(index) => format!("{foreground}b{index}"),
     }
 }
 
@@ -239,7 +240,7 @@ mod tests {
     fn contrasts(text: &str) -> Vec<(String, f64)> {
         let colours = |declaration: &str| -> [Rgb; 2] {
             let inner = declaration.split(['(', ')']).nth(1).unwrap();
-            let both: Vec<Rgb> = inner
+            let css_colour: Vec<Rgb> = inner
                 .split(',')
                 .map(|hex| {
                     let number = u32::from_str_radix(hex.trim_start_matches('#'), 16).unwrap();
@@ -247,19 +248,19 @@ mod tests {
                     [r, g, b]
                 })
                 .collect();
-            [both[0], both[1]]
+            [css_colour[0], css_colour[1]]
         };
         let mut found = Vec::new();
         for rule in shown(text).1.split_terminator('}') {
             let mut parts = rule.split(';');
-            let front = colours(parts.next().unwrap());
-            let behind = parts
+            let foreground = colours(parts.next().unwrap());
+            let background = parts
                 .next()
                 .map_or([[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]], colours);
             for scheme in 0..2 {
                 found.push((
                     rule.to_owned(),
-                    crate::colour::contrast(front[scheme], behind[scheme]),
+                    crate::colour::contrast(foreground[scheme], background[scheme]),
                 ));
             }
         }
@@ -275,9 +276,9 @@ mod tests {
         };
         let mut text = String::new();
         for inverse in ["", "7;"] {
-            for front in codes([30, 90]).chain([39]) {
-                for behind in codes([40, 100]).chain([49]) {
-                    write!(text, "\x1b[0;{inverse}{front};{behind}mx").unwrap();
+            for foreground in codes([30, 90]).chain([39]) {
+                for background in codes([40, 100]).chain([49]) {
+                    write!(text, "\x1b[0;{inverse}{foreground};{background}mx").unwrap();
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The contents of a call's row, except its files.
 
 use crate::ansi::{Palette, shortened_on_paper};
-use crate::call::own_jobs;
+use crate::call::jobs_of_call;
 use crate::page_data::JobLine;
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
@@ -13,7 +13,7 @@ use maud::{Markup, html};
 /// The script, and why it was refused.
 pub(crate) fn command(entry: &JournalEntry) -> Markup {
     html! {
-        @if !entry.command.trim().is_empty() { pre.command { (marked(&entry.command, entry.objection.as_ref())) } }
+        @if !entry.command.trim().is_empty() { pre.command { (script_markup(&entry.command, entry.objection.as_ref())) } }
         @if let Some(objection) = &entry.objection { (objection_markup(objection, &entry.result.status)) }
         @else if let Status::NotStarted { reason } | Status::Lost { reason, .. } = &entry.result.status {
             p.objection { (visible::shown(reason)) }
@@ -21,18 +21,18 @@ pub(crate) fn command(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// The script, with the refused part marked.
-fn marked(command: &str, objection: Option<&RefusalEntry>) -> Markup {
+/// The script, with the refused part highlighted.
+fn script_markup(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     let span = objection
         .and_then(|objection| objection.span)
         .unwrap_or_default();
     let part = |range: std::ops::Range<usize>| command.get(range);
-    let cut = part(0..span[0])
+    let parts = part(0..span[0])
         .zip(part(span[0]..span[1]))
         .zip(part(span[1]..command.len()));
-    match cut {
-        Some(((before, meant), after)) if !meant.is_empty() => html! {
-            (visible::shown(before)) mark { (visible::shown(meant)) } (visible::shown(after))
+    match parts {
+        Some(((before, refused), after)) if !refused.is_empty() => html! {
+            (visible::shown(before)) mark { (visible::shown(refused)) } (visible::shown(after))
         },
         _ => {
             let lines: Vec<&str> = command.split_inclusive('\n').collect();
@@ -57,6 +57,7 @@ pub(crate) fn stages(result: &ToolResult) -> String {
     format!("stages {}", codes.collect::<Vec<_>>().join(" "))
 }
 
+/// Returns facts about a call in a few words each: directory, sandbox, stages, size of the output.
 pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
     let result = &entry.result;
     let mut facts = vec![visible::one_line(&result.cwd).into_owned()];
@@ -142,33 +143,33 @@ pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
 }
 
 pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
-    // Survivors of one call write to the same file, which is named among the facts if it was
-    // stored.
+    // Survivors of one call write to the same file. Its path is shown once: in the facts, if the
+    // output was stored, else at the first survivor.
     let artifacts = entry.result.artifacts.iter();
-    let mut named: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
+    let mut shown_paths: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
     let mut output = |id: &JobId| {
         let output = job(jobs, id).and_then(|job| job.output.as_deref())?;
-        let is_new = !named.contains(&output);
-        named.push(output);
+        let is_new = !shown_paths.contains(&output);
+        shown_paths.push(output);
         is_new.then_some(output)
     };
-    let own = own_jobs(entry, jobs);
+    let call_jobs = jobs_of_call(entry, jobs);
     html! {
         @if !entry.result.survivors.is_empty() {
             section {
-                h4 { "Still alive afterwards" @for job in &own { span.note { " · job " (visible::one_line(&job.id.0)) @if !job.is_running || job.alive.is_none() { " · now: " (visible::one_line(&job.state)) } @else { " · still runs" } } } }
+                h4 { "Still alive afterwards" @for job in &call_jobs { span.note { " · job " (visible::one_line(&job.id.0)) @if !job.is_running || job.alive.is_none() { " · now: " (visible::one_line(&job.state)) } @else { " · still runs" } } } }
                 ul {
                     @for survivor in &entry.result.survivors { li {
                         "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
                         @if let Some(id) = &survivor.job {
                             @match job(jobs, id) {
-                                Some(job) => (process_now(job, survivor.pid)),
+                                Some(job) => (process_state(job, survivor.pid)),
                                 None => { " · job " (visible::one_line(&id.0)) },
                             }
                             @if let Some(output) = output(id) { " · its output: " code { (visible::one_line(output)) } }
                         }
                     } }
-                    @for (pid, command) in started_since(entry, &own) { li { "pid " (pid) " " code { (visible::one_line(command)) } " · started since, runs" } }
+                    @for (pid, command) in started_since(entry, &call_jobs) { li { "pid " (pid) " " code { (visible::one_line(command)) } " · started since, runs" } }
                 }
             }
         }
@@ -181,7 +182,7 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
 }
 
 /// The present state of one of the job's processes.
-fn process_now(job: &JobLine, pid: u32) -> &'static str {
+fn process_state(job: &JobLine, pid: u32) -> &'static str {
     match &job.alive {
         None => "",
         Some(alive) if alive.iter().any(|(alive, _)| *alive == pid) => " · runs",
@@ -223,13 +224,13 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// The notices without a section on the page.
+/// The notices whose facts no other section of the page shows.
 pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     let notices: Vec<&Notice> = entry
         .result
         .notices
         .iter()
-        .filter(|notice| !has_a_section(&notice.kind, &entry.result))
+        .filter(|notice| !is_in_a_section(&notice.kind, &entry.result))
         .collect();
     html! {
         @if !notices.is_empty() {
@@ -238,9 +239,9 @@ pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// True if a section of the page covers this notice. The section for changes shows their present
-/// state.
-fn has_a_section(kind: &NoticeKind, result: &ToolResult) -> bool {
+/// True if another section of the page shows the facts of this notice. The section for changes
+/// shows their present state.
+fn is_in_a_section(kind: &NoticeKind, result: &ToolResult) -> bool {
     let sandbox = result.sandbox.as_ref();
     match kind {
         NoticeKind::Survivors { .. } => !result.survivors.is_empty(),

@@ -3,7 +3,7 @@
 use crate::ansi::Palette;
 use crate::body;
 use crate::changes::{KnownChanges, background_changes, changes};
-use crate::kinds::{FILTERS, outside};
+use crate::kinds::{FILTERS, outside_files};
 use crate::page_data::JobLine;
 use crate::page_data::Page;
 use agent_bash_core::changes::Changes;
@@ -25,18 +25,18 @@ pub(crate) fn call(
     palette: &mut Palette,
 ) -> Markup {
     let (result, jobs) = (&entry.result, &page.jobs);
-    let after = page.background_changes(entry);
-    let runs = runs(entry, jobs);
+    let background = page.background_changes(entry);
+    let is_running = has_running_job(entry, jobs);
     let known = |set| KnownChanges {
         diffs: page.diffs(set),
         actions: page.actions(set),
-        runs,
-        call: result.started_at,
+        is_running,
+        call_start: result.started_at,
     };
     let kinds: Vec<&str> = FILTERS
         .iter()
-        .filter(|one| one.applies(entry, after))
-        .map(|one| one.key)
+        .filter(|filter| filter.applies(entry, background))
+        .map(|filter| filter.key)
         .collect();
     html! {
         li id={ "c" (number) } data-kinds=(kinds.join(" ")) {
@@ -51,7 +51,7 @@ pub(crate) fn call(
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    (folded_sections(after, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
+                    (folded_sections(background, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
                     (body::notices(entry))
                 }
             }
@@ -62,13 +62,13 @@ pub(crate) fn call(
 fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     let jobs = &page.jobs;
     let result = &entry.result;
-    let (class, icon, ended) = look(entry, jobs);
+    let (class, icon, ended) = row_outcome(entry, jobs);
     let mut lines = entry.command.lines();
     let first = lines.find(|line| !line.trim().is_empty());
     let changed = result.changes.as_ref().map(effect).unwrap_or_default();
-    let after = page.background_changes(entry).iter();
-    let later =
-        words::background_summary(after.map(|set| (set, page.or_earlier.contains(&set.id))));
+    let background = page.background_changes(entry).iter();
+    let background_summary =
+        words::background_summary(background.map(|set| (set, page.or_earlier.contains(&set.id))));
     html! {
         span.number { span.unseen { "Call " } (number) }
         time { (clock(result.started_at)) }
@@ -89,13 +89,13 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
             }
             span.delta {
                 (changed)
-                @for (index, text) in later.iter().enumerate() {
+                @for (index, text) in background_summary.iter().enumerate() {
                     @if index > 0 || !changed.is_empty() { ", " }
                     span title="changed by background processes" { (text) }
                 }
-                @if outside(entry) > 0 {
-                    @if !changed.is_empty() || !later.is_empty() { ", " }
-                    span.warn title="files outside of the recorded directory" { (outside(entry)) " outside" }
+                @if outside_files(entry) > 0 {
+                    @if !changed.is_empty() || !background_summary.is_empty() { ", " }
+                    span.warn title="files outside of the recorded directory" { (outside_files(entry)) " outside" }
                 }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(from_millis(result.duration_ms))) } }
@@ -112,8 +112,8 @@ fn by_user(entry: &JournalEntry) -> &'static str {
     }
 }
 
-/// Sections of successive change sets. A long-running process has one for each call made meanwhile;
-/// only the first ones are open.
+/// The sections of successive change sets. A long-running background process has a change set for
+/// each later call; only the first sections are open.
 fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
     let (first, more) = sets.split_at(sets.len().min(SHOWN_SETS));
     html! {
@@ -127,15 +127,18 @@ fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Mar
     }
 }
 
-/// Number of change sets of background processes that are shown open; the others are folded.
+/// The number of sections of background processes that are open; further sections are folded.
 const SHOWN_SETS: usize = 2;
 
-/// The marks of a row, each with true if it needs attention. The mark for background processes says
-/// whether they still run, if that is known.
+/// Returns the marks of a row, each with true if it needs attention. The mark for background
+/// processes shows if they still run, when that is known.
 fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
-    let own = own_jobs(entry, jobs);
-    let runs = own.iter().any(|job| job.is_alive());
-    let marks = words::marks(&entry.result, (!own.is_empty()).then_some(runs));
+    let call_jobs = jobs_of_call(entry, jobs);
+    let has_running_job = call_jobs.iter().any(|job| job.is_alive());
+    let marks = words::marks(
+        &entry.result,
+        (!call_jobs.is_empty()).then_some(has_running_job),
+    );
     let warns = |mark: &str| [OUTSIDE_SANDBOX, STILL_RUNS].contains(&mark);
     marks
         .into_iter()
@@ -146,8 +149,8 @@ fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// The known jobs of a call: the job that it became, or those of its survivors.
-pub(crate) fn own_jobs<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
+/// Returns the known jobs of a call: the job that the call became, or the jobs of its survivors.
+pub(crate) fn jobs_of_call<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
     let survivors = entry.result.survivors.iter();
     let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
     if let Status::MovedToBackground { job, .. } = &entry.result.status {
@@ -157,26 +160,30 @@ pub(crate) fn own_jobs<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a
 }
 
 /// True if a background process of the call, or its job, still runs.
-pub(crate) fn runs(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
-    own_jobs(entry, jobs).iter().any(|job| job.is_alive())
+pub(crate) fn has_running_job(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
+    jobs_of_call(entry, jobs).iter().any(|job| job.is_alive())
 }
 
-/// Class, icon and words for the outcome, including failures that the exit code hides, and the
-/// present state of the job that the call became.
-fn look(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
+/// Returns class, icon and text of the outcome. The text includes failures that the exit code
+/// hides, and the present state of the job that the call became.
+fn row_outcome(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
     let result = &entry.result;
-    let look = words::outcome(&result.status);
+    let outcome = words::outcome(&result.status);
     let is_failed_stage = |kind: &NoticeKind| matches!(kind, NoticeKind::FailedStage { .. });
     let mut notices = result.notices.iter();
     if !result.is_error && notices.any(|notice| is_failed_stage(&notice.kind)) {
-        let text = format!("{}, {}", look.text, body::stages(result));
-        return ("warn", look.icon, text);
+        let text = format!("{}, {}", outcome.text, body::stages(result));
+        return ("warn", outcome.icon, text);
     }
     if let Status::MovedToBackground { job, .. } = &result.status
         && let Some(job) = jobs.iter().find(|line| line.id == *job)
     {
-        let class = if job.failed { "warn" } else { look.class };
-        return (class, look.icon, format!("{}, {}", look.text, job.state));
+        let class = if job.failed { "warn" } else { outcome.class };
+        return (
+            class,
+            outcome.icon,
+            format!("{}, {}", outcome.text, job.state),
+        );
     }
-    (look.class, look.icon, look.text)
+    (outcome.class, outcome.icon, outcome.text)
 }

@@ -7,10 +7,10 @@ use agent_bash_core::{Timestamp, visible};
 use agent_bash_render::words::{clock, date, sign};
 use maud::{Markup, html};
 
-/// Limit of lines per diff.
-const MOST_LINES: usize = 400;
+/// The largest number of lines of a diff on the page.
+const MAX_DIFF_LINES: usize = 400;
 
-/// A file and its diff, if it is known.
+/// A file, and its diff if that is known.
 type FileRow<'a> = (&'a FileChange, Option<&'a Diff>);
 
 /// Later facts about a change set, which are not in its call's journal entry.
@@ -20,17 +20,18 @@ pub(crate) struct KnownChanges<'a> {
     /// The actions on the change set, in order of time.
     pub(crate) actions: &'a [ChangesAction],
     /// True if the processes that change the files still run.
-    pub(crate) runs: bool,
-    /// The start of the call.
-    pub(crate) call: Timestamp,
+    pub(crate) is_running: bool,
+    /// When the call started.
+    pub(crate) call_start: Timestamp,
 }
 
-/// The changes of the call itself, or of its job.
+/// The section for changes of the call itself, or of its job.
 pub(crate) fn changes(changes: &Changes, known: KnownChanges<'_>) -> Markup {
     section("Files", changes, known)
 }
 
-/// The changes of the call's background processes, or perhaps of an earlier call's.
+/// The changes of the call's background processes. With `or_earlier`, an earlier call may have
+/// started the processes instead.
 pub(crate) fn background_changes(
     changes: &Changes,
     known: KnownChanges<'_>,
@@ -51,17 +52,17 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     } else {
         diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
     };
-    let (of_git, own): (Vec<FileRow<'_>>, Vec<FileRow<'_>>) =
+    let (git_files, other_files): (Vec<FileRow<'_>>, Vec<FileRow<'_>>) =
         all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
-            h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state(changes, known.runs)) } " · " (visible::one_line(&changes.root)) } }
-            @if !known.actions.is_empty() { p.actions { @for action in known.actions { span { (time(action.at, known.call)) " " (visible::one_line(&action.what)) } } } }
-            @for row in &own { (one(row)) }
-            @if !of_git.is_empty() {
+            h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state_text(changes, known.is_running)) } " · " (visible::one_line(&changes.root)) } }
+            @if !known.actions.is_empty() { p.actions { @for action in known.actions { span { (time_text(action.at, known.call_start)) " " (visible::one_line(&action.what)) } } } }
+            @for row in &other_files { (file_row(row)) }
+            @if !git_files.is_empty() {
                 details.diff.git {
-                    summary { (of_git.len()) @if of_git.len() == 1 { " file of .git" } @else { " files of .git" } }
-                    @for row in &of_git { (one(row)) }
+                    summary { (git_files.len()) @if git_files.len() == 1 { " file of .git" } @else { " files of .git" } }
+                    @for row in &git_files { (file_row(row)) }
                 }
             }
             @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
@@ -76,23 +77,23 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     }
 }
 
-/// The time of day, with the date if it differs from the call's.
-fn time(at: Timestamp, call: Timestamp) -> String {
-    let is_same_day = date(at).get(..10) == date(call).get(..10);
+/// Returns the time of day, with the date if the call started on another day.
+fn time_text(at: Timestamp, call_start: Timestamp) -> String {
+    let is_same_day = date(at).get(..10) == date(call_start).get(..10);
     if is_same_day { clock(at) } else { date(at) }
 }
 
-fn one((file, diff): &FileRow<'_>) -> Markup {
+fn file_row((file, diff): &FileRow<'_>) -> Markup {
     let text = diff.and_then(|diff| diff.text.as_deref());
-    let lines: Vec<(&str, &str)> = text.map(classed).unwrap_or_default();
+    let lines: Vec<(&str, &str)> = text.map(classify_lines).unwrap_or_default();
     let count = |class| lines.iter().filter(|(kind, _)| *kind == class).count();
     let note = diff.and_then(|diff| diff.note.as_deref());
     let name = html! {
-        span.(class(file.change)) title=(file.change.word()) { (sign(file.change)) span.unseen { " " (file.change.word()) } } " "
+        span.(css_class(file.change)) title=(file.change.word()) { (sign(file.change)) span.unseen { " " (file.change.word()) } } " "
         @if let Some(from) = &file.from { (visible::one_line(from)) " → " }
         (visible::one_line(&file.name.path))
         @if let Some(kind) = file.kind.words() { span.note { " · " (kind) } }
-        @if !lines.is_empty() { span.note { " · " (numbers(count("add"), count("del"))) } }
+        @if !lines.is_empty() { span.note { " · " (line_counts(count("add"), count("del"))) } }
         @else if text.is_some() && file.change == Change::Renamed { span.note { " · same content" } }
         @else if text.is_some() { span.note { " · no lines" } }
         @if let Some(note) = note { span.note { " · " (visible::one_line(note)) } }
@@ -100,7 +101,7 @@ fn one((file, diff): &FileRow<'_>) -> Markup {
     if lines.is_empty() {
         return html! { p.file-row { (name) } };
     }
-    let more = lines.len().saturating_sub(MOST_LINES);
+    let more = lines.len().saturating_sub(MAX_DIFF_LINES);
     html! {
         details.diff {
             summary { (name) }
@@ -112,8 +113,8 @@ fn one((file, diff): &FileRow<'_>) -> Markup {
     }
 }
 
-/// `+3 −1 lines`
-fn numbers(added: usize, removed: usize) -> String {
+/// Returns the counts as text, such as `+3 −1 lines`.
+fn line_counts(added: usize, removed: usize) -> String {
     let parts = [('+', added), ('−', removed)];
     let parts: Vec<String> = parts
         .iter()
@@ -130,7 +131,7 @@ fn numbers(added: usize, removed: usize) -> String {
 
 /// Returns the lines of a unified diff of one file, each with its class. `---` and `+++` are a
 /// header only before the first `@@`: a removed SQL comment also begins with `--`.
-fn classed(text: &str) -> Vec<(&'static str, &str)> {
+fn classify_lines(text: &str) -> Vec<(&'static str, &str)> {
     let mut in_header = true;
     text.lines()
         .map(|line| {
@@ -147,7 +148,7 @@ fn classed(text: &str) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-fn state(changes: &Changes, runs: bool) -> &'static str {
+fn state_text(changes: &Changes, is_running: bool) -> &'static str {
     if changes.undone_in_part {
         return match changes.by {
             ChangesBy::Overlay => "committed, and taken back in part",
@@ -155,7 +156,7 @@ fn state(changes: &Changes, runs: bool) -> &'static str {
         };
     }
     match (changes.state, changes.by) {
-        (ChangesState::Running, _) if runs => "so far: it is still running",
+        (ChangesState::Running, _) if is_running => "so far: it is still running",
         // The supervisor, which other conversations share, has not closed the change set.
         (ChangesState::Running, _) => "so far as recorded",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
@@ -171,7 +172,7 @@ fn state(changes: &Changes, runs: bool) -> &'static str {
     }
 }
 
-fn class(change: Change) -> &'static str {
+fn css_class(change: Change) -> &'static str {
     match change {
         Change::Created => "add",
         Change::Deleted => "del",
@@ -187,8 +188,8 @@ mod tests {
         KnownChanges {
             diffs,
             actions: &[],
-            runs: false,
-            call: Timestamp(0),
+            is_running: false,
+            call_start: Timestamp(0),
         }
     }
     use agent_bash_core::changes::{ChangesId, FileName};
@@ -205,7 +206,10 @@ mod tests {
     #[test]
     fn dashes_after_the_header_are_not_a_header() {
         let diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n same\n--- old comment\n+++ x\n-@@ y\n\\ No newline at end of file\n";
-        let classes: Vec<&str> = classed(diff).iter().map(|(class, _)| *class).collect();
+        let classes: Vec<&str> = classify_lines(diff)
+            .iter()
+            .map(|(class, _)| *class)
+            .collect();
         let wanted = ["file", "file", "at", "same", "del", "add", "del", "same"];
         assert_eq!(classes, wanted);
     }
@@ -243,12 +247,12 @@ mod tests {
         let files = [".git/index", "a", "sub/.git/HEAD", ".gitignore"];
         let files = files.map(|path| file(path, Change::Changed));
         let html = changes(&set(files.to_vec()), of(&[])).into_string();
-        let (own, of_git) = html.split_once("2 files of .git").unwrap();
+        let (own, git_files) = html.split_once("2 files of .git").unwrap();
         assert!(
             own.contains(".gitignore") && !own.contains("index"),
             "{html}"
         );
-        assert!(of_git.contains(".git/index") && of_git.contains("sub/.git/HEAD"));
+        assert!(git_files.contains(".git/index") && git_files.contains("sub/.git/HEAD"));
     }
 
     #[test]

@@ -19,11 +19,12 @@ pub(crate) enum Ink {
 /// The contrast of readable text: WCAG 2, level AA.
 const MIN_CONTRAST: f64 = 4.5;
 
-/// Text and background of outputs, as `--text` and `--well` in the page's style; light, dark.
+/// Text and background of outputs, as `--text` and `--well` in the page's style: light scheme, dark
+/// scheme.
 const TEXT_COLOURS: [Rgb; 2] = [[0x1f, 0x23, 0x28], [0xe6, 0xed, 0xf3]];
 const PAGE_COLOURS: [Rgb; 2] = [[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]];
 
-/// The first 16 colours as text; light, dark.
+/// The first 16 palette colours as text: light scheme, dark scheme.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
 const FOREGROUNDS: [[u32; 2]; 16] = [
@@ -33,7 +34,7 @@ const FOREGROUNDS: [[u32; 2]; 16] = [
     [0x0969da, 0x79c0ff], [0x6639ba, 0xd2a8ff], [0x3192aa, 0x56d4dd], [0x24292f, 0xffffff],
 ];
 
-/// The first 16 colours as background; light, dark.
+/// The first 16 palette colours as background: light scheme, dark scheme.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
 const BACKGROUNDS: [[u32; 2]; 16] = [
@@ -43,32 +44,32 @@ const BACKGROUNDS: [[u32; 2]; 16] = [
     [0x80ccff, 0x0d419d], [0xd8b9ff, 0x553098], [0x7bd3ea, 0x12606b], [0xffffff, 0xb1bac4],
 ];
 
-/// Returns the colours of text and background in a scheme: 0 light, 1 dark.
-pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
-    let behind = match behind {
+/// Returns readable colours of text and background in a scheme: 0 is light, 1 is dark.
+pub(crate) fn readable(foreground: Ink, background: Ink, scheme: usize) -> (Rgb, Rgb) {
+    let background = match background {
         Ink::Text => TEXT_COLOURS[scheme],
         Ink::Page => PAGE_COLOURS[scheme],
-        Ink::Index(index) => of_palette(&BACKGROUNDS, index, scheme),
+        Ink::Index(index) => palette_colour(&BACKGROUNDS, index, scheme),
     };
-    let wanted = match front {
+    let wanted = match foreground {
         Ink::Text => TEXT_COLOURS[scheme],
         Ink::Page => PAGE_COLOURS[scheme],
-        Ink::Index(index) => of_palette(&FOREGROUNDS, index, scheme),
+        Ink::Index(index) => palette_colour(&FOREGROUNDS, index, scheme),
     };
-    // One of black and white always has enough contrast: their contrasts with any colour multiply
-    // to 21.
-    let end = if contrast([0; 3], behind) > contrast([255; 3], behind) {
+    // Black or white always has enough contrast: the contrasts of a colour with black and with
+    // white multiply to 21.
+    let target = if contrast([0; 3], background) > contrast([255; 3], background) {
         [0; 3]
     } else {
         [255; 3]
     };
-    let front = (0..=20)
-        .map(|step| mixed(wanted, end, step))
-        .find(|front| contrast(*front, behind) >= MIN_CONTRAST);
-    (front.unwrap_or(end), behind)
+    let foreground = (0..=20)
+        .map(|step| mix(wanted, target, step))
+        .find(|foreground| contrast(*foreground, background) >= MIN_CONTRAST);
+    (foreground.unwrap_or(target), background)
 }
 
-fn of_palette(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
+fn palette_colour(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
     match first.get(usize::from(index)) {
         Some(colours) => {
             let [_, r, g, b] = colours[scheme].to_be_bytes();
@@ -78,20 +79,21 @@ fn of_palette(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
     }
 }
 
-/// The colour `step` twentieths of the way from one to the other.
-fn mixed(from: Rgb, to: Rgb, step: u16) -> Rgb {
+/// Returns the colour that is `step` twentieths of the way from `from` to `to`.
+fn mix(from: Rgb, to: Rgb, step: u16) -> Rgb {
     std::array::from_fn(|at| {
         let sum = u16::from(from[at]) * (20 - step) + u16::from(to[at]) * step;
         u8::try_from(sum / 20).unwrap_or(u8::MAX)
     })
 }
 
-/// The ratio of two colours' luminances, as WCAG 2 defines it: 1 to 21.
-pub(crate) fn contrast(one: Rgb, other: Rgb) -> f64 {
-    let (one, other) = (luminance(one), luminance(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+/// Returns the contrast of two colours as WCAG 2 defines it: 1 to 21.
+pub(crate) fn contrast(left: Rgb, right: Rgb) -> f64 {
+    let (left, right) = (luminance(left), luminance(right));
+    (left.max(right) + 0.05) / (left.min(right) + 0.05)
 }
 
+/// Returns the relative luminance, with the constants of WCAG 2.
 fn luminance(colour: Rgb) -> f64 {
     let [r, g, b] = colour.map(|value| {
         let value = f64::from(value) / 255.0;
@@ -104,10 +106,10 @@ fn luminance(colour: Rgb) -> f64 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// The levels of the 6 × 6 × 6 cube.
+/// The levels of the palette's 6 × 6 × 6 colour cube.
 const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Colour 16 to 255 of the xterm palette.
+/// Returns the colour 16 to 255 of the xterm palette.
 fn xterm(index: u8) -> Rgb {
     match index.saturating_sub(16) {
         cube @ 0..216 => {
@@ -118,7 +120,7 @@ fn xterm(index: u8) -> Rgb {
     }
 }
 
-/// The nearest colour of the cube or of the greys.
+/// Returns the index of the nearest colour among the cube and the greys of the xterm palette.
 pub(crate) fn nearest(wanted: Rgb) -> u8 {
     let [r, g, b] = wanted.map(|value| {
         let distance = |at: &u8| CUBE_LEVELS[usize::from(*at)].abs_diff(value);
@@ -127,7 +129,7 @@ pub(crate) fn nearest(wanted: Rgb) -> u8 {
     let cube = 16 + 36 * r + 6 * g + b;
     let distance = |index: &u8| -> u32 {
         let off = xterm(*index).into_iter().zip(wanted);
-        off.map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+        off.map(|(left, right)| u32::from(left.abs_diff(right)).pow(2))
             .sum()
     };
     (232..=255)

@@ -1,6 +1,6 @@
 //! The part above the calls: facts about the session, and the controls.
 
-use crate::call::{own_jobs, runs};
+use crate::call::{has_running_job, jobs_of_call};
 use crate::kinds::FILTERS;
 use crate::page_data::Page;
 use crate::timeline::{moment, span};
@@ -11,8 +11,8 @@ use agent_bash_render::words::{clock, date, duration, from_millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// The facts about the session, and the gaps in the journal: unreadable lines, and calls after the
-/// journal was full.
+/// Returns facts about the session, and the gaps of the journal: unreadable lines, and missing
+/// calls after the journal was full.
 pub(crate) fn summary(page: &Page) -> Markup {
     let (entries, damaged, full) = (&page.entries, page.damaged, page.full);
     html! {
@@ -21,7 +21,7 @@ pub(crate) fn summary(page: &Page) -> Markup {
         } @else {
             p.summary { @for fact in facts(entries) { span { (fact) } } }
         }
-        (open(page))
+        (open_work(page))
         @if full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
         @if damaged > 0 {
             p.warn { (damaged) @if damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
@@ -29,13 +29,13 @@ pub(crate) fn summary(page: &Page) -> Markup {
     }
 }
 
-/// Running jobs and undecided trials, with links to their calls. Empty if there are none.
-fn open(page: &Page) -> Markup {
+/// Returns running jobs and undecided trials, with links to their calls; empty without any.
+fn open_work(page: &Page) -> Markup {
     let numbered = || (1..).zip(&page.entries);
-    let running = numbered().filter(|(_, entry)| runs(entry, &page.jobs));
+    let running = numbered().filter(|(_, entry)| has_running_job(entry, &page.jobs));
     let running: Vec<usize> = running.map(|(number, _)| number).collect();
     let jobs = page.entries.iter();
-    let jobs = jobs.flat_map(|entry| own_jobs(entry, &page.jobs));
+    let jobs = jobs.flat_map(|entry| jobs_of_call(entry, &page.jobs));
     let jobs: BTreeSet<&str> = jobs
         .filter(|job| job.is_alive())
         .map(|job| &*job.id.0)
@@ -55,7 +55,7 @@ fn open(page: &Page) -> Markup {
     }
 }
 
-/// Maximum number of linked calls.
+/// The largest number of links to calls.
 const MAX_NAMED_CALLS: usize = 12;
 
 fn links(numbers: &[usize]) -> Markup {
@@ -88,10 +88,10 @@ fn facts(entries: &[JournalEntry]) -> Vec<String> {
         duration(from_millis(last - first))
     ));
     // The sum is not wall-clock time, because calls may overlap.
-    let sum: f64 = spans.iter().map(|[begin, end]| end - begin).sum();
+    let total_ms: f64 = spans.iter().map(|[begin, end]| end - begin).sum();
     facts.push(format!(
         "durations add up to {}",
-        duration(from_millis(sum))
+        duration(from_millis(total_ms))
     ));
     let directories: BTreeSet<&str> = entries
         .iter()
@@ -112,6 +112,7 @@ fn facts(entries: &[JournalEntry]) -> Vec<String> {
     facts
 }
 
+/// Returns the filters with their numbers of calls, and the search.
 pub(crate) fn controls(page: &Page) -> Markup {
     let entries = &page.entries;
     html! {

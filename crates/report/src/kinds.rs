@@ -4,11 +4,11 @@ use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, Status};
 use agent_bash_journal::JournalEntry;
 
-/// A kind of calls.
+/// A filter of the page: it shows the calls of one kind.
 pub(crate) struct Filter {
     /// The name in the page's markup.
     pub(crate) key: &'static str,
-    /// The label for users.
+    /// The label of the filter's button.
     pub(crate) label: &'static str,
     applies: fn(&JournalEntry, &[Changes]) -> bool,
 }
@@ -34,11 +34,11 @@ pub(crate) const FILTERS: [Filter; 7] = [
         key: "files",
         label: "Changed files",
         applies: |entry, background| {
-            let own = entry.result.changes.iter();
-            let changed = own
+            let call_changes = entry.result.changes.iter();
+            let changed = call_changes
                 .chain(background)
                 .any(|changes| changes.counts.total() > 0);
-            changed || outside(entry) > 0
+            changed || outside_files(entry) > 0
         },
     },
     Filter {
@@ -53,8 +53,8 @@ pub(crate) const FILTERS: [Filter; 7] = [
         key: "denied",
         label: "Sandbox",
         applies: |entry, _| {
-            let has_asked = entry.escalation.is_some();
-            has_asked
+            let has_escalation = entry.escalation.is_some();
+            has_escalation
                 || entry.result.sandbox.as_ref().is_some_and(|sandbox| {
                     !sandbox.denied.is_empty()
                         || sandbox.network_refused.is_some_and(|count| count > 0)
@@ -69,7 +69,8 @@ pub(crate) const FILTERS: [Filter; 7] = [
 ];
 
 impl Filter {
-    /// True if a call is of this kind. `background`: the changes of its background processes.
+    /// True if a call is of this kind. `background` has the changes of the call's background
+    /// processes.
     pub(crate) fn applies(&self, entry: &JournalEntry, background: &[Changes]) -> bool {
         (self.applies)(entry, background)
     }
@@ -81,7 +82,7 @@ fn is_refused(entry: &JournalEntry) -> bool {
 }
 
 /// The number of files that the call changed outside of the recorded directory.
-pub(crate) fn outside(entry: &JournalEntry) -> u64 {
+pub(crate) fn outside_files(entry: &JournalEntry) -> u64 {
     let changes = entry.result.changes.as_ref();
     changes.map_or(0, |changes| changes.outside.values().sum())
 }

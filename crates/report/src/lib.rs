@@ -1,8 +1,8 @@
 //! A recorded session as one self-contained page.
 //!
 //! A session's output is untrusted. It reaches the page only through [`maud`]'s escaping, never as
-//! markup. The page's Content Security Policy allows only the page's own style and script, which it
-//! names by their hashes.
+//! markup. The page's Content Security Policy allows only the page's own style and script, by their
+//! hashes.
 
 mod ansi;
 mod body;

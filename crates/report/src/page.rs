@@ -11,12 +11,12 @@ use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The page's own style, without a character of the session.
+/// The page's style, which contains no text of the session.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 impl Page {
-    /// The page, as a file.
+    /// Returns the page as the text of an HTML file.
     pub fn html(&self) -> String {
         let mut palette = Palette::default();
         let calls = self.calls(&mut palette);
@@ -55,12 +55,12 @@ impl Page {
         let mut number = 0;
         html! {
             div id="calls" {
-                @for of_day in self.entries.chunk_by(|one, next| day(one) == day(next)) {
+                @for day_entries in self.entries.chunk_by(|entry, next| day(entry) == day(next)) {
                     section {
-                        h2.day { (day(&of_day[0])) }
+                        h2.day { (day(&day_entries[0])) }
                         ol {
-                            @for entry in of_day {
-                                @if self.begins(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
+                            @for entry in day_entries {
+                                @if self.starts_process(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
                                 ({ number += 1; call(number, entry, self, palette) })
                             }
                         }
@@ -70,9 +70,9 @@ impl Page {
         }
     }
 
-    /// True if a process of the session other than the first began with this call.
-    fn begins(&self, entry: &JournalEntry) -> bool {
-        let later = self.processes.get(1..).unwrap_or_default();
-        later.contains(&entry.result.started_at)
+    /// True if this is the first call of a process of the session, except the first process.
+    fn starts_process(&self, entry: &JournalEntry) -> bool {
+        let later_processes = self.processes.get(1..).unwrap_or_default();
+        later_processes.contains(&entry.result.started_at)
     }
 }

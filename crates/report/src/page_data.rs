@@ -18,7 +18,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// A file without a known diff.
+    /// Returns a file whose diff is unknown.
     pub fn of(file: FileChange) -> Self {
         Self {
             file,
@@ -39,7 +39,7 @@ pub struct ChangesAction {
 }
 
 impl ChangesAction {
-    /// An action at this time.
+    /// Returns an action at this time.
     pub fn new(at: Timestamp, what: impl Into<String>) -> Self {
         let what = what.into();
         Self { at, what }
@@ -56,7 +56,7 @@ pub struct JobLine {
     pub state: String,
     /// True if the job has not ended.
     pub is_running: bool,
-    /// True if the job ended otherwise than with exit code 0.
+    /// True if the job has ended, but not with exit code 0.
     pub failed: bool,
     /// The file with the output.
     pub output: Option<String>,
@@ -65,7 +65,7 @@ pub struct JobLine {
 }
 
 impl JobLine {
-    /// A job in this state, without further facts.
+    /// Returns a job in this state, without further facts.
     pub fn new(id: JobId, state: impl Into<String>) -> Self {
         Self {
             id,
@@ -89,7 +89,7 @@ impl JobLine {
 pub struct Page {
     /// The name of the session.
     pub session: String,
-    /// When the page is made.
+    /// The time at which the page is made.
     pub made_at: Timestamp,
     /// The calls of the session.
     pub entries: Vec<JournalEntry>,
@@ -98,22 +98,23 @@ pub struct Page {
     pub damaged: u64,
     /// True if the journal was full before the session ended.
     pub full: bool,
-    /// The diffs of files, by the change set of a call.
+    /// The diffs of changed files, by change set.
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
     /// The changes of background processes, by the change set of the call.
     pub background: BTreeMap<ChangesId, Vec<Changes>>,
-    /// Change sets of `background` whose process may belong to an earlier call of the same shell.
+    /// The change sets of `background` whose processes an earlier call of the same shell may have
+    /// started.
     pub or_earlier: BTreeSet<ChangesId>,
     /// Actions on changes, in order of time, by their change set.
     pub actions: BTreeMap<ChangesId, Vec<ChangesAction>>,
-    /// The start of the first call of each process of the session, if there are several.
+    /// If several processes recorded the session, the start of the first call of each process.
     pub processes: Vec<Timestamp>,
     /// The present state of the session's jobs.
     pub jobs: Vec<JobLine>,
 }
 
 impl Page {
-    /// A page of a recorded session, without facts from after the session.
+    /// Returns the page of a recorded session, without facts from after the session.
     pub fn new(session: impl Into<String>, recorded: JournalContents, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),

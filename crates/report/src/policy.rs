@@ -1,11 +1,11 @@
-//! The page's Content Security Policy: nothing is loaded, and only one style applies and one script
-//! runs.
+//! The page's Content Security Policy. The page loads no file, and applies only its own style and
+//! script.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The policy for a style and a script in the page itself.
+/// Returns the policy for a page that contains this style and this script.
 pub(crate) fn policy(style: &str, script: &str) -> String {
     format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",

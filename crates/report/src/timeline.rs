@@ -10,26 +10,28 @@ use maud::{Markup, html};
 const TIMELINE_WIDTH: f64 = 1000.0;
 /// Minimum width of a call, so that it is visible: a refusal takes no time.
 const MIN_CALL_WIDTH: f64 = 4.0;
-/// Limit of lanes for simultaneous calls; further ones share the last lane.
-const MOST_LANES: usize = 8;
+/// The largest number of lanes for simultaneous calls. Further calls share the last lane.
+const MAX_LANES: usize = 8;
 /// Height of a lane.
 const LANE_HEIGHT: usize = 12;
 /// Length in milliseconds beyond which a pause is drawn short.
-const LONG_PAUSE: f64 = 60_000.0;
-/// The width of such a pause. All pauses together take at most [`ALL_PAUSES`].
+const LONG_PAUSE_MS: f64 = 60_000.0;
+/// The width of a long pause.
 const PAUSE_WIDTH: f64 = 16.0;
-const ALL_PAUSES: f64 = 300.0;
-/// Number of times below the timeline.
+/// The largest width of all long pauses together.
+const MAX_PAUSES_WIDTH: f64 = 300.0;
+/// The number of time labels below the timeline.
 const TICK_COUNT: u32 = 5;
 
-/// A part of the timeline: its range of milliseconds and its horizontal position.
+/// A part of the timeline: its range of time in milliseconds, and its range of horizontal
+/// positions.
 struct StripPart {
     time: [f64; 2],
-    at: [f64; 2],
+    x: [f64; 2],
     is_pause: bool,
 }
 
-/// The timeline; empty if all calls are at one moment.
+/// Returns the timeline; empty if all calls are at one moment.
 pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
     let parts = parts(&spans);
@@ -51,21 +53,21 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     html! {
         figure.timeline {
             figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(from)) " to " (date(to)) ". The list below has the same calls." }
-            // For the mouse only: the list has the same calls, and each would be a tab stop.
+            // The links are for the mouse only. As tab stops, they would repeat the list of calls.
             svg viewBox={ "0 0 " (TIMELINE_WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
                 @for part in parts.iter().filter(|part| part.is_pause) {
-                    rect.pause x=(units(part.at[0])) y="0" width=(units(part.at[1] - part.at[0])) height=(height) {
+                    rect.pause x=(units(part.x[0])) y="0" width=(units(part.x[1] - part.x[0])) height=(height) {
                         title { (duration(from_millis(part.time[1] - part.time[0]))) " without a call" }
                     }
                 }
                 @for index in order {
                     @let (entry, [begin, end]) = (&entries[index], spans[index]);
-                    @let look = outcome(&entry.result.status);
+                    @let outcome_text = outcome(&entry.result.status);
                     @let x = position(&parts, begin).min(TIMELINE_WIDTH - MIN_CALL_WIDTH);
                     @let width = (position(&parts, end) - x).max(MIN_CALL_WIDTH);
                     a href={ "#c" (index + 1) } tabindex="-1" {
-                        rect.(look.class) x=(units(x)) y=(lanes[index] * LANE_HEIGHT + 1) width=(units(width)) height=(LANE_HEIGHT - 2) {
-                            title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(from_millis(entry.result.duration_ms))) }
+                        rect.(outcome_text.class) x=(units(x)) y=(lanes[index] * LANE_HEIGHT + 1) width=(units(width)) height=(LANE_HEIGHT - 2) {
+                            title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&outcome_text.text)) " · " (duration(from_millis(entry.result.duration_ms))) }
                         }
                     }
                 }
@@ -76,7 +78,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     }
 }
 
-/// The start and the end of a call in milliseconds.
+/// Returns the start and the end of a call in milliseconds since 1970.
 #[expect(
     clippy::cast_precision_loss,
     reason = "milliseconds since 1970 have 41 bits"
@@ -100,14 +102,15 @@ fn units(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// Returns the parts from the first moment to the last; empty if there is only one moment.
+/// Divides the time from the first moment to the last into busy parts and pauses. Empty if there is
+/// only one moment.
 fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     let mut sorted = spans.to_vec();
-    sorted.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    sorted.sort_by(|left, right| left[0].total_cmp(&right[0]));
     let mut times: Vec<([f64; 2], bool)> = Vec::new();
     for [begin, end] in sorted {
         match times.last_mut() {
-            Some((busy, _)) if begin - busy[1] <= LONG_PAUSE => busy[1] = busy[1].max(end),
+            Some((busy, _)) if begin - busy[1] <= LONG_PAUSE_MS => busy[1] = busy[1].max(end),
             last => {
                 let before = last.map(|(busy, _)| busy[1]);
                 times.extend(before.map(|before| ([before, begin], true)));
@@ -115,32 +118,32 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
             }
         }
     }
-    let length = |is_pause| -> f64 {
-        let those = times.iter().filter(|(_, pause)| *pause == is_pause);
-        those.map(|([begin, end], _)| end - begin).sum()
+    let total_ms = |is_pause| -> f64 {
+        let selected = times.iter().filter(|(_, pause)| *pause == is_pause);
+        selected.map(|([begin, end], _)| end - begin).sum()
     };
-    if length(true) + length(false) <= 0.0 {
+    if total_ms(true) + total_ms(false) <= 0.0 {
         return Vec::new();
     }
     #[expect(clippy::cast_precision_loss, reason = "there are not that many calls")]
     let pauses = times.iter().filter(|(_, is_pause)| *is_pause).count() as f64;
-    let pause = PAUSE_WIDTH.min(ALL_PAUSES / pauses.max(1.0));
+    let pause = PAUSE_WIDTH.min(MAX_PAUSES_WIDTH / pauses.max(1.0));
     // Each busy part has the width of a call without duration; the rest of the width is divided by
     // time.
     let room = TIMELINE_WIDTH - pauses * pause - (pauses + 1.0) * MIN_CALL_WIDTH.min(pause);
-    let scale = room.max(0.0) / length(false).max(1.0);
-    let mut at = 0.0;
+    let scale = room.max(0.0) / total_ms(false).max(1.0);
+    let mut x = 0.0;
     let parts = times.into_iter().map(|(time, is_pause)| {
         let width = if is_pause {
             pause
         } else {
             MIN_CALL_WIDTH.min(pause) + (time[1] - time[0]) * scale
         };
-        let begin = at;
-        at += width;
+        let begin = x;
+        x += width;
         StripPart {
             time,
-            at: [begin, at],
+            x: [begin, x],
             is_pause,
         }
     });
@@ -150,22 +153,22 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
 /// The horizontal position of a moment.
 fn position(parts: &[StripPart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
-    part.map_or(TIMELINE_WIDTH, |part| between(time, part.time, part.at))
+    part.map_or(TIMELINE_WIDTH, |part| map_range(time, part.time, part.x))
 }
 
 /// Maps `value` from the range `from` to the range `to`.
-fn between(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
+fn map_range(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
     let share = (value - from[0]) / (from[1] - from[0]).max(f64::MIN_POSITIVE);
     to[0] + share.clamp(0.0, 1.0) * (to[1] - to[0])
 }
 
-/// The times below the timeline, at equal distances, with the day if it changes.
+/// Returns the time labels below the timeline, at equal distances, with the day if it changes.
 fn ticks(parts: &[StripPart]) -> Vec<String> {
     let mut day = String::new();
     let ticks = (0..TICK_COUNT).map(|tick| {
-        let at = TIMELINE_WIDTH * f64::from(tick) / f64::from(TICK_COUNT - 1);
-        let part = parts.iter().find(|part| at <= part.at[1]).or(parts.last());
-        let time = part.map_or(0.0, |part| between(at, part.at, part.time));
+        let x = TIMELINE_WIDTH * f64::from(tick) / f64::from(TICK_COUNT - 1);
+        let part = parts.iter().find(|part| x <= part.x[1]).or(parts.last());
+        let time = part.map_or(0.0, |part| map_range(x, part.x, part.time));
         let date = date(moment(time));
         let today = date.get(..10).unwrap_or_default().to_owned();
         let clock = clock(moment(time));
@@ -182,21 +185,21 @@ fn ticks(parts: &[StripPart]) -> Vec<String> {
     ticks.collect()
 }
 
-/// The lane of each call: the first one that is free when the call begins.
+/// Returns the lane of each call: the first lane that is free when the call begins.
 fn lanes(spans: &[[f64; 2]]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
-    order.sort_by(|one, other| spans[*one][0].total_cmp(&spans[*other][0]));
+    order.sort_by(|left, right| spans[*left][0].total_cmp(&spans[*right][0]));
     let mut free: Vec<f64> = Vec::new();
     let mut lanes = vec![0; spans.len()];
     for index in order {
         let [begin, end] = spans[index];
         let lane = match free.iter().position(|time| *time <= begin) {
             Some(lane) => lane,
-            None if free.len() < MOST_LANES => {
+            None if free.len() < MAX_LANES => {
                 free.push(end);
                 free.len() - 1
             }
-            None => MOST_LANES - 1,
+            None => MAX_LANES - 1,
         };
         free[lane] = free[lane].max(end);
         lanes[index] = lane;
@@ -223,13 +226,13 @@ mod tests {
         let pauses: Vec<bool> = parts.iter().map(|part| part.is_pause).collect();
         assert_eq!(pauses, [false, true, false]);
         assert!((position(&parts, hour + 4000.0) - TIMELINE_WIDTH).abs() < 0.01);
-        let (one, other) = (
+        let (left, right) = (
             position(&parts, 4000.0),
             TIMELINE_WIDTH - position(&parts, hour),
         );
-        assert!((one - other).abs() < 0.01, "{one} {other}");
+        assert!((left - right).abs() < 0.01, "{left} {right}");
         assert!((position(&parts, hour) - position(&parts, 4000.0) - PAUSE_WIDTH).abs() < 0.01);
-        assert!((position(&parts, 2000.0) - one / 2.0).abs() < 0.01);
+        assert!((position(&parts, 2000.0) - left / 2.0).abs() < 0.01);
     }
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
         assert!(
             parts
                 .last()
-                .is_some_and(|part| part.at[1] <= TIMELINE_WIDTH + 0.01)
+                .is_some_and(|part| part.x[1] <= TIMELINE_WIDTH + 0.01)
         );
         assert!(super::parts(&[[5.0, 5.0]]).is_empty() && super::parts(&[]).is_empty());
     }

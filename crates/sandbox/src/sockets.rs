@@ -81,7 +81,7 @@ impl SocketGuard {
 
     /// True for a system call that must be [answered](Self::answer) and never continue.
     pub fn is_guarded(call: &WaitingCall) -> bool {
-        i64::from(call.number) == libc::SYS_connect && is_native(call.table, call.number)
+        i64::from(call.number) == libc::SYS_connect && is_native(call.architecture, call.number)
     }
 
     /// Serves a listener in a thread until no process has its filter.

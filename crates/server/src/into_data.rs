@@ -44,8 +44,8 @@ impl IntoData<FileDiffData> for FileDiff {
         FileDiffData {
             file: self.file,
             binary,
-            changed_since: self.is_since,
-            in_the_way: self.is_in_the_way,
+            changed_since: self.changed_since,
+            in_the_way: self.blocks_commit,
             diff: match self.text {
                 DiffText::Unified(text) => Some(text),
                 _ => None,

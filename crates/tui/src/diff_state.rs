@@ -393,12 +393,12 @@ fn diff_lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
             lines.push(DiffLine::Note(format!("mode {before:06o} → {after:06o}")));
         }
         let note = |text: &str| DiffLine::Note(text.to_owned());
-        if diff.is_since {
+        if diff.changed_since {
             lines.push(note(
                 "changed again since: compared with the file as it is now",
             ));
         }
-        if diff.is_in_the_way {
+        if diff.blocks_commit {
             lines.push(note("changed since: this can no longer be committed"));
         }
         match &diff.text {

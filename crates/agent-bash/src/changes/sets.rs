@@ -278,7 +278,7 @@ impl ChangeSets {
     /// # Errors
     /// See [`Self::show`].
     pub fn diff_together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesRefused> {
-        self.with(None, |store, session| store.diffs(session).together(ids))
+        self.with(None, |store, session| store.diffs(session).combined(ids))
     }
 
     /// Returns the preview of an undo of all changes, or, with `again`, of a redo.
@@ -453,8 +453,8 @@ impl ChangeSets {
                     by,
                 })
             }
-            (_, ChangesError::Group { again, obstacles }) => {
-                ChangesRefused::Group(self.group_refused(again, *obstacles))
+            (_, ChangesError::Group { redo, obstacles }) => {
+                ChangesRefused::Group(self.group_refused(redo, *obstacles))
             }
             (_, error) => ChangesRefused::Set(error),
         })

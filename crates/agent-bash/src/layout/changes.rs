@@ -150,7 +150,7 @@ pub fn diff(diff: &FileDiff) -> String {
     if let Some((before, after)) = diff.mode {
         let _ = writeln!(text, "mode of {name}: {before:o} before, {after:o} after");
     }
-    if diff.is_since {
+    if diff.changed_since {
         let _ = writeln!(
             text,
             "{name} was changed again since: compared with what is there now"
@@ -159,7 +159,7 @@ pub fn diff(diff: &FileDiff) -> String {
     let word = diff.file.change.word();
     let kind = diff.file.kind.words();
     let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
-    if diff.is_in_the_way {
+    if diff.blocks_commit {
         let _ = writeln!(text, "{name} was changed since: this cannot be committed");
     }
     match &diff.text {

@@ -448,5 +448,5 @@ fn target_in_the_settings_takes_precedence() {
     let way = agent_bash_remote::TargetTransport::Podman {
         container: "c".to_owned(),
     };
-    assert_eq!(settings.target("box").unwrap().way, way);
+    assert_eq!(settings.target("box").unwrap().transport, way);
 }

@@ -155,7 +155,7 @@ mod tests {
             to: "dev@box".to_owned(),
             port: Some(22),
         };
-        assert_eq!((&*target.name, &target.way), ("box", &way));
+        assert_eq!((&*target.name, &target.transport), ("box", &way));
         assert_eq!(target.cwd.as_deref(), Some("/work"));
         assert_eq!(
             (target.lease, target.install),
@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(target.env["CI"], "1");
         let command = read("transport = 'command'\ncommand = ['sh', '-c', '{script}']").unwrap();
-        assert!(matches!(command.way, TargetTransport::Command(_)) && command.install);
+        assert!(matches!(command.transport, TargetTransport::Command(_)) && command.install);
     }
 
     #[test]

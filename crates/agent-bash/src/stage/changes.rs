@@ -398,7 +398,7 @@ impl ChangeRecord {
         if let (RecordMethod::Trial(set, _), true) = (&method, lacking.is_some()) {
             // A process outside of the trial may have changed files. If this cannot be stored in
             // the change set, the notice still reports it.
-            let _ = set.lacks();
+            let _ = set.mark_inexact();
         }
         let directories = [store.path().to_owned(), method.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));

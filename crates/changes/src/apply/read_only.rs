@@ -1,4 +1,4 @@
-//! Renames that the permissions of directories refuse, although the user owns them.
+//! Renames of files that the user owns, in directories whose permissions refuse the rename.
 
 use super::ApplyDirectories;
 use crate::file_stat::FileStat;
@@ -10,13 +10,13 @@ use std::path::Path;
 
 impl ApplyDirectories<'_> {
     /// Makes the directories above both names of an operation writable.
-    pub(super) fn open_up_parents(&mut self, op: &PlannedOp) -> Result<(), Errno> {
-        open_up(&mut self.root, op.path())?;
-        open_up(&mut self.slots, op.slot())
+    pub(super) fn make_parents_writable(&mut self, op: &PlannedOp) -> Result<(), Errno> {
+        make_writable(&mut self.root, op.path())?;
+        make_writable(&mut self.slots, op.slot())
     }
 
-    /// Renames a directory that its owner may not write. A rename to another parent writes its
-    /// `..`.
+    /// Renames a directory without write permission: it is made writable for the rename, which
+    /// changes the directory's `..`.
     pub(super) fn rename_read_only(
         &mut self,
         op: &PlannedOp,
@@ -29,9 +29,9 @@ impl ApplyDirectories<'_> {
             (&mut self.root, op.path())
         };
         let (parent, name) = tree.parent(path)?;
-        let seen = FileStat::at(parent, name)?;
-        let seen = seen.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
-        let mode = Mode::from_raw_mode(seen.permissions());
+        let stat = FileStat::at(parent, name)?;
+        let stat = stat.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
+        let mode = Mode::from_raw_mode(stat.permissions());
         chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
         let renamed = self.rename(op, flags);
         let (tree, path) = if is_put == renamed.is_ok() {
@@ -45,8 +45,9 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// Makes a directory of this user writable. The plan restores its permissions at the end.
-fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
+/// Makes all directories above `path` readable and writable for this user. The plan restores their
+/// permissions at the end.
+fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
     for directory in above
@@ -54,11 +55,11 @@ fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
         .filter(|path| !path.as_os_str().is_empty())
     {
         let (parent, name) = tree.parent(directory)?;
-        if let Some(seen) = FileStat::at(parent, name)?
-            && seen.is_dir()
-            && seen.permissions() & 0o700 != 0o700
+        if let Some(stat) = FileStat::at(parent, name)?
+            && stat.is_dir()
+            && stat.permissions() & 0o700 != 0o700
         {
-            let mode = Mode::from_raw_mode(seen.permissions() | 0o700);
+            let mode = Mode::from_raw_mode(stat.permissions() | 0o700);
             chmodat(parent, name, mode, AtFlags::empty())?;
         }
     }

@@ -10,40 +10,40 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 impl Recorder {
-    /// True if an unknown path did not exist before the call: its directory was recorded completely
-    /// before a move, or did not exist. Its current file arrived with a directory.
-    pub(super) fn has_come(&self, path: &Path) -> bool {
+    /// True if the path did not exist before the call, although it has no record. A parent
+    /// directory was recorded with all entries, or did not exist: the current file arrived with a
+    /// moved directory.
+    pub(super) fn arrived_during_call(&self, path: &Path) -> bool {
         let mut above = path.ancestors().skip(1);
-        above.any(|directory| self.known.get(directory) == Some(&true))
+        above.any(|directory| self.recorded.get(directory) == Some(&true))
     }
 
     /// Preserves everything below a directory that is removed or renamed.
-    pub(super) fn below(&mut self, top: &Path) -> Result<KeepOutcome, NotRecorded> {
-        let mut kept = KeepOutcome::Yes;
+    pub(super) fn record_below(&mut self, top: &Path) -> Result<KeepOutcome, NotRecorded> {
+        let mut outcome = KeepOutcome::Stored;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
             let entries = match self.entries(&path) {
-                // The directory is moved as a whole. Its entries are unknown without permission to
-                // read them.
+                // The user can move this directory without being allowed to list its entries.
                 Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
-                    kept = KeepOutcome::Not;
+                    outcome = KeepOutcome::WithoutPreimage;
                     continue;
                 }
                 entries => entries.map_err(NotRecorded::Failed)?,
             };
             for (name, is_dir) in entries {
                 let path = path.join(name);
-                if self.known.get(&path) == Some(&true) {
-                    // Included with its entries.
+                if self.recorded.get(&path) == Some(&true) {
+                    // This path is recorded with all of its entries.
                     continue;
                 }
-                kept = kept.and(self.recorded(&path, Touch::Name)?);
+                outcome = outcome.and(self.record_first_touch(&path, Touch::Name)?);
                 if is_dir {
                     waiting.push(path);
                 }
             }
         }
-        Ok(kept)
+        Ok(outcome)
     }
 
     fn entries(&mut self, path: &Path) -> Result<Vec<(OsString, bool)>, ChangesError> {
@@ -71,20 +71,20 @@ impl Recorder {
     }
 
     /// Preserves a directory whose entries or attributes change.
-    pub(super) fn directory(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
-        if self.known.contains_key(path) {
+    pub(super) fn record_directory(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
+        if self.recorded.contains_key(path) {
             return Ok(KeepOutcome::Already);
         }
         let seen = if path.as_os_str().is_empty() {
             Some(self.tree.stat_root()?)
         } else if self.tree.is_on_other_device(path).unwrap_or(false) {
             return Ok(KeepOutcome::Outside);
-        } else if self.has_come(path) {
+        } else if self.arrived_during_call(path) {
             None
         } else {
             match self.tree.stat(path) {
                 Ok(seen) => seen,
-                // A file there is preserved through its own path.
+                // A file behind a link is preserved through the file's own path.
                 Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => {
                     return Ok(KeepOutcome::Outside);
                 }
@@ -93,10 +93,10 @@ impl Recorder {
         };
         let content = match seen {
             Some(_) => ContentLocation::Unread,
-            None => ContentLocation::Nothing,
+            None => ContentLocation::NoContents,
         };
         match self.put(path, seen, content) {
-            Ok(kept) => Ok(kept),
+            Ok(outcome) => Ok(outcome),
             Err(NotRecorded::Failed(error)) => Err(error),
             Err(NotRecorded::Elsewhere) => Ok(KeepOutcome::Outside),
         }

@@ -1,6 +1,7 @@
-//! Stores contents: a hard link if a name is removed, else a copy, once for each inode.
+//! Stores the contents of a file, once for each inode: as a hard link if a name of the file is
+//! removed, else as a copy.
 
-use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, failed, file};
+use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, file, system_error};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::recorder::Touch;
@@ -12,50 +13,51 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 impl Recorder {
-    /// Stores contents once for each inode.
-    pub(super) fn content(
+    /// Returns where the contents of the file are stored, and stores them if that was not done yet.
+    pub(super) fn store_content(
         &mut self,
         path: &Path,
         seen: &FileStat,
         touch: Touch,
     ) -> Result<ContentLocation, NotRecorded> {
-        if let Some(content) = self.contents.get(&seen.ino)
+        if let Some(content) = self.content_of_inode.get(&seen.ino)
             && (touch == Touch::Name || !matches!(content, ContentLocation::Link(_)))
         {
             return Ok(content.clone());
         }
-        let kept = match seen.kind() {
+        let stored = match seen.kind() {
             FileType::Symlink => {
                 let (dir, name) = self
                     .tree
                     .parent(path)
-                    .map_err(|error| failed("opening", path, error))?;
+                    .map_err(|error| system_error("opening", path, error))?;
                 let target = readlinkat(dir, name, Vec::new());
-                let target = target.map_err(|error| failed("reading", path, error))?;
+                let target = target.map_err(|error| system_error("reading", path, error))?;
                 return Ok(ContentLocation::Target(target.into_bytes()));
             }
-            _ if touch == Touch::Name && self.near => self.link(path),
+            _ if touch == Touch::Name && self.can_link => self.store_link(path),
             FileType::RegularFile => Ok(None),
-            // An undo can create both again.
-            FileType::Fifo | FileType::Socket => Ok(Some(ContentLocation::Nothing)),
-            _ => Ok(Some(ContentLocation::Not)),
+            // An undo creates a new FIFO or socket.
+            FileType::Fifo | FileType::Socket => Ok(Some(ContentLocation::NoContents)),
+            _ => Ok(Some(ContentLocation::NotStored)),
         };
-        let kept = match kept.map_err(|error| failed("linking", path, error))? {
-            Some(kept) => kept,
-            None if seen.is_file() => self.copy(path, seen)?,
-            None => ContentLocation::Not,
+        let stored = match stored.map_err(|error| system_error("linking", path, error))? {
+            Some(stored) => stored,
+            None if seen.is_file() => self.store_copy(path, seen)?,
+            None => ContentLocation::NotStored,
         };
-        self.contents.insert(seen.ino, kept.clone());
-        Ok(kept)
+        self.content_of_inode.insert(seen.ino, stored.clone());
+        Ok(stored)
     }
 
-    /// Stores a hard link if possible: the name is removed, the file stays unchanged.
-    fn link(&mut self, path: &Path) -> Result<Option<ContentLocation>, Errno> {
-        let number = self.numbered;
+    /// Stores a hard link, if possible. A link suffices if only the name is removed, because the
+    /// file stays unchanged.
+    fn store_link(&mut self, path: &Path) -> Result<Option<ContentLocation>, Errno> {
+        let number = self.next_link;
         let (dir, name) = self.tree.parent(path)?;
         match linkat(dir, name, &self.links, number.to_string(), AtFlags::empty()) {
             Ok(()) => {
-                self.numbered += 1;
+                self.next_link += 1;
                 Ok(Some(ContentLocation::Link(number)))
             }
             // Too many links, another file system, or a file that the system protects from links.
@@ -65,60 +67,60 @@ impl Recorder {
     }
 
     /// Stores a copy of the file at a path.
-    pub(super) fn copy(
+    pub(super) fn store_copy(
         &mut self,
         path: &Path,
         seen: &FileStat,
     ) -> Result<ContentLocation, NotRecorded> {
         let Ok(from) = self.tree.file(path) else {
-            return Ok(ContentLocation::Not);
+            return Ok(ContentLocation::NotStored);
         };
-        self.copy_of(from, path, seen.size)
+        self.store_copy_of(from, path, seen.size)
     }
 
     /// Stores a clone if the file system supports it, else a copy in the pack.
-    pub(super) fn copy_of(
+    pub(super) fn store_copy_of(
         &mut self,
         from: OwnedFd,
         path: &Path,
         size: u64,
     ) -> Result<ContentLocation, NotRecorded> {
         if let Some(clone) = self
-            .clone_of(&from)
-            .map_err(|error| failed("cloning", path, error))?
+            .store_clone(&from)
+            .map_err(|error| system_error("cloning", path, error))?
         {
             return Ok(clone);
         }
-        if size > self.largest {
-            return Ok(ContentLocation::Not);
+        if size > self.max_file_bytes {
+            return Ok(ContentLocation::NotStored);
         }
-        if self.packed + size > self.limit {
-            let limit = self.limit >> 20;
+        if self.pack_bytes + size > self.max_total_bytes {
+            let limit = self.max_total_bytes >> 20;
             return Err(NotRecorded::Failed(ChangesError::TooMuch { limit }));
         }
-        let at = self.packed;
-        let mut from = File::from(from).take(self.largest);
+        let at = self.pack_bytes;
+        let mut from = File::from(from).take(self.max_file_bytes);
         let copied = file(&self.set, CONTENTS_FILE, &mut self.pack)
             .and_then(|pack| io::copy(&mut from, pack))
             .map_err(|error| NotRecorded::Failed(ChangesError::io("copying", path)(error)))?;
-        self.packed += copied;
+        self.pack_bytes += copied;
         Ok(ContentLocation::Packed(at, copied))
     }
 
-    fn clone_of(&mut self, from: &OwnedFd) -> Result<Option<ContentLocation>, Errno> {
-        if !self.clones {
+    fn store_clone(&mut self, from: &OwnedFd) -> Result<Option<ContentLocation>, Errno> {
+        if !self.can_clone {
             return Ok(None);
         }
-        let number = self.numbered;
+        let number = self.next_link;
         let name = number.to_string();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let to = openat(&self.links, &name, flags, Mode::RUSR | Mode::WUSR)?;
         if ioctl_ficlone(&to, from).is_ok() {
-            self.numbered += 1;
+            self.next_link += 1;
             return Ok(Some(ContentLocation::Clone(number)));
         }
         // One failure suffices: the file system does not support clones.
-        self.clones = false;
+        self.can_clone = false;
         rustix::fs::unlinkat(&self.links, &name, AtFlags::empty())?;
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! The stored records of a trace.
+//! The records of a trace, as stored in the index file.
 
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
@@ -16,13 +16,13 @@ pub(crate) const INDEX_FILE: &str = "idx";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum IndexEntry {
     Path(PathRecord),
-    /// A file changed through a path that it did not have before the call, or whose preimage was a
-    /// link until now.
-    Other(PathRecord),
-    /// The record is complete; writes outside the root, by directory.
+    /// An inode, independent of its path: the file is changed through a path that it did not have
+    /// before the call, or its preimage was a hard link until now.
+    Inode(PathRecord),
+    /// The record is complete. Contains the number of writes outside the root, by directory.
     End(Vec<(Vec<u8>, u64)>),
     /// An unknown change happened.
-    Lacks,
+    UnknownChange,
 }
 
 /// A path before its first touch.
@@ -39,7 +39,7 @@ pub(crate) struct PathRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ContentLocation {
     /// No contents: the path did not exist, or is a directory.
-    Nothing,
+    NoContents,
     /// The contents were not needed when the record was written.
     Unread,
     /// A hard link in `links/`.
@@ -50,14 +50,14 @@ pub(crate) enum ContentLocation {
     Packed(u64, u64),
     /// The target of a symbolic link.
     Target(Vec<u8>),
-    /// The contents were needed and could not be stored.
-    Not,
+    /// The contents were needed, but could not be stored.
+    NotStored,
 }
 
 impl Wire for ContentLocation {
     fn put(&self, to: &mut Vec<u8>) {
         match self {
-            Self::Nothing => to.push(0),
+            Self::NoContents => to.push(0),
             Self::Unread => to.push(1),
             Self::Link(number) => {
                 to.push(2);
@@ -75,13 +75,13 @@ impl Wire for ContentLocation {
                 to.push(5);
                 target.put(to);
             }
-            Self::Not => to.push(6),
+            Self::NotStored => to.push(6),
         }
     }
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         Some(match u8::get(from)? {
-            0 => Self::Nothing,
+            0 => Self::NoContents,
             1 => Self::Unread,
             2 => Self::Link(u64::get(from)?),
             3 => Self::Clone(u64::get(from)?),
@@ -90,13 +90,13 @@ impl Wire for ContentLocation {
                 Self::Packed(at, length)
             }
             5 => Self::Target(Wire::get(from)?),
-            6 => Self::Not,
+            6 => Self::NotStored,
             _ => return None,
         })
     }
 }
 
-/// Encodes attributes as a list of pairs.
+/// Attributes, encoded as a list of pairs of name and value.
 struct PairList(Attributes);
 
 impl Wire for PairList {
@@ -125,7 +125,7 @@ wire!(EncodedRecord {
 });
 
 impl PathRecord {
-    fn written(self) -> EncodedRecord {
+    fn encoded(self) -> EncodedRecord {
         EncodedRecord {
             path: self.path,
             stat: self.stat,
@@ -136,7 +136,7 @@ impl PathRecord {
 }
 
 impl EncodedRecord {
-    fn record(self) -> PathRecord {
+    fn decoded(self) -> PathRecord {
         PathRecord {
             path: self.path,
             stat: self.stat,
@@ -151,35 +151,35 @@ impl Wire for IndexEntry {
         match self {
             Self::Path(record) => {
                 to.push(0);
-                record.clone().written().put(to);
+                record.clone().encoded().put(to);
             }
-            Self::Other(record) => {
+            Self::Inode(record) => {
                 to.push(3);
-                record.clone().written().put(to);
+                record.clone().encoded().put(to);
             }
             Self::End(outside) => {
                 to.push(1);
                 put_all(outside, to);
             }
-            Self::Lacks => to.push(2),
+            Self::UnknownChange => to.push(2),
         }
     }
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         match u8::get(from)? {
-            0 => EncodedRecord::get(from).map(|it| Self::Path(it.record())),
+            0 => EncodedRecord::get(from).map(|it| Self::Path(it.decoded())),
             1 => get_all(from).map(Self::End),
-            2 => Some(Self::Lacks),
-            3 => EncodedRecord::get(from).map(|it| Self::Other(it.record())),
+            2 => Some(Self::UnknownChange),
+            3 => EncodedRecord::get(from).map(|it| Self::Inode(it.decoded())),
             _ => None,
         }
     }
 }
 
 /// Appends an entry for an unknown change.
-pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
+pub(crate) fn append_unknown_change(dir: &PrivateDir) -> io::Result<()> {
     let (mut body, mut framed) = (Vec::new(), Vec::new());
-    IndexEntry::Lacks.put(&mut body);
+    IndexEntry::UnknownChange.put(&mut body);
     body.put(&mut framed);
     dir.write(INDEX_FILE, true)?.write_all(&framed)
 }
@@ -190,23 +190,23 @@ pub(crate) struct Index {
     /// Records in the order of first touch. A path may occur twice: the first record has its state,
     /// a later one may have its contents.
     pub(crate) records: Vec<PathRecord>,
-    /// Records of inodes, independent of names.
-    pub(crate) others: Vec<PathRecord>,
+    /// Records of inodes, independent of paths.
+    pub(crate) inode_records: Vec<PathRecord>,
     pub(crate) outside: BTreeMap<String, u64>,
-    /// True if the record is complete.
-    pub(crate) complete: bool,
+    /// True if the recorder wrote the end of the record.
+    pub(crate) is_marked_complete: bool,
     /// True if no entry was written: no path was touched.
-    pub(crate) absent: bool,
+    pub(crate) is_absent: bool,
     /// True if an unknown change happened.
-    pub(crate) lacks: bool,
+    pub(crate) has_unknown_change: bool,
 }
 
 impl Index {
     /// True if the records are complete for a change set in this state.
-    pub(crate) fn is_complete(&self, said: SetState) -> bool {
-        let is_all =
-            self.complete || self.absent && matches!(said, SetState::Done | SetState::Undone);
-        is_all && !self.lacks
+    pub(crate) fn is_complete(&self, state: SetState) -> bool {
+        let is_all = self.is_marked_complete
+            || self.is_absent && matches!(state, SetState::Done | SetState::Undone);
+        is_all && !self.has_unknown_change
     }
 
     /// Reads the records up to the first incomplete one.
@@ -219,7 +219,7 @@ impl Index {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Self {
-                    absent: true,
+                    is_absent: true,
                     ..Self::default()
                 });
             }
@@ -235,35 +235,39 @@ impl Index {
             match IndexEntry::get(&mut &body[..]) {
                 Some(IndexEntry::Path(record)) => index.records.push(record),
                 Some(IndexEntry::End(outside)) => {
-                    index.complete = true;
+                    index.is_marked_complete = true;
                     index.outside = outside
                         .into_iter()
                         .map(|(name, count)| (String::from_utf8_lossy(&name).into_owned(), count))
                         .collect();
                 }
-                Some(IndexEntry::Other(record)) => index.others.push(record),
-                Some(IndexEntry::Lacks) => index.lacks = true,
+                Some(IndexEntry::Inode(record)) => index.inode_records.push(record),
+                Some(IndexEntry::UnknownChange) => index.has_unknown_change = true,
                 None => break,
             }
         }
-        index.part();
+        index.redirect_to_copies();
         Ok(index)
     }
 
     /// Redirects records with a link, or without contents, to the copy that was made before a
     /// write.
-    fn part(&mut self) {
+    fn redirect_to_copies(&mut self) {
         let is_copy = |it: &&PathRecord| {
             matches!(
                 it.content,
                 ContentLocation::Packed(..) | ContentLocation::Clone(_)
             )
         };
-        let several = |it: &&PathRecord| it.stat.is_some_and(|it| it.links > 1);
-        let named = self.records.iter().filter(several).filter(is_copy);
-        let others = self.others.iter();
-        let others = others.filter(|it| it.content != ContentLocation::Unread);
-        let copies = named.chain(others);
+        let has_several_names = |it: &&PathRecord| it.stat.is_some_and(|it| it.links > 1);
+        let named = self
+            .records
+            .iter()
+            .filter(has_several_names)
+            .filter(is_copy);
+        let inode_records = self.inode_records.iter();
+        let inode_records = inode_records.filter(|it| it.content != ContentLocation::Unread);
+        let copies = named.chain(inode_records);
         let copies = copies.filter_map(|it| Some((it.stat?.ino, it.content.clone())));
         let copies: HashMap<u64, ContentLocation> = copies.collect();
         for record in &mut self.records {

@@ -1,8 +1,9 @@
-//! Files changed through another name than before the call: moved or linked by the call, or with
-//! several names.
+//! Files that are changed through a name that they did not have before the call, or that have
+//! several names. The call may have moved or linked them.
 
 use super::{
-    BeyondRoot, ContentLocation, IndexEntry, KeepOutcome, NotRecorded, Recorder, Touch, failed,
+    BeyondRoot, ContentLocation, IndexEntry, KeepOutcome, NotRecorded, Recorder, Touch,
+    system_error,
 };
 use crate::attributes::{self, Attributes};
 use crate::error::ChangesError;
@@ -26,7 +27,7 @@ impl Recorder {
         }
         if file.is_near
             && touch != Touch::Name
-            && let Err(NotRecorded::Failed(error)) = self.by_name_beyond(file, touch)
+            && let Err(NotRecorded::Failed(error)) = self.record_inode_beyond(file, touch)
         {
             return Err(error);
         }
@@ -36,17 +37,21 @@ impl Recorder {
         Ok(KeepOutcome::Outside)
     }
 
-    /// Copies a preimage link before the file is written to by any name, and redirects its records
-    /// to the copy.
-    pub(super) fn part(&mut self, path: &Path) -> Result<(), NotRecorded> {
+    /// If the preimage of a file is a hard link, replaces the link by a copy, before a write
+    /// through any name of the file would change the linked preimage.
+    pub(super) fn detach_link(&mut self, path: &Path) -> Result<(), NotRecorded> {
         if let Ok(Some(seen)) = self.tree.stat(path) {
-            self.part_from(path, &seen)?;
+            self.detach_link_from(path, &seen)?;
         }
         Ok(())
     }
 
     /// Preserves the inode of a file outside the root.
-    fn by_name_beyond(&mut self, file: &BeyondRoot<'_>, touch: Touch) -> Result<(), NotRecorded> {
+    fn record_inode_beyond(
+        &mut self,
+        file: &BeyondRoot<'_>,
+        touch: Touch,
+    ) -> Result<(), NotRecorded> {
         let Ok(found) = stat(file.reachable) else {
             return Ok(());
         };
@@ -54,11 +59,11 @@ impl Recorder {
         if !seen.is_file() {
             return Ok(());
         }
-        let content = self.contents.get(&seen.ino);
-        let own = u64::from(matches!(content, Some(ContentLocation::Link(_))));
-        if own > 0 {
+        let content = self.content_of_inode.get(&seen.ino);
+        let preimage_links = u64::from(matches!(content, Some(ContentLocation::Link(_))));
+        if preimage_links > 0 {
             if touch == Touch::Content {
-                self.part_from(file.path, &seen)?;
+                self.detach_link_from(file.path, &seen)?;
             }
             return Ok(());
         }
@@ -68,18 +73,18 @@ impl Recorder {
         let is_hidden = self.hidden.iter().any(|it| file.path.starts_with(it));
         let content = match touch {
             Touch::Content if content.is_some() => return Ok(()),
-            Touch::Content if !self.keeps || is_hidden => ContentLocation::Not,
+            Touch::Content if !self.stores_contents || is_hidden => ContentLocation::NotStored,
             Touch::Content => self.copy_beyond(file, seen.size)?,
-            _ if self.firsts.contains_key(&seen.ino) => return Ok(()),
+            _ if self.first_stats.contains_key(&seen.ino) => return Ok(()),
             _ => ContentLocation::Unread,
         };
-        let attributes = if self.keeps {
-            attributes::followed(file.reachable)
-                .map_err(|error| failed("reading the attributes of", file.path, error))?
+        let attributes = if self.stores_contents {
+            attributes::all_following_link(file.reachable)
+                .map_err(|error| system_error("reading the attributes of", file.path, error))?
         } else {
             Attributes::new()
         };
-        self.other_with(file.path, seen, attributes, content)
+        self.append_inode(file.path, seen, attributes, content)
     }
 
     /// Copies a file that may have no name below the root. If the change set is full, skips the
@@ -91,75 +96,77 @@ impl Recorder {
     ) -> Result<ContentLocation, NotRecorded> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(from) = openat(CWD, file.reachable, flags, Mode::empty()) else {
-            return Ok(ContentLocation::Not);
+            return Ok(ContentLocation::NotStored);
         };
-        match self.copy_of(from, file.path, size) {
-            Err(NotRecorded::Failed(ChangesError::TooMuch { .. })) => Ok(ContentLocation::Not),
+        match self.store_copy_of(from, file.path, size) {
+            Err(NotRecorded::Failed(ChangesError::TooMuch { .. })) => {
+                Ok(ContentLocation::NotStored)
+            }
             copied => copied,
         }
     }
 
-    fn part_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), NotRecorded> {
-        let Some(&ContentLocation::Link(number)) = self.contents.get(&seen.ino) else {
+    fn detach_link_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), NotRecorded> {
+        let Some(&ContentLocation::Link(number)) = self.content_of_inode.get(&seen.ino) else {
             return Ok(());
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let content = match openat(&self.links, number.to_string(), flags, Mode::empty()) {
-            Ok(link) => self.copy_of(link, path, seen.size)?,
-            Err(_) => ContentLocation::Not,
+            Ok(link) => self.store_copy_of(link, path, seen.size)?,
+            Err(_) => ContentLocation::NotStored,
         };
         let link = number.to_string();
         let links = seen.links - 1;
-        self.other(path, FileStat { links, ..*seen }, content)?;
-        // No record refers to it. A remaining link is only an additional name.
+        self.record_inode(path, FileStat { links, ..*seen }, content)?;
+        // No record refers to the link any more. A link that stays does no harm.
         let _ = unlinkat(&self.links, link, AtFlags::empty());
         Ok(())
     }
 
-    /// Records a file that is changed through a name that it did not have before the call, because
-    /// the record of its former name does not cover it.
-    pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), NotRecorded> {
+    /// Records the inode of a file that is changed through a name that it did not have before the
+    /// call. The record of the file's former name may not contain what this change needs.
+    pub(super) fn record_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), NotRecorded> {
         let Ok(Some(seen)) = self.tree.stat(path) else {
             return Ok(());
         };
-        let content = self.contents.get(&seen.ino);
-        let own = u64::from(matches!(content, Some(ContentLocation::Link(_))));
-        if !seen.is_file() || seen.links - own < 2 {
+        let content = self.content_of_inode.get(&seen.ino);
+        let preimage_links = u64::from(matches!(content, Some(ContentLocation::Link(_))));
+        if !seen.is_file() || seen.links - preimage_links < 2 {
             return Ok(());
         }
         match touch {
             Touch::Content if content.is_none() => {
-                let content = if !self.keeps || self.is_hidden(path) {
-                    ContentLocation::Not
+                let content = if !self.stores_contents || self.is_hidden(path) {
+                    ContentLocation::NotStored
                 } else {
-                    self.copy(path, &seen)?
+                    self.store_copy(path, &seen)?
                 };
-                self.other(path, seen, content)
+                self.record_inode(path, seen, content)
             }
-            Touch::Attributes if !self.firsts.contains_key(&seen.ino) => {
-                self.other(path, seen, ContentLocation::Unread)
+            Touch::Attributes if !self.first_stats.contains_key(&seen.ino) => {
+                self.record_inode(path, seen, ContentLocation::Unread)
             }
             _ => Ok(()),
         }
     }
 
     /// Records the inode of a file, independent of its path.
-    fn other(
+    fn record_inode(
         &mut self,
         path: &Path,
         seen: FileStat,
         content: ContentLocation,
     ) -> Result<(), NotRecorded> {
-        let attributes = if self.keeps && path.is_relative() {
+        let attributes = if self.stores_contents && path.is_relative() {
             self.attributes(path)
-                .map_err(|error| failed("reading the attributes of", path, error))?
+                .map_err(|error| system_error("reading the attributes of", path, error))?
         } else {
             Attributes::new()
         };
-        self.other_with(path, seen, attributes, content)
+        self.append_inode(path, seen, attributes, content)
     }
 
-    fn other_with(
+    fn append_inode(
         &mut self,
         path: &Path,
         seen: FileStat,
@@ -167,10 +174,10 @@ impl Recorder {
         content: ContentLocation,
     ) -> Result<(), NotRecorded> {
         if content != ContentLocation::Unread {
-            self.contents.insert(seen.ino, content.clone());
+            self.content_of_inode.insert(seen.ino, content.clone());
         }
         let record = self.record(path, Some(seen), attributes, content);
-        self.append(&IndexEntry::Other(record))
+        self.append(&IndexEntry::Inode(record))
             .map_err(NotRecorded::Failed)
     }
 }

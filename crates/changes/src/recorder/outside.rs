@@ -1,5 +1,5 @@
-//! Counts changed files outside the root, by directory. Comparing states leaves out temporary
-//! files, refused writes and repeated writes, which system calls alone would count.
+//! Counts changed files outside the root, by directory. Each file is compared before and after the
+//! call, so temporary files, refused writes and repeated writes do not count.
 
 use crate::file_stat::FileStat;
 use rustix::fs::{AtFlags, CWD, FileType, statat};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The largest number of directories counted separately.
 const MAX_DIRECTORIES: usize = 20;
 
-/// The largest number of files compared at the end, apart from temporary ones. Beyond it, each
-/// write counts.
+/// The largest number of files compared at the end, apart from temporary files. Beyond this number,
+/// each write counts.
 const MAX_FILES: usize = 4096;
 
 /// The number of path components that distinguish directories.
@@ -21,8 +21,8 @@ const DIRECTORY_LEVELS: usize = 3;
 pub(super) struct OutsideFiles {
     /// The state of each file before its first touch.
     before: HashMap<PathBuf, Option<FileStat>>,
-    /// Writes to further files, by directory.
-    others: BTreeMap<String, u64>,
+    /// The number of writes to further files, by directory.
+    further_writes: BTreeMap<String, u64>,
     /// True if the limit is reached.
     is_full: bool,
 }
@@ -35,39 +35,40 @@ impl OutsideFiles {
         }
         if self.before.len() == MAX_FILES && !self.is_full {
             self.before
-                .retain(|path, before| before.is_some() || look(path).is_some());
-            // Otherwise the same search would run again and again.
+                .retain(|path, before| before.is_some() || stat_of(path).is_some());
+            // If few files were temporary, the search would run again soon, so it is given up.
             self.is_full = self.before.len() > MAX_FILES / 2;
         }
         if self.is_full {
-            count(&mut self.others, path);
+            count(&mut self.further_writes, path);
         } else {
-            self.before.insert(path.to_owned(), look(path));
+            self.before.insert(path.to_owned(), stat_of(path));
         }
     }
 
     /// Returns the number of changed files by directory. Unreadable files do not count, and neither
     /// do directories with changed entries.
     pub(super) fn counted(self) -> BTreeMap<String, u64> {
-        let mut counts = self.others;
+        let mut counts = self.further_writes;
         let before = self.before.iter();
-        let others = before.filter(|(path, before)| is_other(before.as_ref(), look(path).as_ref()));
-        let others: Vec<&Path> = others.map(|(path, _)| path.as_path()).collect();
-        let above = others.iter().flat_map(|path| path.ancestors().skip(1));
+        let changed =
+            before.filter(|(path, before)| is_changed(before.as_ref(), stat_of(path).as_ref()));
+        let changed: Vec<&Path> = changed.map(|(path, _)| path.as_path()).collect();
+        let above = changed.iter().flat_map(|path| path.ancestors().skip(1));
         let above: HashSet<&Path> = above.collect();
-        for path in others.iter().filter(|path| !above.contains(*path)) {
+        for path in changed.iter().filter(|path| !above.contains(*path)) {
             count(&mut counts, path);
         }
         counts
     }
 }
 
-fn look(path: &Path) -> Option<FileStat> {
+fn stat_of(path: &Path) -> Option<FileStat> {
     let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
     stat.ok().map(|stat| FileStat::from(&stat))
 }
 
-fn is_other(before: Option<&FileStat>, now: Option<&FileStat>) -> bool {
+fn is_changed(before: Option<&FileStat>, now: Option<&FileStat>) -> bool {
     match (before, now) {
         (Some(before), Some(now)) => match now.kind() {
             FileType::RegularFile | FileType::Symlink => !before.is_untouched(now),
@@ -106,7 +107,7 @@ mod tests {
             fs::write(at(name), "").unwrap();
             fs::remove_file(at(name)).unwrap();
         }
-        assert!(outside.before.len() <= MAX_FILES && outside.others.is_empty());
+        assert!(outside.before.len() <= MAX_FILES && outside.further_writes.is_empty());
         let stay = 2 * MAX_FILES;
         for name in 0..stay {
             outside.touched(&at(name));

@@ -1,6 +1,6 @@
 //! Files that arrived with moved directories, and files that cannot be examined.
 
-use super::compare::{Effects, KnownPath, appeared};
+use super::compare::{Effects, KnownPath, record_new_directory};
 use crate::alike::bytes;
 use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
@@ -9,14 +9,14 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Lists files that arrived with a moved directory, since no system call touched them by path. In a
-/// directory that was recorded completely, or did not exist, no other file is unknown.
-pub(super) fn arrived(
+/// Adds files that arrived with a moved directory, since no system call touched them by path. They
+/// are the files without a record in directories that were recorded completely, or did not exist.
+pub(super) fn add_arrived(
     tree: &mut RootedDir,
-    known: &BTreeMap<&[u8], KnownPath<'_>>,
+    known_paths: &BTreeMap<&[u8], KnownPath<'_>>,
     effects: &mut Effects,
 ) {
-    let mut waiting = std::mem::take(&mut effects.known);
+    let mut waiting = std::mem::take(&mut effects.complete_directories);
     let mut number = 0;
     while let Some(directory) = waiting.pop() {
         let Ok(names) = tree.names(&directory) else {
@@ -25,10 +25,10 @@ pub(super) fn arrived(
         };
         for name in names {
             let path = directory.join(name);
-            if known.contains_key(&bytes(&path)[..]) {
+            if known_paths.contains_key(&bytes(&path)[..]) {
                 continue;
             }
-            match one(tree, &path, number, effects) {
+            match add_file(tree, &path, number, effects) {
                 Ok(true) => waiting.push(path),
                 Ok(false) => {}
                 Err(_) => effects.unseen.push(path),
@@ -38,8 +38,8 @@ pub(super) fn arrived(
     }
 }
 
-/// Adds one file. Returns whether it is a directory.
-fn one(
+/// Adds one file. Returns true if the file is a directory.
+fn add_file(
     tree: &mut RootedDir,
     path: &Path,
     number: usize,
@@ -54,34 +54,34 @@ fn one(
         slot: format!("{SLOTS_DIR}/n{number}").into_bytes(),
         current: None,
         in_slot: Some(now),
-        means: None,
-        slot_means: None,
+        digest: None,
+        slot_digest: None,
     };
     if tree.is_on_other_device(path)? {
-        effects.back.skipped.push(op.path.clone());
+        effects.inverse.skipped.push(op.path.clone());
         effects.plan.ops.push(op);
         return Ok(now.is_dir());
     }
-    effects.back.ops.push(op.inverse());
+    effects.inverse.ops.push(op.inverse());
     effects.plan.ops.push(op);
-    appeared(tree, path, &now, effects)?;
+    record_new_directory(tree, path, &now, effects)?;
     Ok(now.is_dir())
 }
 
-/// Excludes files that cannot be examined from an undo, with the new directories around them.
-pub(super) fn leave_unseen(effects: &mut Effects) {
+/// Excludes files that cannot be examined from an undo, with the new directories that contain them.
+pub(super) fn exclude_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
-    let left = &mut effects.back.skipped;
-    effects.back.ops.retain(|op| {
-        let goes =
+    let skipped = &mut effects.inverse.skipped;
+    effects.inverse.ops.retain(|op| {
+        let is_kept =
             op.act != SlotRename::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
-        if !goes {
-            left.push(op.path.clone());
+        if !is_kept {
+            skipped.push(op.path.clone());
         }
-        goes
+        is_kept
     });
     effects.plan.skipped = unseen.iter().map(|path| bytes(path)).collect();
-    left.extend_from_slice(&effects.plan.skipped);
-    left.sort_unstable();
-    left.dedup();
+    skipped.extend_from_slice(&effects.plan.skipped);
+    skipped.sort_unstable();
+    skipped.dedup();
 }

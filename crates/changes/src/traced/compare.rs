@@ -1,7 +1,7 @@
 //! Compares the record of one path with the current file.
 
 use super::same::is_same;
-use crate::alike::{bytes, look};
+use crate::alike::{bytes, file_attributes};
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Effects {
     /// The changes.
     pub(crate) plan: ApplyPlan,
-    /// The inverse plan. Paths without a preimage are in its `skipped`.
-    pub(crate) back: ApplyPlan,
-    /// Existing directories with known entries.
-    pub(super) known: Vec<PathBuf>,
+    /// The inverse plan. Its `skipped` has the paths that cannot be undone.
+    pub(crate) inverse: ApplyPlan,
+    /// Existing directories that were recorded with all entries, or did not exist before the call.
+    pub(super) complete_directories: Vec<PathBuf>,
     pub(super) user: Option<User>,
     /// Inodes with a preimage link.
     pub(super) linked: HashSet<u64>,
-    /// Directories with unchanged attributes.
-    pub(super) alike: Vec<Attribution>,
+    /// Directories whose attributes equal the recorded ones.
+    pub(super) unchanged_directories: Vec<Attribution>,
     /// Paths in directories that the call made unreadable.
     pub(super) unseen: Vec<PathBuf>,
     /// True if the search for names of files that were changed outside the root was cut short.
@@ -36,8 +36,8 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    pub(super) fn attribute(&mut self, attribution: Attribution) {
-        self.back.attributions.push(Attribution {
+    pub(super) fn add_attribution(&mut self, attribution: Attribution) {
+        self.inverse.attributions.push(Attribution {
             before: attribution.after.clone(),
             after: attribution.before.clone(),
             ..attribution.clone()
@@ -54,35 +54,47 @@ pub(crate) struct KnownPath<'a> {
     pub(super) content: &'a ContentLocation,
 }
 
-/// Records the attributes of a new directory, since its entries change its times when it is
-/// restored.
-pub(super) fn appeared(
+/// Adds the attributes of a new directory. A redo needs them, since creating the entries of a
+/// directory changes its times.
+pub(super) fn record_new_directory(
     tree: &mut RootedDir,
     path: &Path,
     now: &FileStat,
     effects: &mut Effects,
 ) -> Result<(), Errno> {
     if now.is_dir() {
-        let is = Some(look(tree, path, now)?);
-        let back = Attribution {
+        let now_attributes = Some(file_attributes(tree, path, now)?);
+        let inverse = Attribution {
             path: bytes(path),
             current: Some(*now),
-            before: is,
+            before: now_attributes,
             after: None,
         };
         effects.plan.attributions.push(Attribution {
             current: None,
             before: None,
-            after: back.before.clone(),
-            ..back.clone()
+            after: inverse.before.clone(),
+            ..inverse.clone()
         });
-        effects.back.attributions.push(back);
+        effects.inverse.attributions.push(inverse);
     }
     Ok(())
 }
 
-/// Compares one path.
-pub(super) fn one(
+/// Returns the attributes of the current file; `None` if the path does not exist in the tree.
+fn current_stat(tree: &mut RootedDir, path: &Path) -> Result<Option<FileStat>, Errno> {
+    if path.as_os_str().is_empty() {
+        return Ok(tree.stat_root().ok());
+    }
+    match tree.stat(path) {
+        // The path leads through a link or another mount now.
+        Err(Errno::LOOP | Errno::XDEV) => Ok(None),
+        found => found,
+    }
+}
+
+/// Compares one path with its record, and adds the difference to `effects`.
+pub(super) fn compare_path(
     set: &ChangeSet,
     tree: &mut RootedDir,
     path: &Path,
@@ -90,44 +102,36 @@ pub(super) fn one(
     effects: &mut Effects,
 ) -> io::Result<()> {
     let before = known.first.stat;
-    let now = if path.as_os_str().is_empty() {
-        tree.stat_root().ok()
-    } else {
-        match tree.stat(path) {
-            // A link or mount is in the path now, so the path does not exist.
-            Err(Errno::LOOP | Errno::XDEV) => None,
-            found => found?,
-        }
-    };
+    let now = current_stat(tree, path)?;
     let slot = Path::new(SLOTS_DIR).join(&known.slot);
-    let op = |act, here, there| PlannedOp {
+    let op = |act, current, in_slot| PlannedOp {
         act,
         path: known.first.path.clone(),
         slot: slot.as_os_str().as_bytes().to_vec(),
-        current: here,
-        in_slot: there,
-        means: None,
-        slot_means: None,
+        current,
+        in_slot,
+        digest: None,
+        slot_digest: None,
     };
-    let mut both = |op: PlannedOp, kept: bool| {
-        if kept {
-            effects.back.ops.push(op.inverse());
+    let mut add_op = |op: PlannedOp, has_preimage: bool| {
+        if has_preimage {
+            effects.inverse.ops.push(op.inverse());
         } else {
-            effects.back.skipped.push(op.path.clone());
+            effects.inverse.skipped.push(op.path.clone());
         }
         effects.plan.ops.push(op);
     };
-    let is_whole = *known.content != ContentLocation::Unread;
-    let kept = match before {
-        Some(before) if before.is_dir() => *known.content != ContentLocation::Not,
-        _ => is_whole && *known.content != ContentLocation::Not,
+    let has_contents = *known.content != ContentLocation::Unread;
+    let has_preimage = match before {
+        Some(before) if before.is_dir() => *known.content != ContentLocation::NotStored,
+        _ => has_contents && *known.content != ContentLocation::NotStored,
     };
-    let is_named = before.is_none() && *known.content == ContentLocation::Not;
-    if now.is_some_and(|now| now.is_dir()) && is_whole && !is_named {
-        effects.known.push(path.to_owned());
+    let is_known_by_name = before.is_none() && *known.content == ContentLocation::NotStored;
+    if now.is_some_and(|now| now.is_dir()) && has_contents && !is_known_by_name {
+        effects.complete_directories.push(path.to_owned());
     }
-    // The entries change its times when they are restored.
-    let comes_back = || {
+    // Restoring the entries of a directory changes its times.
+    let restored_directory = || {
         let before = before.filter(FileStat::is_dir)?;
         Some(Attribution {
             path: known.first.path.clone(),
@@ -139,56 +143,62 @@ pub(super) fn one(
     let (before, now) = match (before, now) {
         (None, None) => return Ok(()),
         (None, Some(now)) => {
-            let can_go = *known.content != ContentLocation::Not;
-            both(op(SlotRename::Put, None, Some(now)), can_go);
-            if can_go {
-                appeared(tree, path, &now, effects)?;
+            let can_be_removed = *known.content != ContentLocation::NotStored;
+            add_op(op(SlotRename::Put, None, Some(now)), can_be_removed);
+            if can_be_removed {
+                record_new_directory(tree, path, &now, effects)?;
             }
             return Ok(());
         }
         (Some(before), None) => {
-            both(op(SlotRename::Take, Some(before), None), kept);
-            effects.back.attributions.extend(comes_back());
+            add_op(op(SlotRename::Take, Some(before), None), has_preimage);
+            effects.inverse.attributions.extend(restored_directory());
             return Ok(());
         }
         (Some(before), Some(now)) => (before, now),
     };
     if before.is_dir() != now.is_dir() {
         // One file is removed and another is created, so two slots are needed.
-        let mut gone = op(SlotRename::Take, Some(before), None);
-        gone.slot.push(b'd');
-        both(gone, kept);
-        both(op(SlotRename::Put, None, Some(now)), true);
-        effects.back.attributions.extend(comes_back());
-        appeared(tree, path, &now, effects)?;
+        let mut removal = op(SlotRename::Take, Some(before), None);
+        removal.slot.push(b'd');
+        add_op(removal, has_preimage);
+        add_op(op(SlotRename::Put, None, Some(now)), true);
+        effects.inverse.attributions.extend(restored_directory());
+        record_new_directory(tree, path, &now, effects)?;
         return Ok(());
     }
     // A file that was moved here is moved back, even if the former file had equal contents.
-    let has_come = before.ino != now.ino && effects.linked.contains(&now.ino);
-    if !before.is_dir() && (has_come || !is_same(set, tree, path, &before, &now, known.content)?) {
+    let was_moved_here = before.ino != now.ino && effects.linked.contains(&now.ino);
+    if !before.is_dir()
+        && (was_moved_here || !is_same(set, tree, path, &before, &now, known.content)?)
+    {
         let mut op = op(SlotRename::Swap, Some(before), Some(now));
         if git_index::is_index(path) {
-            op.slot_means = tree.file(path).ok().and_then(git_index::meaning);
+            op.slot_digest = tree.file(path).ok().and_then(git_index::entries_digest);
         }
-        both(op, kept);
+        add_op(op, has_preimage);
         return Ok(());
     }
-    let was = FileAttributes::new(&before, known.first.attributes.clone());
-    let is = look(tree, path, &now)?;
+    let former_attributes = FileAttributes::new(&before, known.first.attributes.clone());
+    let now_attributes = file_attributes(tree, path, &now)?;
     let is_new = before.ino != now.ino && git_index::is_index(path);
     // Directory times of other users change with their entries, and cannot be set.
-    let can_be_set = !now.is_dir() || effects.user.as_ref().is_none_or(|it| it.may_dress(&now));
-    if !is_new && can_be_set && (was != is || now.is_dir()) {
+    let can_be_set = !now.is_dir()
+        || effects
+            .user
+            .as_ref()
+            .is_none_or(|it| it.may_set_attributes(&now));
+    if !is_new && can_be_set && (former_attributes != now_attributes || now.is_dir()) {
         let attribution = Attribution {
             path: known.first.path.clone(),
             current: Some(now),
-            before: Some(was),
-            after: Some(is),
+            before: Some(former_attributes),
+            after: Some(now_attributes),
         };
         if attribution.before == attribution.after {
-            effects.alike.push(attribution);
+            effects.unchanged_directories.push(attribution);
         } else {
-            effects.attribute(attribution);
+            effects.add_attribution(attribution);
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! Finds other names of changed files, since these changed as well.
+//! Finds the other names of changed files, since a change by one name is a change of all names.
 
-use super::compare::{Effects, KnownPath, one};
+use super::compare::{Effects, KnownPath, compare_path};
 use crate::alike::bytes;
 use crate::file_stat::FileStat;
 use crate::plan::SlotRename;
@@ -16,31 +16,37 @@ use std::path::{Path, PathBuf};
 /// The largest number of files examined for other names.
 const MAX_EXAMINED_FILES: usize = 200_000;
 
-/// A file that may have untouched names.
+/// A changed file that may have names which the call did not touch.
 struct LinkedFile<'a> {
     record: &'a PathRecord,
     /// The name of the slot.
-    name: String,
-    /// Number of known names before and now.
-    before: u64,
-    now: u64,
+    slot_name: String,
+    /// The number of known names before the call.
+    names_before: u64,
+    /// The number of known names now.
+    names_now: u64,
+    /// The number of links now, if the file has a known name.
     links: Option<u64>,
 }
 
 impl LinkedFile<'_> {
-    /// True if the file has further names. An untouched name still exists.
-    fn has_others(&self) -> bool {
+    /// True if the file has further names. A name that no call touched still exists, so the number
+    /// of links shows it.
+    fn has_unknown_names(&self) -> bool {
         match self.links {
-            Some(links) => links > self.now,
-            None => self.record.stat.is_some_and(|it| it.links > self.before),
+            Some(links) => links > self.names_now,
+            None => self
+                .record
+                .stat
+                .is_some_and(|it| it.links > self.names_before),
         }
     }
 }
 
-/// Finds names of files that were changed through another name. Names outside the root are not
-/// found. If the tree is too large, these files count as files without a preimage, since an undo
-/// would not restore all of their names.
-pub(super) fn others(
+/// Finds names of files that were changed through another name, and adds them to `effects`. Names
+/// outside the root are not found. If the tree is too large for the search, the files with several
+/// names are excluded from an undo, since the undo would not restore all names.
+pub(super) fn add_other_names(
     set: &ChangeSet,
     tree: &mut RootedDir,
     index: &Index,
@@ -53,13 +59,13 @@ pub(super) fn others(
         .iter()
         .filter(|op| op.act == SlotRename::Put);
     let new: HashSet<PathBuf> = new.map(|op| op.path().to_owned()).collect();
-    let mut files = changed(index);
-    count(tree, index, known, &new, &mut files);
-    files.retain(|_, file| file.has_others());
+    let mut files = changed_files(index);
+    count_names(tree, index, known, &new, &mut files);
+    files.retain(|_, file| file.has_unknown_names());
     if files.is_empty() {
         return;
     }
-    let (mut found, mut looked) = (0, 0);
+    let (mut found, mut examined) = (0, 0);
     let mut waiting = vec![PathBuf::new()];
     while let Some(directory) = waiting.pop() {
         // An unlistable directory has no visible names.
@@ -68,7 +74,7 @@ pub(super) fn others(
             let Ok(Some(now)) = tree.stat(&path) else {
                 continue;
             };
-            looked += 1;
+            examined += 1;
             if tree.is_on_other_device(&path).unwrap_or(true) {
                 continue;
             }
@@ -83,36 +89,36 @@ pub(super) fn others(
                     ..file.record.clone()
                 };
                 let other = KnownPath {
-                    slot: format!("{}l{found}", file.name),
+                    slot: format!("{}l{found}", file.slot_name),
                     first: &record,
                     content: &record.content,
                 };
                 found += 1;
-                if one(set, tree, &path, &other, effects).is_err() {
+                if compare_path(set, tree, &path, &other, effects).is_err() {
                     effects.unseen.push(path);
                 }
             }
         }
-        if looked > MAX_EXAMINED_FILES {
+        if examined > MAX_EXAMINED_FILES {
             effects.is_cut = files.values().any(|file| is_beyond(file.record));
-            leave(&files, effects);
+            exclude(&files, effects);
             return;
         }
     }
 }
 
-/// Returns the files with several names whose contents or attributes were changed, by inode.
-fn changed(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
+/// Returns the files with several names whose contents or attributes may have changed, by inode.
+fn changed_files(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
     let records = index.records.iter().enumerate();
     let records = records.map(|(number, record)| (RECORD_SLOT_PREFIX, number, record));
-    let others = index.others.iter().enumerate();
-    let others = others.map(|(number, record)| (INODE_SLOT_PREFIX, number, record));
+    let inodes = index.inode_records.iter().enumerate();
+    let inodes = inodes.map(|(number, record)| (INODE_SLOT_PREFIX, number, record));
     let mut files = HashMap::new();
-    let is_untouched = |record: &PathRecord| is_beyond(record) && is_as_before(record);
-    for (prefix, number, record) in records.chain(others).filter(|it| !is_untouched(it.2)) {
+    let is_untouched = |record: &PathRecord| is_beyond(record) && is_untouched_now(record);
+    for (prefix, number, record) in records.chain(inodes).filter(|it| !is_untouched(it.2)) {
         let is_changed = !matches!(
             record.content,
-            ContentLocation::Link(_) | ContentLocation::Target(_) | ContentLocation::Nothing
+            ContentLocation::Link(_) | ContentLocation::Target(_) | ContentLocation::NoContents
         );
         let has_names = |it: &FileStat| it.links > 1 || is_beyond(record);
         if let Some(seen) = record.stat.filter(|it| has_names(it) && !it.is_dir())
@@ -120,9 +126,9 @@ fn changed(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
         {
             let file = files.entry(seen.ino).or_insert_with(|| LinkedFile {
                 record,
-                name: format!("{prefix}{number}"),
-                before: 0,
-                now: 0,
+                slot_name: format!("{prefix}{number}"),
+                names_before: 0,
+                names_now: 0,
                 links: None,
             });
             // Prefer the record with contents.
@@ -130,7 +136,7 @@ fn changed(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
                 && record.content != ContentLocation::Unread
             {
                 file.record = record;
-                file.name = format!("{prefix}{number}");
+                file.slot_name = format!("{prefix}{number}");
             }
         }
     }
@@ -142,8 +148,8 @@ fn is_beyond(record: &PathRecord) -> bool {
     record.path.first() == Some(&b'/')
 }
 
-/// Returns true if the file at that path is untouched, so that none of its names changed.
-fn is_as_before(record: &PathRecord) -> bool {
+/// Returns true if the file at the record's path is untouched, so that none of its names changed.
+fn is_untouched_now(record: &PathRecord) -> bool {
     let now = rustix::fs::lstat(Path::new(OsStr::from_bytes(&record.path)));
     let now = now.map(|found| FileStat::from(&found));
     record
@@ -151,15 +157,15 @@ fn is_as_before(record: &PathRecord) -> bool {
         .is_some_and(|it| now.is_ok_and(|now| it.is_untouched(&now)))
 }
 
-fn of<'a, 'b>(
+fn file_of<'a, 'b>(
     files: &'a mut HashMap<u64, LinkedFile<'b>>,
     seen: Option<FileStat>,
 ) -> Option<&'a mut LinkedFile<'b>> {
     files.get_mut(&seen?.ino)
 }
 
-/// Counts the known names.
-fn count(
+/// Counts the known names of the files.
+fn count_names(
     tree: &mut RootedDir,
     index: &Index,
     known: &BTreeMap<&[u8], KnownPath<'_>>,
@@ -176,36 +182,36 @@ fn count(
         }
     }
     for known in known.values() {
-        if let Some(file) = of(files, known.first.stat) {
-            file.before += 1;
+        if let Some(file) = file_of(files, known.first.stat) {
+            file.names_before += 1;
         }
     }
     let paths = known.keys().map(|path| Path::new(OsStr::from_bytes(path)));
     let paths: HashSet<&Path> = paths.chain(new.iter().map(PathBuf::as_path)).collect();
     for path in paths {
         if let Ok(now) = tree.stat(path)
-            && let Some(file) = of(files, now)
+            && let Some(file) = file_of(files, now)
         {
-            file.now += 1;
+            file.names_now += 1;
             file.links = now.map(|it| it.links);
         }
     }
     for ino in links.values() {
         if let Some(file) = files.get_mut(ino) {
-            file.now += 1;
+            file.names_now += 1;
         }
     }
 }
 
 /// Excludes these files from an undo.
-fn leave(files: &HashMap<u64, LinkedFile<'_>>, effects: &mut Effects) {
-    let is_one = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
+fn exclude(files: &HashMap<u64, LinkedFile<'_>>, effects: &mut Effects) {
+    let is_excluded = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {
-        if is_one(op.in_slot) || op.act != SlotRename::Put && is_one(op.current) {
+        if is_excluded(op.in_slot) || op.act != SlotRename::Put && is_excluded(op.current) {
             effects.unseen.push(op.path().to_owned());
         }
     }
     let unseen = effects.unseen.iter();
     let unseen: HashSet<Vec<u8>> = unseen.map(|path| bytes(path)).collect();
-    effects.back.ops.retain(|op| !unseen.contains(&op.path));
+    effects.inverse.ops.retain(|op| !unseen.contains(&op.path));
 }

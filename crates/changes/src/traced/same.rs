@@ -1,6 +1,6 @@
 //! Compares a file with its record.
 
-use crate::alike::same_bytes;
+use crate::alike::have_same_bytes;
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::preimages::open;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// True if a file still has the same contents.
+/// True if the file at `path` has the contents that its record describes.
 pub(super) fn is_same(
     set: &ChangeSet,
     tree: &mut RootedDir,
@@ -34,22 +34,23 @@ pub(super) fn is_same(
     if !before.is_file() {
         return Ok(before.device == now.device);
     }
-    let looks_same = before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
-    // The file was opened for writing. Programs can set all of its times except `ctime`. A `ctime`
-    // within the call's last clock tick proves nothing.
+    let has_same_stat =
+        before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
+    // A copied preimage means that the file was opened for writing. Programs can restore all times
+    // except `ctime`. An equal `ctime` proves nothing if it is as late as the call.
     let is_copied = matches!(
         content,
         ContentLocation::Packed(..) | ContentLocation::Clone(_)
     );
     let is_older = before.ctime == now.ctime && before.ctime < set.begun();
-    if looks_same && (!is_copied || is_older) {
+    if has_same_stat && (!is_copied || is_older) {
         return Ok(true);
     }
     if *content == ContentLocation::Unread {
         // No process wrote to the file or replaced it.
         return Ok(before.ino == now.ino && before.size == now.size);
     }
-    let Some(kept) = open(set, content)? else {
+    let Some(preimage) = open(set, content)? else {
         return Ok(false);
     };
     let now_file = match tree.file(path) {
@@ -58,26 +59,32 @@ pub(super) fn is_same(
         file => file?,
     };
     if git_index::is_index(path) {
-        let meaning = git_index::meaning(kept.0.try_clone()?.into());
-        if meaning.is_some() && meaning == git_index::meaning(now_file.try_clone()?) {
+        let entries_digest = git_index::entries_digest(preimage.0.try_clone()?.into());
+        if entries_digest.is_some()
+            && entries_digest == git_index::entries_digest(now_file.try_clone()?)
+        {
             return Ok(true);
         }
     }
     if before.size != now.size {
         return Ok(false);
     }
-    // Read from the beginning.
+    // Both files are opened again, to read them from the beginning.
     let now = tree.file(path)?.into();
-    let Some(mut kept) = open(set, content)? else {
+    let Some(mut preimage) = open(set, content)? else {
         return Ok(false);
     };
     let mut copy = Vec::new();
-    if kept.1 == u64::MAX {
-        return same_bytes(kept.0, now, before.size);
+    if preimage.1 == u64::MAX {
+        return have_same_bytes(preimage.0, now, before.size);
     }
     // A part of the pack is at most as large as the largest copied file.
-    kept.0.by_ref().take(kept.1).read_to_end(&mut copy)?;
-    let mut other = Vec::new();
-    now.take(kept.1 + 1).read_to_end(&mut other)?;
-    Ok(copy == other)
+    preimage
+        .0
+        .by_ref()
+        .take(preimage.1)
+        .read_to_end(&mut copy)?;
+    let mut current = Vec::new();
+    now.take(preimage.1 + 1).read_to_end(&mut current)?;
+    Ok(copy == current)
 }

@@ -13,7 +13,7 @@ fn shown(place: &TestTree, id: ChangesId) -> (Changes, Vec<FileDiff>) {
     set.conflicts.clear();
     let mut diffs = place.store().diff(SESSION, id, &[]).unwrap();
     for diff in &mut diffs {
-        diff.is_in_the_way = false;
+        diff.blocks_commit = false;
     }
     (set, diffs)
 }
@@ -84,13 +84,13 @@ fn held_plan_is_unaffected_by_later_changes() {
             (&before.0, ChangesState::Held),
             "{script}"
         );
-        let is_known = |diff: &FileDiff| diff.text != DiffText::Unknown && !diff.is_since;
+        let is_known = |diff: &FileDiff| diff.text != DiffText::Unknown && !diff.changed_since;
         assert!(before.1.iter().all(is_known), "{script}: {:#?}", before.1);
         place.sh(later);
         assert_eq!(shown(&place, held.id), before, "{script}, then {later}");
         assert_eq!(in_the_way(&place, held.id), way, "{script}, then {later}");
         let marked = place.store().diff(SESSION, held.id, &[]).unwrap();
-        let marked = marked.iter().filter(|diff| diff.is_in_the_way);
+        let marked = marked.iter().filter(|diff| diff.blocks_commit);
         assert!(marked.count() <= way.len(), "{script}");
         let committed = place.store().commit(SESSION, held.id);
         assert_eq!(
@@ -122,7 +122,7 @@ fn conflicting_file_is_marked_in_the_diff() {
     let diffs = place.store().diff(SESSION, held.id, &[]).unwrap();
     let marked: Vec<_> = diffs
         .iter()
-        .map(|diff| (&diff.file.name.path[..], diff.is_in_the_way))
+        .map(|diff| (&diff.file.name.path[..], diff.blocks_commit))
         .collect();
     assert_eq!(marked, [("a", false), ("b", true)]);
 }

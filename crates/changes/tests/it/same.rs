@@ -98,5 +98,8 @@ fn too_long_path_is_listed_without_a_preimage() {
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let mut recorder = Recorder::open(set.unwrap().dir()).unwrap();
     let long = place.root.join(vec!["d".repeat(250); 20].join("/"));
-    assert_eq!(recorder.before(&long, Name).unwrap(), KeepOutcome::Not);
+    assert_eq!(
+        recorder.before(&long, Name).unwrap(),
+        KeepOutcome::WithoutPreimage
+    );
 }

@@ -32,7 +32,7 @@ impl TestTree {
         };
         let own = |line: &&str| line.starts_with(['+', '-']);
         let lines: Vec<&str> = text.lines().skip(2).filter(own).collect();
-        (!diff.is_since).then(|| lines.join(" "))
+        (!diff.changed_since).then(|| lines.join(" "))
     }
 }
 
@@ -91,18 +91,18 @@ fn diff_without_a_preimage_says_so() {
     assert_eq!(place.lines(call, "a").as_deref(), Some("-zero +one"));
     place.sh("echo by hand >>a");
     let diff = place.diff(call, "a");
-    assert!(diff.is_since);
+    assert!(diff.changed_since);
     assert!(
         matches!(&diff.text, DiffText::Unified(text) if text.contains("+by hand")),
         "{diff:?}"
     );
     place.sh("rm a");
     let diff = place.diff(call, "a");
-    assert_eq!((diff.is_since, diff.text), (true, DiffText::Unknown));
+    assert_eq!((diff.changed_since, diff.text), (true, DiffText::Unknown));
     // A later call stored the other process's contents, not this call's.
     place.sh("echo again >a");
     let later = place.recorded(Touch::Content, "echo later >a");
-    assert!(place.diff(call, "a").is_since);
+    assert!(place.diff(call, "a").changed_since);
     assert_eq!(place.lines(later, "a").as_deref(), Some("-again +later"));
 }
 
@@ -134,7 +134,7 @@ fn set_without_preimages_is_not_undone() {
     place.sh("echo more >>a");
     recorder.finish().unwrap();
     let changes = store.finish(set).unwrap();
-    if kept != KeepOutcome::Not {
+    if kept != KeepOutcome::WithoutPreimage {
         // This file system clones it.
         return;
     }

@@ -306,11 +306,11 @@ fn file_size_and_set_size_are_limited() {
     let mut before = |name: &str| recorder.before(&place.root.join(name), Content);
     // A file system that clones keeps them at no cost.
     let large = before("large").unwrap();
-    if large == KeepOutcome::Yes {
+    if large == KeepOutcome::Stored {
         return;
     }
-    assert_eq!(large, KeepOutcome::Not);
-    assert_eq!(before("one").unwrap(), KeepOutcome::Yes);
+    assert_eq!(large, KeepOutcome::WithoutPreimage);
+    assert_eq!(before("one").unwrap(), KeepOutcome::Stored);
     let error = before("two").unwrap_err();
     assert!(
         matches!(error, ChangesError::TooMuch { limit: 1 }),

@@ -201,10 +201,10 @@ fn diff(of: FileDiff) -> Diff {
         .mode
         .map(|(before, after)| format!("mode {before:o} → {after:o}"));
     let since = of
-        .is_since
+        .changed_since
         .then(|| "changed again since: compared with what is there now".to_owned());
     let in_the_way = of
-        .is_in_the_way
+        .blocks_commit
         .then(|| "changed since: can no longer be committed".to_owned());
     let notes: Vec<String> = [since, in_the_way, note, bytes, mode]
         .into_iter()

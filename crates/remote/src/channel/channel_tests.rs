@@ -11,13 +11,13 @@ const QUICK_TIMEOUTS: ChannelTimeouts = ChannelTimeouts {
     cancelled: Duration::from_millis(300),
 };
 
-fn channel(patience: ChannelTimeouts) -> (Arc<Channel>, DuplexStream) {
+fn channel(timeouts: ChannelTimeouts) -> (Arc<Channel>, DuplexStream) {
     let (ours, theirs) = duplex(64 * 1024);
     let (output, input) = split(ours);
     let clock = Arc::new(SystemClock::new());
     let output = BufReader::new(output);
     (
-        Arc::new(Channel::over(input, output, None, clock, patience)),
+        Arc::new(Channel::over(input, output, None, clock, timeouts)),
         theirs,
     )
 }

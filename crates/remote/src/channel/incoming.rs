@@ -13,7 +13,7 @@ pub struct OutputUpdate {
     pub rewind: usize,
     /// The number of bytes that were skipped before `text`.
     pub skipped_bytes: u64,
-    /// Text to append.
+    /// The text to append.
     pub text: String,
 }
 
@@ -29,8 +29,8 @@ pub(super) enum Incoming {
     },
     /// A job has ended. The client asks for details.
     JobEnded,
-    /// The last line: the program answers no more requests, and its process continues for jobs that
-    /// still run.
+    /// The last line: the program answers no more requests. Its process may continue for running
+    /// jobs.
     Leaving,
     /// The answer to a request.
     Answer {
@@ -69,9 +69,9 @@ impl Incoming {
     /// # Errors
     /// The line is not valid.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        let bad = || "the target sent a line that is not of the protocol".to_owned();
-        let line: IncomingLine = serde_json::from_slice(line).map_err(|_| bad())?;
-        let id = line.id.ok_or_else(bad);
+        let invalid = || "the target sent a line that is not of the protocol".to_owned();
+        let line: IncomingLine = serde_json::from_slice(line).map_err(|_| invalid())?;
+        let id = line.id.ok_or_else(invalid);
         match line.kind {
             LineKind::JobEnded => Ok(Self::JobEnded),
             LineKind::Leaving => Ok(Self::Leaving),
@@ -80,12 +80,12 @@ impl Incoming {
                 update: OutputUpdate {
                     rewind: line.rewind.unwrap_or(0),
                     skipped_bytes: line.skipped_bytes.unwrap_or(0),
-                    text: line.delta.ok_or_else(bad)?,
+                    text: line.delta.ok_or_else(invalid)?,
                 },
             }),
             LineKind::Response => Ok(Self::Answer {
                 id: id?,
-                answer: match (line.success.ok_or_else(bad)?, line.error) {
+                answer: match (line.success.ok_or_else(invalid)?, line.error) {
                     (true, _) => Ok(line.data),
                     (false, error) => Err(error.unwrap_or_default()),
                 },

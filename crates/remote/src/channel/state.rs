@@ -10,14 +10,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Maximum number of concurrent requests.
-const MAX_CALLS: usize = 256;
+const MAX_REQUESTS: usize = 256;
 
 /// The largest number of unread bytes, and of unwritten bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The largest number of unread bytes of one call's output. A slow reader gets less of it, as on
-/// the local machine.
-const MAX_UPDATES: usize = 256 * 1024;
+/// The largest number of unread bytes of one request's output. For a slow reader, output is
+/// dropped, as on the local machine.
+const MAX_UPDATE_BYTES: usize = 256 * 1024;
 
 /// The reason why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub enum RequestFailure {
     /// The remote host refused the request; nothing was run.
     Refused(String),
     /// The request was cancelled before it was written: nothing has run.
-    Unwanted,
-    /// The request could not be sent, and another channel could not send it either.
+    Cancelled,
+    /// The request cannot be sent on any channel, for example because it is too long.
     Unfit(String),
     /// The channel was closed before the request was written: nothing has run.
     Unsent(String),
@@ -40,35 +40,35 @@ pub(super) type Reply = Result<Option<Box<RawValue>>, RequestFailure>;
 #[derive(Debug)]
 pub(super) struct SharedState {
     state: Mutex<ChannelState>,
-    /// Notified when there is something to write.
+    /// Notified when the writer has a line to write, or has to end.
     to_write: Notify,
 }
 
 #[derive(Debug, Default)]
 struct ChannelState {
-    next: u64,
-    calls: BTreeMap<u64, Call>,
+    next_id: u64,
+    requests: BTreeMap<u64, PendingRequest>,
     lines: VecDeque<(u64, Vec<u8>)>,
-    unwritten: usize,
-    unread: usize,
+    unwritten_bytes: usize,
+    unread_bytes: usize,
     last_heard: Duration,
     /// True if no more requests are accepted.
     is_finished: bool,
-    dead: Option<String>,
+    closed_reason: Option<String>,
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct PendingRequest {
     updates: VecDeque<OutputUpdate>,
     bytes: usize,
     answer: Option<Reply>,
     is_written: bool,
     /// True if the caller no longer waits.
-    is_forgotten: bool,
+    is_abandoned: bool,
     wake: Arc<Notify>,
 }
 
-/// A request that waits for its answer. Dropping it before that cancels the request.
+/// A request that waits for its answer. Dropping the value before the answer cancels the request.
 #[derive(Debug)]
 pub(super) struct WaitingRequest {
     shared: Arc<SharedState>,
@@ -92,26 +92,26 @@ impl SharedState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn dead(&self) -> Option<String> {
-        self.state().dead.clone()
+    pub(super) fn closed_reason(&self) -> Option<String> {
+        self.state().closed_reason.clone()
     }
 
     /// Closes the channel for this reason, unless it is already closed.
-    pub(super) fn die(&self, why: &str) {
+    pub(super) fn close(&self, why: &str) {
         let mut state = self.state();
-        if state.dead.is_none() {
-            state.dead = Some(why.to_owned());
+        if state.closed_reason.is_none() {
+            state.closed_reason = Some(why.to_owned());
         }
         state.lines.clear();
-        for call in state.calls.values() {
-            call.wake.notify_one();
+        for request in state.requests.values() {
+            request.wake.notify_one();
         }
         drop(state);
         self.to_write.notify_one();
     }
 
-    /// Ends the writer after the waiting requests.
-    pub(super) fn finish(&self) {
+    /// Refuses further requests, and ends the writer after the waiting ones.
+    pub(super) fn finish_requests(&self) {
         self.state().is_finished = true;
         self.to_write.notify_one();
     }
@@ -120,7 +120,7 @@ impl SharedState {
         self.state().is_finished
     }
 
-    pub(super) fn heard(&self, now: Duration) {
+    pub(super) fn set_last_heard(&self, now: Duration) {
         self.state().last_heard = now;
     }
 
@@ -142,15 +142,15 @@ impl SharedState {
             return Err(unfit(&"it is no object"));
         };
         let mut state = self.state();
-        if let Some(why) = &state.dead {
+        if let Some(why) = &state.closed_reason {
             return Err(RequestFailure::Unsent(why.clone()));
         }
-        if state.calls.len() >= MAX_CALLS {
+        if state.requests.len() >= MAX_REQUESTS {
             return Err(RequestFailure::Unfit(format!(
-                "{MAX_CALLS} requests to the target are in flight and no more may; wait for one of them"
+                "{MAX_REQUESTS} requests to the target are in flight and no more may; wait for one of them"
             )));
         }
-        let id = state.next;
+        let id = state.next_id;
         fields.insert("id".to_owned(), id.into());
         fields.insert("type".to_owned(), kind.into());
         let mut line = serde_json::to_vec(&fields).map_err(|error| unfit(&error))?;
@@ -158,14 +158,14 @@ impl SharedState {
             return Err(unfit(&format!("it is longer than {} MiB", MAX_LINE >> 20)));
         }
         line.push(b'\n');
-        if state.unwritten + line.len() > MAX_BYTES {
+        if state.unwritten_bytes + line.len() > MAX_BYTES {
             return Err(unfit(&"too much is waiting to be sent; wait for an answer"));
         }
-        state.next += 1;
-        let call = Call::default();
-        let wake = Arc::clone(&call.wake);
-        state.calls.insert(id, call);
-        state.unwritten += line.len();
+        state.next_id += 1;
+        let request = PendingRequest::default();
+        let wake = Arc::clone(&request.wake);
+        state.requests.insert(id, request);
+        state.unwritten_bytes += line.len();
         state.lines.push_back((id, line));
         drop(state);
         self.to_write.notify_one();
@@ -179,10 +179,10 @@ impl SharedState {
             {
                 let mut state = self.state();
                 if let Some((id, line)) = state.lines.pop_front() {
-                    state.unwritten = state.unwritten.saturating_sub(line.len());
+                    state.unwritten_bytes = state.unwritten_bytes.saturating_sub(line.len());
                     return Some((id, line));
                 }
-                if state.is_finished || state.dead.is_some() {
+                if state.is_finished || state.closed_reason.is_some() {
                     return None;
                 }
             }
@@ -192,13 +192,13 @@ impl SharedState {
 
     /// Marks that the remote host may have received the complete request.
     pub(super) fn written(&self, id: u64) {
-        if let Some(call) = self.state().calls.get_mut(&id) {
-            call.is_written = true;
+        if let Some(request) = self.state().requests.get_mut(&id) {
+            request.is_written = true;
         }
     }
 
     /// Handles a line from the remote host. Returns an error if the line matches no request.
-    pub(super) fn take(&self, incoming: Incoming) -> Result<(), String> {
+    pub(super) fn handle(&self, incoming: Incoming) -> Result<(), String> {
         let mut state = self.state();
         let state = &mut *state;
         if matches!(incoming, Incoming::Leaving) {
@@ -208,34 +208,34 @@ impl SharedState {
             return Ok(());
         };
         let id = *id;
-        let Some(call) = state
-            .calls
+        let Some(request) = state
+            .requests
             .get_mut(&id)
-            .filter(|call| call.answer.is_none())
+            .filter(|request| request.answer.is_none())
         else {
             return Err(format!("the target answered an unknown request ({id})"));
         };
-        let before = call.bytes;
+        let before = request.bytes;
         match incoming {
-            _ if call.is_forgotten => {
+            _ if request.is_abandoned => {
                 if matches!(incoming, Incoming::Answer { .. }) {
-                    state.calls.remove(&id);
+                    state.requests.remove(&id);
                 }
                 return Ok(());
             }
             Incoming::JobEnded | Incoming::Leaving => {}
-            Incoming::Update { update, .. } => call.push(update),
+            Incoming::Update { update, .. } => request.push(update),
             Incoming::Answer { answer, .. } => {
-                call.bytes += match &answer {
+                request.bytes += match &answer {
                     Ok(data) => data.as_ref().map_or(0, |data| data.get().len()),
                     Err(error) => error.len(),
                 };
-                call.answer = Some(answer.map_err(RequestFailure::Refused));
+                request.answer = Some(answer.map_err(RequestFailure::Refused));
             }
         }
-        call.wake.notify_one();
-        state.unread = (state.unread + call.bytes).saturating_sub(before);
-        if state.unread > MAX_BYTES {
+        request.wake.notify_one();
+        state.unread_bytes = (state.unread_bytes + request.bytes).saturating_sub(before);
+        if state.unread_bytes > MAX_BYTES {
             return Err(format!(
                 "the target sent more than {} MiB of unread output",
                 MAX_BYTES >> 20
@@ -245,12 +245,12 @@ impl SharedState {
     }
 }
 
-impl Call {
-    /// Adds an update. If the reader is too slow, drops and counts the oldest ones.
+impl PendingRequest {
+    /// Adds an update. If the reader is too slow, drops the oldest updates and counts their bytes.
     fn push(&mut self, update: OutputUpdate) {
         self.bytes += update.text.len();
         self.updates.push_back(update);
-        while self.bytes > MAX_UPDATES && self.updates.len() > 1 {
+        while self.bytes > MAX_UPDATE_BYTES && self.updates.len() > 1 {
             let Some(oldest) = self.updates.pop_front() else {
                 break;
             };
@@ -270,23 +270,25 @@ impl WaitingRequest {
         Arc::clone(&self.wake)
     }
 
-    /// Takes the new updates, and the answer, which is returned once.
+    /// Returns the new updates, and the answer if it has arrived. Each is returned once.
     pub(super) fn take(&self) -> (VecDeque<OutputUpdate>, Option<Reply>) {
         let mut state = self.shared.state();
         let state = &mut *state;
-        let Some(call) = state.calls.get_mut(&self.id) else {
-            let gone = RequestFailure::Cut("it was answered already".to_owned());
-            return (VecDeque::new(), Some(Err(gone)));
+        let Some(request) = state.requests.get_mut(&self.id) else {
+            let answered = RequestFailure::Cut("it was answered already".to_owned());
+            return (VecDeque::new(), Some(Err(answered)));
         };
-        let updates = std::mem::take(&mut call.updates);
-        state.unread = state.unread.saturating_sub(std::mem::take(&mut call.bytes));
-        let answer = match (call.answer.take(), &state.dead) {
+        let updates = std::mem::take(&mut request.updates);
+        state.unread_bytes = state
+            .unread_bytes
+            .saturating_sub(std::mem::take(&mut request.bytes));
+        let answer = match (request.answer.take(), &state.closed_reason) {
             (Some(answer), _) => answer,
-            (None, Some(why)) if call.is_written => Err(RequestFailure::Cut(why.clone())),
+            (None, Some(why)) if request.is_written => Err(RequestFailure::Cut(why.clone())),
             (None, Some(why)) => Err(RequestFailure::Unsent(why.clone())),
             (None, None) => return (updates, None),
         };
-        state.calls.remove(&self.id);
+        state.requests.remove(&self.id);
         (updates, Some(answer))
     }
 
@@ -297,10 +299,10 @@ impl WaitingRequest {
         let unsent = queued.and_then(|at| state.lines.remove(at));
         let is_unsent = unsent.is_some();
         let bytes = unsent.map_or(0, |(_, line)| line.len());
-        state.unwritten = state.unwritten.saturating_sub(bytes);
-        if let Some(call) = state.calls.get_mut(&self.id).filter(|_| is_unsent) {
-            call.answer = Some(Err(RequestFailure::Unwanted));
-            call.wake.notify_one();
+        state.unwritten_bytes = state.unwritten_bytes.saturating_sub(bytes);
+        if let Some(request) = state.requests.get_mut(&self.id).filter(|_| is_unsent) {
+            request.answer = Some(Err(RequestFailure::Cancelled));
+            request.wake.notify_one();
         }
         drop(state);
         if is_unsent {
@@ -311,7 +313,7 @@ impl WaitingRequest {
             .shared
             .begin("cancel", &serde_json::json!({ "target": self.id }))
         {
-            cancelling.forget();
+            cancelling.abandon();
         }
     }
 
@@ -319,23 +321,25 @@ impl WaitingRequest {
     pub(super) fn is_answered(&self) -> bool {
         let state = self.shared.state();
         state
-            .calls
+            .requests
             .get(&self.id)
-            .is_none_or(|call| call.answer.is_some())
+            .is_none_or(|request| request.answer.is_some())
     }
 
-    fn forget(&self) -> bool {
+    fn abandon(&self) -> bool {
         let mut state = self.shared.state();
         let state = &mut *state;
-        let Some(call) = state.calls.get_mut(&self.id) else {
+        let Some(request) = state.requests.get_mut(&self.id) else {
             return false;
         };
-        call.is_forgotten = true;
-        call.updates.clear();
-        state.unread = state.unread.saturating_sub(std::mem::take(&mut call.bytes));
-        let is_open = call.answer.is_none();
+        request.is_abandoned = true;
+        request.updates.clear();
+        state.unread_bytes = state
+            .unread_bytes
+            .saturating_sub(std::mem::take(&mut request.bytes));
+        let is_open = request.answer.is_none();
         if !is_open {
-            state.calls.remove(&self.id);
+            state.requests.remove(&self.id);
         }
         is_open
     }
@@ -343,14 +347,14 @@ impl WaitingRequest {
 
 impl Drop for WaitingRequest {
     fn drop(&mut self) {
-        let forgotten = |call: &Call| call.is_forgotten;
-        let is_forgotten = self
+        let is_unneeded = |request: &PendingRequest| request.is_abandoned;
+        let is_abandoned = self
             .shared
             .state()
-            .calls
+            .requests
             .get(&self.id)
-            .is_none_or(forgotten);
-        if !is_forgotten && self.forget() {
+            .is_none_or(is_unneeded);
+        if !is_abandoned && self.abandon() {
             self.cancel();
         }
     }

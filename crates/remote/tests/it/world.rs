@@ -79,6 +79,6 @@ impl World {
                 ..Hello::default()
             },
         )
-        .with_patience(self.patience)
+        .with_timeouts(self.patience)
     }
 }

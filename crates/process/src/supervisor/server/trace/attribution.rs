@@ -245,7 +245,7 @@ fn preserve_open_files(
 ) {
     let pids: Vec<i32> = processes.keys().copied().collect();
     if held::record(&pids, context, background).recorded.is_err() {
-        ignore_result(background.lacks());
+        ignore_result(background.mark_incomplete());
     }
 }
 

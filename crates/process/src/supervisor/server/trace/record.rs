@@ -181,7 +181,7 @@ impl TraceContext {
 
     /// Remembers the sockets of traced processes, even while no change set is open.
     pub(super) fn remember(&mut self, call: &WaitingCall) {
-        if !trace::is_native(call.table, call.number) {
+        if !trace::is_native(call.architecture, call.number) {
             return;
         }
         match i64::from(call.number) {
@@ -194,7 +194,7 @@ impl TraceContext {
     /// Returns why this system call may cause changes by a process outside the trace; `None` if it
     /// cannot.
     pub(super) fn external_change_reason(&self, call: &WaitingCall) -> Option<String> {
-        if !trace::is_native(call.table, call.number) {
+        if !trace::is_native(call.architecture, call.number) {
             return Some("a program of 32 bits may have asked a process outside".to_owned());
         }
         let argument = match indirect(call)? {
@@ -210,7 +210,7 @@ impl TraceContext {
     /// True if a system call certainly changes no recorded file. Used while the root is not known.
     pub(super) fn changes_nothing(&self, listener: &Listener, call: &WaitingCall) -> bool {
         let certain = AssertUnwindSafe(|| {
-            if !trace::is_native(call.table, call.number) {
+            if !trace::is_native(call.architecture, call.number) {
                 return false;
             }
             match indirect(call) {
@@ -264,7 +264,7 @@ impl TraceContext {
         call: &WaitingCall,
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
-        if !trace::is_native(call.table, call.number) {
+        if !trace::is_native(call.architecture, call.number) {
             return Err(IncompleteReason::of(
                 "a program of 32 bits has changed files",
             ));

@@ -230,7 +230,7 @@ impl TracingThread {
         let inherited = self.context.inherited_reason(&self.inherited, recorder);
         self.inherited.clear();
         if let Some(reason) = held.or(inherited) {
-            let _ = recorder.lacks();
+            let _ = recorder.mark_incomplete();
             traced.lacks(reason);
         }
         traced
@@ -286,7 +286,7 @@ impl TracingThread {
                 Ok(()) => {}
                 // The error cannot be reported, so the process continues unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
-                    ignore_result(recorder.lacks());
+                    ignore_result(recorder.mark_incomplete());
                 }
                 Err(IncompleteReason {
                     reason,
@@ -294,7 +294,7 @@ impl TracingThread {
                 }) => {
                     if traced.lacking.is_none() {
                         // Written at once, so that the mark exists if the supervisor is killed.
-                        let _ = recorder.lacks();
+                        let _ = recorder.mark_incomplete();
                     }
                     traced.lacks(reason);
                 }
@@ -315,7 +315,7 @@ impl TracingThread {
                 .is_err()
         {
             // The error cannot be reported, so the process continues unrecorded.
-            ignore_result(background.lacks());
+            ignore_result(background.mark_incomplete());
         }
         if let RecordState::Trial(traced) = &mut self.state
             && let Some(reason) = self.context.external_change_reason(call)
@@ -353,7 +353,7 @@ impl TracingThread {
         };
         if self.context.record(listener, call, background).is_err() {
             // The error cannot be reported, so the process continues unrecorded.
-            ignore_result(background.lacks());
+            ignore_result(background.mark_incomplete());
         }
         true
     }
@@ -363,7 +363,7 @@ fn finish_record(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> Tra
     let finished = recorder.map(|mut recorder| {
         if traced.lacking.is_some() {
             // If the mark cannot be written, the record has no end and counts as interrupted.
-            recorder.lacks()?;
+            recorder.mark_incomplete()?;
         }
         if recorder.is_concluded_here() {
             recorder.conclude()
