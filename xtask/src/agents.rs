@@ -25,7 +25,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     })
 }
 
-/// The step of the suite: only on CI, recognised by the variable `CI`.
+/// Runs the agents as a step of the suite, but only on CI, which sets the variable `CI`.
 pub(crate) fn step(tree: &Tree) -> Result<()> {
     if tree.shell.var_os("CI").is_some() {
         return command(tree, &[]);

@@ -30,9 +30,13 @@ const GROUPS: [(&str, &str); 7] = [
 #[derive(Deserialize)]
 struct Row {
     name: String,
+    /// The promise that the base tier lacks.
     part: Option<String>,
+    /// The reason why the attempt succeeds in both tiers.
     hole: Option<String>,
+    /// The only user as which the attempt succeeds.
     hole_for: Option<String>,
+    /// The reason why only the full tier stops the attempt.
     full_only: Option<String>,
     #[serde(default)]
     network: String,
@@ -75,27 +79,31 @@ pub(crate) fn page(root: &Path) -> Result<String> {
 impl Row {
     /// The cells of the columns base, full and why.
     fn cells(&self) -> [String; 3] {
-        let (kept, lost) = if self.works {
+        let (as_promised, not_as_promised) = if self.works {
             ("works", "does not work")
         } else {
             ("held", "**open**")
         };
         let cells = |base: &str, full: &str, why: String| [base.to_owned(), full.to_owned(), why];
         if let Some(why) = &self.full_only {
-            return cells(lost, kept, why.clone());
+            return cells(not_as_promised, as_promised, why.clone());
         }
         match (&self.hole, &self.part) {
             (Some(hole), _) => {
-                let only = self.hole_for.as_ref();
-                let only = only.map_or(String::new(), |user| format!(" (as the {user} user)"));
-                cells(lost, lost, format!("{hole}{only}"))
+                let users = self.hole_for.as_ref();
+                let users = users.map_or(String::new(), |user| format!(" (as the {user} user)"));
+                cells(not_as_promised, not_as_promised, format!("{hole}{users}"))
             }
-            (None, Some(part)) => cells(lost, kept, format!("`{part}` is missing in base")),
+            (None, Some(part)) => cells(
+                not_as_promised,
+                as_promised,
+                format!("`{part}` is missing in base"),
+            ),
             (None, None) if self.network == "loopback" => {
                 let why = "without namespaces there is no loopback of its own".to_owned();
-                cells("refused", kept, why)
+                cells("refused", as_promised, why)
             }
-            (None, None) => cells(kept, kept, String::new()),
+            (None, None) => cells(as_promised, as_promised, String::new()),
         }
     }
 }

@@ -29,9 +29,9 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     for package in metadata.workspace_packages() {
         let name = package.name.to_string();
         let short = name.trim_start_matches("agent-bash-");
-        let wanted = |bench: &str| only.is_none_or(|only| only == short || only == bench);
+        let is_selected = |bench: &str| only.is_none_or(|only| only == short || only == bench);
         let benches = package.targets.iter().filter(|target| target.is_bench());
-        for bench in benches.filter(|bench| wanted(&bench.name)) {
+        for bench in benches.filter(|bench| is_selected(&bench.name)) {
             say(&format!("── {name}: {}", bench.name));
             let mut call = vec!["bench", "--package", &name, "--bench", &bench.name];
             if bench.name == EARLIER_BENCH {
@@ -45,13 +45,13 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         }
     }
     if ran == 0 {
-        bail!("no benchmark here; `cargo xtask bench` runs all there are");
+        bail!("no benchmark has this name; `cargo xtask bench` runs all benchmarks");
     }
     Ok(())
 }
 
 /// Builds the program of a revision, or else of the last release, unless it was built before.
-/// `None` if there is neither.
+/// `None` without a revision and without a release.
 fn earlier_program(tree: &Tree, revision: Option<&String>) -> Result<Option<PathBuf>> {
     let shell = &tree.shell;
     let release = || {

@@ -1,9 +1,9 @@
 //! Finds source files of a crate that import each other in a circle. Without circles a file can be
 //! read, moved and tested with the files below it and without those above.
 //!
-//! An arrow runs from a file to the file that defines a name it uses; re-exports are followed to
-//! the definition. Only `use` items and paths outside of tests are read, not method calls or the
-//! contents of macros.
+//! An arrow runs from a file that uses a name to the file that defines the name; re-exports are
+//! followed to the definition. Only `use` items and paths outside of tests are read, not method
+//! calls or the contents of macros.
 
 use crate::Tree;
 use crate::source_rules::listed_files;
@@ -88,6 +88,9 @@ fn circles<'h>(arrows: &Arrows<'h>) -> BTreeSet<Vec<&'h str>> {
         .collect()
 }
 
+/// Maximum number of re-exports that lead to a definition.
+const MAX_REEXPORTS: usize = 16;
+
 /// A path of names from a crate's root.
 type Names = Vec<String>;
 
@@ -164,7 +167,7 @@ impl CrateModules {
             return Some(&module.file);
         }
         // The limit ends circular re-exports, which define nothing.
-        let hops = (hops < 16).then_some(hops + 1)?;
+        let hops = (hops < MAX_REEXPORTS).then_some(hops + 1)?;
         if let Some(imported) = module.imported.get(name) {
             return self.definer(&joined(imported, rest[1..].to_vec()), hops);
         }
@@ -192,7 +195,7 @@ impl FileReader {
         let mut inline_depth = self.inline_depth;
         let mut path = self.path.clone();
         let mut rest = written;
-        while let [first, behind @ ..] = rest {
+        while let [first, following @ ..] = rest {
             match first.as_str() {
                 "crate" => path.clear(),
                 "self" => {}
@@ -201,11 +204,12 @@ impl FileReader {
                 "super" => drop(path.pop()),
                 _ => break,
             }
-            rest = behind;
+            rest = following;
         }
         joined(&path, rest.to_vec())
     }
 
+    /// Records the paths that a `use` tree imports. `before` is the path in front of the tree.
     fn bind(&mut self, tree: &UseTree, before: &[String], is_reexport: bool) {
         let (imported, name) = match tree {
             UseTree::Path(path) => {

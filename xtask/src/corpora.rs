@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 /// The parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct CorporaArguments {
-    bash: Bash,
+    bash: BashTests,
     nl2bash: Option<PathBuf>,
     tldr: Option<PathBuf>,
 }
 
 /// The source of bash's tests.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Bash {
-    /// Do not run them.
+enum BashTests {
+    /// Bash's tests are not run.
     #[default]
     Skip,
-    /// From Debian's source package.
+    /// Bash's tests are from Debian's source package.
     Debian,
-    /// From this directory.
+    /// Bash's tests are from this directory.
     At(PathBuf),
 }
 
@@ -49,9 +49,9 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         }
     }
     let sources = match selected.bash {
-        Bash::Skip => return Ok(()),
-        Bash::Debian => sources::of_bash(&downloads)?,
-        Bash::At(sources) => sources,
+        BashTests::Skip => return Ok(()),
+        BashTests::Debian => sources::download_bash(&downloads)?,
+        BashTests::At(sources) => sources,
     };
     bash_suite::run(tree, &sources, &downloads)
 }
@@ -60,7 +60,7 @@ impl CorporaArguments {
     fn of(arguments: &[String]) -> Result<Self> {
         if arguments.is_empty() {
             return Ok(Self {
-                bash: Bash::Debian,
+                bash: BashTests::Debian,
                 ..Self::default()
             });
         }
@@ -80,7 +80,7 @@ impl CorporaArguments {
                 Ok(found)
             };
             match option.as_str() {
-                "--bash" => selected.bash = Bash::At(directory()?),
+                "--bash" => selected.bash = BashTests::At(directory()?),
                 "--nl2bash" => selected.nl2bash = Some(directory()?),
                 "--tldr" => selected.tldr = Some(directory()?),
                 other => {
@@ -104,11 +104,11 @@ mod tests {
             CorporaArguments::of(&words)
         };
         let usual = selected(&[]).unwrap();
-        assert_eq!(usual.bash, Bash::Debian);
+        assert_eq!(usual.bash, BashTests::Debian);
         let named = selected(&["--tldr", "/", "--bash", "/"]).unwrap();
-        assert_eq!(named.bash, Bash::At("/".into()));
+        assert_eq!(named.bash, BashTests::At("/".into()));
         assert_eq!((named.tldr, named.nl2bash), (Some("/".into()), None));
-        assert_eq!(selected(&["--tldr", "/"]).unwrap().bash, Bash::Skip);
+        assert_eq!(selected(&["--tldr", "/"]).unwrap().bash, BashTests::Skip);
         for bad in [&["--tldr"][..], &["--bash", "/nonexistent"], &["tldr", "/"]] {
             assert!(selected(bad).is_err(), "{bad:?}");
         }

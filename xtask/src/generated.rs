@@ -47,7 +47,8 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     check_files(tree, &files(tree)?, "cargo xtask docs")
 }
 
-/// Fails if files are missing or different; names them and the command that writes them.
+/// Fails if files are missing or different. The error names these files, and `writer`, the command
+/// that writes them.
 pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Result<()> {
     let stale: Vec<&str> = files
         .iter()
@@ -58,7 +59,7 @@ pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Res
         return Ok(());
     }
     bail!(
-        "not what the code says: {}; run `{writer}` and commit what it writes",
+        "these files differ from the code: {}; run `{writer}` and commit the result",
         stale.join(", ")
     );
 }
@@ -124,7 +125,7 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
     Ok(files)
 }
 
-/// Returns the schema of `T`. `settings` say whether `T` is an input (deserialised) or an output
+/// Returns the schema of `T`. `settings` state whether `T` is an input (deserialised) or an output
 /// (serialised).
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> Result<String> {
     let schema = settings.into_generator().into_root_schema_for::<T>();

@@ -53,20 +53,20 @@ fn edges(metadata: &Metadata) -> Vec<Manifest> {
         .workspace_packages()
         .iter()
         .map(|package| {
-            let named = |inside: bool, dev: bool| {
+            let dependencies = |in_workspace: bool, is_dev: bool| {
                 package
                     .dependencies
                     .iter()
-                    .filter(|dependency| dependency.path.is_some() == inside)
-                    .filter(|dependency| (dependency.kind == DependencyKind::Development) == dev)
+                    .filter(|dependency| dependency.path.is_some() == in_workspace)
+                    .filter(|dependency| (dependency.kind == DependencyKind::Development) == is_dev)
                     .map(|dependency| dependency.name.clone())
                     .collect()
             };
             Manifest {
                 package: package.name.to_string(),
-                workspace: named(true, false),
-                third_party: named(false, false),
-                dev_workspace: named(true, true),
+                workspace: dependencies(true, false),
+                third_party: dependencies(false, false),
+                dev_workspace: dependencies(true, true),
             }
         })
         .collect()

@@ -2,9 +2,9 @@
 //! files and no tests, its manifest is complete for a registry, and it compiles outside of the
 //! checkout.
 //!
-//! Cargo packs the crates without compiling them: it would compile each with its own features, and
-//! so most dependencies many times. This step unpacks them into one workspace, where they find only
-//! each other.
+//! Cargo packs the crates without compiling them: cargo would compile each crate with its own
+//! features, and so most dependencies many times. This step unpacks the packages into one
+//! workspace, where a package finds only the other packages.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, no_arguments, say};
@@ -17,10 +17,11 @@ use xshell::cmd;
 /// The directory of the crates that are published.
 const PUBLISHED: &str = "crates";
 
-/// The files that every package must hold.
+/// The files that every package must contain.
 const REQUIRED: &[&str] = &["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Other files that a package may hold: a directory, and an ending.
+/// Other files that a package may contain: their directory and their ending, or (in the root) the
+/// whole name.
 const ALLOWED: &[(&str, &str)] = &[
     ("", "Cargo.toml.orig"),
     ("", "Cargo.lock"),
@@ -53,7 +54,7 @@ const REQUIRED_FIELDS: &[&str] = &[
     "rust-version",
 ];
 
-/// The only crate that installs a program, and its name.
+/// The only crate that installs a program, and the name of the program.
 const PROGRAM: (&str, &str) = ("agent-bash-cli", "agent-bash");
 
 /// `cargo xtask package`.
@@ -101,7 +102,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     }
     compile(tree, &published, &workspace, target)?;
     say(&format!(
-        "   {} packages hold what they should, and compile",
+        "   {} packages have the right contents, and compile",
         published.len()
     ));
     Ok(())
@@ -198,7 +199,7 @@ fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
     let mut faults: Vec<String> = REQUIRED_FIELDS
         .iter()
         .filter(|key| package.is_none_or(|package| !package.contains_key(**key)))
-        .map(|key| format!("the manifest does not say `{key}`"))
+        .map(|key| format!("the manifest lacks the field `{key}`"))
         .collect();
     let programs = manifest.get("bin").and_then(toml::Value::as_array);
     for program in programs.into_iter().flatten() {
@@ -213,7 +214,7 @@ fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
     faults
 }
 
-/// Compiles the packages in a workspace where they find only each other.
+/// Compiles the packages in a workspace where a package finds only the other packages.
 fn compile(tree: &Tree, packages: &[&Package], workspace: &Path, target: &Path) -> Result<()> {
     let mut manifest = String::from(
         "[workspace]\nresolver = \"3\"\nmembers = [\"*-*.*.*\"]\n\n[patch.crates-io]\n",

@@ -46,6 +46,7 @@ struct Theme {
     /// The value of `--theme`.
     name: &'static str,
     colours: draw::Colours,
+    /// The path of the picture.
     picture: &'static str,
 }
 

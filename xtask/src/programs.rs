@@ -12,99 +12,99 @@ use xshell::cmd;
 struct Program {
     name: &'static str,
     package: &'static str,
-    why: &'static str,
+    purpose: &'static str,
 }
 
 const PROGRAMS: &[Program] = &[
     Program {
         name: "bash",
         package: "bash",
-        why: "runs every script",
+        purpose: "runs every script",
     },
     Program {
         name: "busybox",
         package: "busybox-static",
-        why: "is the only program of a small container",
+        purpose: "is the only program of a small container",
     },
     Program {
         name: "cc",
         package: "gcc",
-        why: "builds the bash grammar",
+        purpose: "builds the bash grammar",
     },
     Program {
         name: "git",
         package: "git",
-        why: "is the reference for some safety rules",
+        purpose: "is the reference for some safety rules",
     },
     Program {
         name: "less",
         package: "less",
-        why: "is a pager on a terminal",
+        purpose: "is a pager on a terminal",
     },
     Program {
         name: "node",
         package: "nodejs",
-        why: "starts the shell as agents do",
+        purpose: "starts the shell as agents do",
     },
     Program {
         name: "npm",
         package: "npm",
-        why: "tests the TypeScript client",
+        purpose: "tests the TypeScript client",
     },
     Program {
         name: "python3",
         package: "python3",
-        why: "shows a prompt on a terminal, and runs the Python client",
+        purpose: "shows a prompt on a terminal, and runs the Python client",
     },
     Program {
         name: "setfattr",
         package: "attr",
-        why: "sets the extended attributes that an undo restores",
+        purpose: "sets the extended attributes that an undo restores",
     },
     Program {
         name: "sshd",
         package: "openssh-server",
-        why: "accepts calls on another machine",
+        purpose: "accepts calls on another machine",
     },
     Program {
         name: "ssh",
         package: "openssh-client",
-        why: "carries calls to another machine",
+        purpose: "carries calls to another machine",
     },
     Program {
         name: "tmux",
         package: "tmux",
-        why: "is the terminal of the terminal interface",
+        purpose: "is the terminal of the terminal interface",
     },
     Program {
         name: "top",
         package: "procps",
-        why: "redraws a terminal",
+        purpose: "redraws a terminal",
     },
     Program {
         name: "tput",
         package: "ncurses-bin",
-        why: "queries the terminal's capabilities",
+        purpose: "queries the terminal's capabilities",
     },
     Program {
         name: "vim",
         package: "vim",
-        why: "is an editor on a terminal",
+        purpose: "is an editor on a terminal",
     },
     Program {
         name: "script",
         package: "bsdutils",
-        why: "starts the program on a terminal",
+        purpose: "starts the program on a terminal",
     },
     Program {
         name: "unshare",
         package: "util-linux",
-        why: "runs dangerous scripts in new namespaces",
+        purpose: "runs dangerous scripts in new namespaces",
     },
     Program {
         name: "zsh",
         package: "zsh",
-        why: "is the shell that the profile `workspace` prefers",
+        purpose: "is the shell that the profile `workspace` prefers",
     },
 ];
 
@@ -120,11 +120,11 @@ pub(crate) fn ensure(tree: &Tree) -> Result<()> {
         return Ok(());
     }
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
-    let wanted: Vec<String> = missing
+    let descriptions: Vec<String> = missing
         .iter()
-        .map(|program| format!("{} ({})", program.name, program.why))
+        .map(|program| format!("{} ({})", program.name, program.purpose))
         .collect();
-    say(&format!("   missing: {}", wanted.join(", ")));
+    say(&format!("   missing: {}", descriptions.join(", ")));
     if !rustix::process::geteuid().is_root() || !is_on_path("apt-get", &path) {
         bail!(
             "install them and start again; on Debian: sudo apt-get install {}",

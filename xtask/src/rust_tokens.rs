@@ -8,9 +8,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'t> {
     pub(crate) kind: TokenKind,
-    /// As written, with its delimiters.
+    /// The token as written, with its delimiters.
     pub(crate) text: &'t str,
-    /// The line of its first character, from 1.
+    /// The line of the token's first character, from 1.
     pub(crate) line: usize,
 }
 
@@ -143,9 +143,9 @@ fn name_length(rest: &str) -> usize {
 /// A name, or a literal with a prefix: `b"…"`, `r#"…"#`, `b'…'`.
 fn name_or_prefixed(rest: &str) -> (Option<TokenKind>, usize) {
     let length = name_length(rest);
-    let (name, behind) = rest.split_at(length);
-    let hashes = behind.find(|c| c != '#').unwrap_or(behind.len());
-    let opens = behind[hashes..].starts_with('"');
+    let (name, after_name) = rest.split_at(length);
+    let hashes = after_name.find(|c| c != '#').unwrap_or(after_name.len());
+    let opens = after_name[hashes..].starts_with('"');
     match name {
         "r" | "br" | "cr" if opens => {
             let from = length + hashes + 1;
@@ -156,10 +156,12 @@ fn name_or_prefixed(rest: &str) -> (Option<TokenKind>, usize) {
                 end.map_or(rest.len(), |end| from + end + close.len()),
             )
         }
-        "b" | "c" if behind.starts_with('"') => {
+        "b" | "c" if after_name.starts_with('"') => {
             (Some(TokenKind::Str), quoted(rest, length + 1, '"'))
         }
-        "b" if behind.starts_with('\'') => (Some(TokenKind::Other), quoted(rest, length + 1, '\'')),
+        "b" if after_name.starts_with('\'') => {
+            (Some(TokenKind::Other), quoted(rest, length + 1, '\''))
+        }
         // A raw identifier.
         "r" if hashes == 1 => (Some(TokenKind::Ident), 2 + name_length(&rest[2..])),
         _ => (Some(TokenKind::Ident), length),
@@ -187,7 +189,7 @@ pub(crate) fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     product
 }
 
-/// The index behind an outer attribute that starts at `at`; `None` if none starts there.
+/// The index after the attribute that starts at `at`; `None` if no attribute starts there.
 pub(crate) fn attribute_end(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     if !tokens.get(at)?.is("#") {
         return None;
@@ -219,7 +221,7 @@ fn is_for_tests(attribute: &[Token<'_>]) -> bool {
             && !names.contains(&"not"))
 }
 
-/// The index behind the bracket that closes the one at `open`.
+/// The index after the bracket that closes the bracket at `open`.
 pub(crate) fn group_end(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip(open) {
@@ -240,7 +242,7 @@ pub(crate) fn group_end(tokens: &[Token<'_>], open: usize) -> usize {
     tokens.len()
 }
 
-/// The index behind an item: its first block, or the `;` or `,` that ends it.
+/// The index after an item, which ends with its first block, or with a `;` or `,`.
 fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
     let mut at = from;
     while let Some(token) = tokens.get(at) {

@@ -13,7 +13,7 @@ const COUNT_VARIABLE: &str = "AGENT_BASH_SOAK_CALLS";
 /// Default number of calls: some minutes.
 const DEFAULT_CALL_COUNT: u32 = 10_000;
 
-/// `cargo xtask soak [DEFAULT_CALL_COUNT]`.
+/// `cargo xtask soak [COUNT]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let count = match arguments {
         [] => DEFAULT_CALL_COUNT,
@@ -40,7 +40,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         })?;
     }
     say(&format!(
-        "{count} calls each of the executor, through rpc and through mcp have left nothing"
+        "{count} calls each of the executor, through rpc and through mcp have left no process behind"
     ));
     Ok(())
 }

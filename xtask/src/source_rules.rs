@@ -15,7 +15,7 @@ use xshell::cmd;
 /// Maximum number of lines in a source file, excluding its tests.
 const MAX_LINES: usize = 600;
 
-/// A pattern that must not occur, the paths without it, and the reason.
+/// A pattern that must not occur in some paths, and the reason.
 struct Rule {
     pattern: &'static str,
     /// Path prefixes that the rule applies to.
@@ -214,7 +214,7 @@ fn parent_directory(tree: &Tree) -> Option<PathBuf> {
 }
 
 /// Returns the first line that mentions an existing path in `parent_directory`. A path that does
-/// not exist is an example.
+/// not exist counts as an example.
 fn line_with(text: &str, parent_directory: &Path) -> Option<usize> {
     let prefix = format!("{}/", parent_directory.display());
     let is_real = |after: &str| {

@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask test`, and how they are run and reported.
 //!
-//! Each step's work is in the module it names. Cheap checks come first, so that mistakes are
-//! reported within seconds.
+//! The work of each step is in the module that the step names. Cheap checks come first, so that
+//! mistakes are reported within seconds.
 
 use crate::{
     Tree, agents, built_once, clients, generated, layers, links, no_arguments, other_targets,
@@ -14,8 +14,8 @@ use xshell::{Cmd, cmd};
 /// One step of the suite.
 struct Step {
     name: &'static str,
-    /// True if `cargo xtask lint` runs the step, too: it runs no tests and builds only what clippy
-    /// builds.
+    /// True if `cargo xtask lint` also runs the step. Such a step runs no tests, and builds only
+    /// crates that clippy builds.
     lint: bool,
     run: fn(&Tree) -> Result<()>,
 }
@@ -162,7 +162,7 @@ pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
 pub(crate) fn check(command: &Cmd<'_>) -> Result<()> {
     let shown = command.to_string();
     if command.run().is_err() {
-        bail!("`{shown}` failed; what it said is above");
+        bail!("`{shown}` failed; its output is above");
     }
     Ok(())
 }

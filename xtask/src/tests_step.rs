@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 use xshell::Cmd;
 
-/// How long processes may take to end after the last test.
+/// Time limit for processes to end after the last test.
 const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `cargo test --workspace` under the census.
@@ -53,7 +53,7 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     let leftovers = census.end(PROCESS_END_TIMEOUT);
     let killed = census.kill_leftovers();
     if !passed? {
-        bail!("tests failed; what they said is above");
+        bail!("tests failed; their output is above");
     }
     if !leftovers.is_empty() {
         bail!("the tests left behind (now removed, {killed} processes ended):\n{leftovers}");
@@ -65,7 +65,7 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
 /// this, a test that checks whether a process has exited would find a zombie. Returns true if the
 /// command succeeded.
 fn run_as_init(mut command: Command) -> Result<bool> {
-    // The loop below collects its exit status, as for every other child.
+    // The loop below collects the command's exit status, as it does for every other child.
     let child = command.spawn()?.id();
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     loop {

@@ -2,8 +2,8 @@
 //! comment lines.
 //!
 //! Names are those of types, modules, files, fields, variants and public functions. Sentences are
-//! comments, string literals with a blank in them, and pages. The rules are tables here; what is
-//! exempt is a table in [`exceptions`], each entry with its reason, and an entry that is no longer
+//! comments, string literals with a blank in them, and pages. The rules are tables here; The
+//! exemptions are a table in [`exceptions`], each with its reason. An exemption that is no longer
 //! needed is an offence itself.
 
 mod exceptions;
@@ -59,7 +59,7 @@ const TYPES_WITH_UNIT: &[&str] = &[
 struct ProseRule {
     name: &'static str,
     pattern: &'static str,
-    /// A match after this text is accepted. Matched against all text before it.
+    /// A match is accepted if this pattern matches the text before it.
     unless_after: Option<&'static str>,
     scope: ProseScope,
     advice: &'static str,
@@ -161,11 +161,11 @@ impl Offence {
 /// `cargo xtask words [--checkout DIRECTORY] [PATH…]`: the offences below some paths, and their
 /// number by rule.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    let other;
+    let other_tree;
     let (tree, prefixes) = match arguments {
         [option, directory, rest @ ..] if option == "--checkout" => {
-            other = Tree::at(Path::new(directory))?;
-            (&other, rest)
+            other_tree = Tree::at(Path::new(directory))?;
+            (&other_tree, rest)
         }
         _ => (tree, arguments),
     };
@@ -198,7 +198,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
 /// Returns the offences of a checkout below `prefixes`, or all if there are none, sorted by file
 /// and line.
 fn offences_of(tree: &Tree, prefixes: &[String]) -> Result<Vec<Offence>> {
-    let rules = Rules::compile()?;
+    let rules = CompiledRules::compile()?;
     let mut offences = Vec::new();
     for path in source_rules::listed_files(tree)? {
         let is_selected =
@@ -239,17 +239,17 @@ fn without_exceptions(mut offences: Vec<Offence>, all_files: bool) -> Vec<Offenc
     offences
 }
 
-/// The compiled patterns of [`PROSE_RULES`].
-struct Rules {
+/// The compiled patterns of [`PROSE_RULES`]: `pattern` and `unless_after` of each rule.
+struct CompiledRules {
     prose: Vec<(Regex, Option<Regex>)>,
 }
 
-impl Rules {
+impl CompiledRules {
     fn compile() -> Result<Self> {
         let mut prose = Vec::new();
         for rule in PROSE_RULES {
-            let before = rule.unless_after.map(Regex::new).transpose()?;
-            prose.push((Regex::new(rule.pattern)?, before));
+            let unless_after = rule.unless_after.map(Regex::new).transpose()?;
+            prose.push((Regex::new(rule.pattern)?, unless_after));
         }
         Ok(Self { prose })
     }
@@ -280,7 +280,7 @@ impl Rules {
 
     fn prose_offences(&self, path: &str, piece: &prose::Piece) -> Vec<Offence> {
         let mut offences = Vec::new();
-        for (rule, (pattern, before)) in PROSE_RULES.iter().zip(&self.prose) {
+        for (rule, (pattern, unless_after)) in PROSE_RULES.iter().zip(&self.prose) {
             let applies = match rule.scope {
                 ProseScope::All => true,
                 ProseScope::CommentStart => piece.is_comment,
@@ -290,9 +290,9 @@ impl Rules {
                 continue;
             }
             for found in pattern.find_iter(&piece.words) {
-                let is_excused = before
-                    .as_ref()
-                    .is_some_and(|before| before.is_match(&piece.words[..found.start()]));
+                let is_excused = unless_after.as_ref().is_some_and(|unless_after| {
+                    unless_after.is_match(&piece.words[..found.start()])
+                });
                 if !is_excused {
                     offences.push(Offence {
                         path: path.to_owned(),
@@ -319,7 +319,7 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
             advice,
         })
     };
-    let parts = names::parts(name);
+    let parts = names::words_of(name);
     let is_visible = kind != "private function";
     if is_visible && parts.len() == 1 && BANNED_NAMES.contains(&parts[0].as_str()) {
         return offence("banned name", "use the noun of the field");
@@ -340,7 +340,7 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
 fn bare_constants(path: &str, text: &str) -> Vec<Offence> {
     let bare = names::constants(text).into_iter().filter(|(name, kind)| {
         TYPES_WITH_UNIT.contains(kind)
-            && names::parts(name.text).len() == 1
+            && names::words_of(name.text).len() == 1
             && !COMPLETE_NUMBERS.contains(&name.text)
             && !name.text.starts_with("SIG")
     });

@@ -10,10 +10,10 @@ use std::time::Duration;
 /// timer fires at the old deadline and is re-armed then.
 pub struct Alarm {
     clock: Arc<dyn Clock>,
-    set: Option<SetAlarm>,
+    armed: Option<ArmedTimer>,
 }
 
-struct SetAlarm {
+struct ArmedTimer {
     at: Duration,
     sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -21,23 +21,23 @@ struct SetAlarm {
 impl Alarm {
     /// Returns an alarm whose timer is not armed.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, set: None }
+        Self { clock, armed: None }
     }
 
-    /// Waits until `at` on the clock, or forever if that is `None`. Returns the time, which is not
-    /// before `at`. Cancel safe.
-    pub async fn at(&mut self, at: Option<Duration>) -> Duration {
+    /// Waits until the clock shows `at`, or forever if `at` is `None`. Returns the time of the
+    /// clock, which is not before `at`. Cancel safe.
+    pub async fn wait_until(&mut self, at: Option<Duration>) -> Duration {
         let Some(at) = at else {
             return std::future::pending().await;
         };
         loop {
-            let set = match &mut self.set {
-                Some(set) if set.at <= at => set,
-                set => set.insert(SetAlarm::new(&self.clock, at)),
+            let timer = match &mut self.armed {
+                Some(timer) if timer.at <= at => timer,
+                armed => armed.insert(ArmedTimer::new(&self.clock, at)),
             };
-            set.sleep.as_mut().await;
-            let fired_at = set.at;
-            self.set = None;
+            timer.sleep.as_mut().await;
+            let fired_at = timer.at;
+            self.armed = None;
             if fired_at >= at {
                 return self.clock.now().max(at);
             }
@@ -45,20 +45,20 @@ impl Alarm {
     }
 }
 
-impl SetAlarm {
+impl ArmedTimer {
     fn new(clock: &Arc<dyn Clock>, at: Duration) -> Self {
-        let left = at.saturating_sub(clock.now());
+        let remaining = at.saturating_sub(clock.now());
         let clock = Arc::clone(clock);
         Self {
             at,
-            sleep: Box::pin(async move { clock.sleep(left).await }),
+            sleep: Box::pin(async move { clock.sleep(remaining).await }),
         }
     }
 }
 
 impl std::fmt::Debug for Alarm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = self.set.as_ref().map(|set| set.at);
+        let at = self.armed.as_ref().map(|timer| timer.at);
         f.debug_struct("Alarm")
             .field("at", &at)
             .finish_non_exhaustive()

@@ -37,7 +37,8 @@ pub struct ShellEnded {
     pub at: Duration,
     /// Why the call was terminated, if it was.
     pub reason: Option<EndReason>,
-    /// `None` if the supervisor ended, the deadline for an answer passed, or the shell continues.
+    /// How the shell ended. `None` if the supervisor ended, the deadline for an answer passed, or
+    /// the shell continues.
     pub shell: Option<ShellEnd>,
 }
 
@@ -46,7 +47,8 @@ pub struct ShellEnded {
 pub struct FollowedCall {
     /// Why the call was terminated, if it was.
     pub reason: Option<EndReason>,
-    /// `None` if the supervisor ended, or the deadline for an answer passed before the shell's end.
+    /// How the shell ended. `None` if the supervisor ended, or the deadline for an answer passed
+    /// before the shell's end.
     pub shell: Option<ShellEnd>,
     /// The report that the shell writes after the script.
     pub report: String,
@@ -127,7 +129,7 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// The source, for use between [`Self::until_ended`] and [`Self::finish`].
+    /// Returns the source, for use between [`Self::until_ended`] and [`Self::finish`].
     pub fn source(&mut self) -> &mut S {
         self.source
     }
@@ -161,7 +163,7 @@ impl<'a, S: Source> Follower<'a, S> {
             biased;
             event = self.supervised.event(), if self.machine.listens() => self.supervisor_event(event.map(|(event, _)| event)),
             reason = fired(&mut self.watchdog), if self.machine.is_watched() => Some(Event::Terminating(reason)),
-            now = self.alarm.at(deadline) => return self.step(Event::Due, now, out).await,
+            now = self.alarm.wait_until(deadline) => return self.step(Event::Due, now, out).await,
             ready = self.source.ready() => {
                 if let Some(watchdog) = &mut self.watchdog {
                     watchdog.watch_in_task();
@@ -172,7 +174,7 @@ impl<'a, S: Source> Follower<'a, S> {
         };
         let Some(event) = event else { return };
         let now = self.clock.now();
-        // The watchdog's task may have terminated the call in the meantime. Its reason must be
+        // The watchdog's task may have terminated the call in the meantime. The reason must be
         // known before the end is reported.
         let reason = self.watchdog.as_ref().and_then(Watchdog::reason);
         if let Some(reason) = reason.filter(|_| self.machine.is_running()) {

@@ -15,8 +15,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
     /// Hands survivors over to their supervisor as a job. If that fails, the supervisor continues
-    /// to watch them: survivors of a call in a persistent shell only as long as the shell runs.
-    /// `None` if there is no job, because the registry is full or all survivors have ended.
+    /// to watch the survivors. It watches survivors of a call in a persistent shell only as long as
+    /// the shell runs. `None` if there is no job, because the registry is full or all survivors
+    /// have ended.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
@@ -47,7 +48,7 @@ pub struct OpenOutput<'a> {
 }
 
 impl<'a> OpenOutput<'a> {
-    /// The open output of a call, after the host's last read.
+    /// Returns the open output of a call, after the host's last read.
     pub fn of(source: &'a impl Source, out: &mut dyn OutputConsumer) -> Self {
         let (streams, pipes): (Vec<_>, Vec<_>) = source.open_streams().unzip();
         let files = streams.iter().map_while(|id| out.file_for_survivors(*id));
@@ -58,12 +59,13 @@ impl<'a> OpenOutput<'a> {
         Self { pipes, files }
     }
 
-    /// The host's ends of the pipes, from which the supervisor continues to read.
+    /// Returns the host's ends of the pipes, from which the supervisor continues to read.
     pub fn pipes(&self) -> &[BorrowedFd<'a>] {
         &self.pipes
     }
 
-    /// One file for each of [`Self::pipes`]. Without files the supervisor discards the output.
+    /// Returns one file for each of [`Self::pipes`], or none. Without files, the supervisor
+    /// discards the output.
     pub fn files(&self) -> Vec<BorrowedFd<'_>> {
         self.files.iter().map(AsFd::as_fd).collect()
     }
@@ -76,7 +78,7 @@ pub struct SurvivorHandover<'a> {
     pub spec: &'a RunSpec,
     /// The time at which the script was handed over.
     pub started_at: Timestamp,
-    /// The registry of jobs. Without one, survivors continue without a job.
+    /// The registry of jobs. Without a registry, survivors continue without a job.
     pub registry: Option<&'a dyn SurvivorRegistry>,
     /// The number of bytes that the survivors may still write to the call's file.
     pub quota: u64,
@@ -85,8 +87,8 @@ pub struct SurvivorHandover<'a> {
 }
 
 impl SurvivorHandover<'_> {
-    /// Hands `survivors` and their output over to the supervisor, and sets the job of each.
-    /// Processes without a job cannot report their exit, so exited ones are dropped here.
+    /// Hands `survivors` and their output over to the supervisor, and sets the job of each
+    /// survivor. Processes without a job cannot report their exit, so exited ones are dropped here.
     pub async fn adopt(
         self,
         survivors: &mut Vec<Survivor>,
@@ -116,6 +118,8 @@ impl SurvivorHandover<'_> {
                 .adopt(pipes, &files, self.alone, self.quota, None)
                 .await;
         }
-        survivors.retain(|it| it.job.is_some() || !ProcessInfo::has_ended(it.pid.cast_signed()));
+        survivors.retain(|survivor| {
+            survivor.job.is_some() || !ProcessInfo::has_ended(survivor.pid.cast_signed())
+        });
     }
 }

@@ -1,5 +1,5 @@
-//! Launches a supervisor for a call, also while its program file is being replaced, and if the
-//! system refuses new processes.
+//! Launches a supervisor for a call, even while the supervisor's program file is being replaced, or
+//! if the system refuses new processes.
 
 use agent_bash_core::{Clock, Notice, NoticeKind};
 use agent_bash_process::supervisor::{StartError, Supervisor, SupervisorClient};

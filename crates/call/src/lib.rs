@@ -5,14 +5,15 @@
 //! - [`launch`]: starts a supervisor for the call, with one retry, or a thread that replaces a
 //!   supervisor that cannot be started.
 //! - [`Watchdog`]: enforces the time limit, cancellation, and a kill by the user at the terminal.
-//! - [`enter_directory`], [`exec_redirections`], [`POSIX_READ_SCRIPT`]: shell code that both use.
+//! - [`enter_directory`], [`exec_redirections`], [`POSIX_READ_SCRIPT`]: shell code that both crates
+//!   use.
 //! - [`Follower`]: follows the call to its end, reads its [`Source`], and handles the remaining
 //!   processes. A state machine without a runtime (`machine`) decides each step; tests feed it
 //!   tables of events.
 //! - [`SurvivorHandover`]: hands survivors and their output over to their supervisor, as a job of a
 //!   [`SurvivorRegistry`].
 //! - [`Recording`]: records the changes of the call until all of its processes have ended.
-//! - [`ScriptFile`]: tells whether the shell read its script.
+//! - [`ScriptFile`]: determines whether the shell read its script.
 //! - [`Alarm`]: a timer for a deadline that moves.
 //! - [`ending`]: maps the observed end of a shell to the
 //!   [`ScriptEnding`](agent_bash_core::ScriptEnding) of its call.

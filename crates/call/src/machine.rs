@@ -7,8 +7,9 @@
 //!    └─────────────────►┘          └────────────────────►┘
 //! ```
 //!
-//! The state does not include whether the shell read the script: `script` determines that at the
-//! end.
+//! `Leaving` stands for the states that handle the remaining processes: `Settling`, `Adopting`,
+//! `Killing` and `Waiting`. The state does not include whether the shell read the script: `script`
+//! determines this at the end.
 
 use crate::EndReason;
 use agent_bash_core::{Survivor, SurvivorPolicy};
@@ -19,14 +20,13 @@ use std::time::Duration;
 /// also ends at EOF, or when [`FollowTerms::drain`] has passed.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
-/// Processes that have closed the output but not yet exited get this long to exit before they count
-/// as survivors.
+/// Time after which processes that have closed the output, but have not exited, count as survivors.
 const SETTLE_TIME: Duration = Duration::from_millis(50);
 
 /// Maximum time from the end of the grace period to the answer, even if processes survive SIGKILL.
 pub const MAX_AFTER_GRACE: Duration = Duration::from_secs(1);
 
-/// Time after which output is closed whose consumer asked to stop.
+/// Time after a consumer's request to stop at which the consumer's output streams are closed.
 const MAX_AFTER_STOP: Duration = Duration::from_secs(1);
 
 /// The time limits and the policy by which a call is followed.
@@ -36,17 +36,17 @@ pub(crate) struct FollowTerms {
     pub(crate) grace: Duration,
     /// Maximum time of draining, even if more output arrives.
     pub(crate) drain: Duration,
-    /// The policy for processes that remain when the shell has ended. `None`: the caller handles
-    /// them, for example if a persistent shell continues.
+    /// The policy for processes that remain when the shell has ended. If it is `None`, the caller
+    /// handles these processes, for example if a persistent shell continues.
     pub(crate) survivors: Option<SurvivorPolicy>,
 }
 
 /// An event in the life of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
-    /// The shell has ended. `empty`: no other process remains.
+    /// The shell has ended. `empty` is true if no other process remains.
     ShellEnded { end: ShellEnd, empty: bool },
-    /// The shell has finished the script, and waits for the next.
+    /// The shell has finished the script, and waits for the next script.
     ShellDone,
     /// No process of the call remains.
     Empty,
@@ -104,8 +104,8 @@ enum CallState {
     Ending { deadline: Duration },
     /// The shell has ended, or is no longer waited for.
     Ended,
-    /// The shell's remaining output is being read. `quiet`: the time at which the output counts as
-    /// drained, unless more arrives.
+    /// The shell's remaining output is being read. `quiet` is the time at which the output counts
+    /// as drained, unless more arrives.
     Draining {
         limit: Duration,
         quiet: Option<Duration>,
@@ -127,8 +127,8 @@ enum CallState {
 enum TreeState {
     /// The shell runs the script.
     Running,
-    /// The shell has ended, or has finished the script and waits for the next (`None`). Other
-    /// processes may remain.
+    /// The shell has ended, or (if `None`) has finished the script and waits for the next script.
+    /// Other processes may remain.
     Remaining(Option<ShellEnd>),
     /// The shell has ended or finished the script, and no other process remains.
     Empty(Option<ShellEnd>),
@@ -141,7 +141,7 @@ enum TreeState {
 pub(crate) struct Machine {
     terms: FollowTerms,
     state: CallState,
-    /// The time at which the output is closed whose consumer asked to stop.
+    /// The time at which the streams of a consumer that asked to stop are closed.
     close_at: Option<Duration>,
     reason: Option<EndReason>,
     tree: TreeState,
@@ -238,7 +238,7 @@ impl Machine {
         self.terms
     }
 
-    /// Returns when the shell ended.
+    /// Returns the time at which the shell ended.
     pub(crate) fn ended_at(&self) -> Duration {
         self.ended_at
     }
@@ -328,16 +328,16 @@ impl Machine {
         match event {
             Event::Terminating(reason) if self.reason.is_none() => {
                 self.reason = Some(reason);
-                self.end(now + grace + MAX_AFTER_GRACE);
+                self.begin_ending(now + grace + MAX_AFTER_GRACE);
                 return Some(Action::Wake);
             }
             Event::HangUp if !self.is_terminating => {
-                self.end(now + grace + MAX_AFTER_GRACE);
+                self.begin_ending(now + grace + MAX_AFTER_GRACE);
                 return Some(Action::Terminate { grace });
             }
             Event::Unreadable if !self.is_terminating => {
                 self.output_ended = true;
-                self.end(now + MAX_AFTER_GRACE);
+                self.begin_ending(now + MAX_AFTER_GRACE);
                 let grace = Duration::ZERO;
                 return Some(Action::Terminate { grace });
             }
@@ -358,7 +358,7 @@ impl Machine {
         None
     }
 
-    fn end(&mut self, deadline: Duration) {
+    fn begin_ending(&mut self, deadline: Duration) {
         self.is_terminating = true;
         self.state = CallState::Ending { deadline };
     }
@@ -410,8 +410,10 @@ impl Machine {
     /// True if no remaining process needs to be handled: all have ended, were handled, or are left
     /// to the caller.
     fn has_no_remaining(&self) -> bool {
-        let is_callers = self.terms.survivors.is_none();
-        is_callers || self.remaining_handled || !matches!(self.tree, TreeState::Remaining(_))
+        let caller_handles_remaining = self.terms.survivors.is_none();
+        caller_handles_remaining
+            || self.remaining_handled
+            || !matches!(self.tree, TreeState::Remaining(_))
     }
 
     /// Applies the policy to the remaining processes, once all output was read.

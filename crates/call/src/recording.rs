@@ -1,17 +1,18 @@
-//! The record of one call's changes. It begins before the script is handed over, and ends with the
-//! call's last process.
+//! The record of one call's changes, from before the script is passed to the shell until the end of
+//! the call's last process.
 
 use agent_bash_core::RunSpec;
 use agent_bash_core::changes::TraceState;
 use agent_bash_process::supervisor::SupervisorClient;
 
-/// A record in progress, or the reason why none could begin. Empty if the spec asks for no record.
+/// A record in progress, or the reason why none could begin. Contains `None` if the spec asks for
+/// no record, or if the record has ended.
 #[derive(Debug)]
 pub struct Recording(Option<Result<(), TraceState>>);
 
 impl Recording {
-    /// Begins the record in a new shell, if the spec asks for one. `unwatched` is the reason if the
-    /// shell is not traced.
+    /// Begins the record in a new shell, if the spec asks for one. `unwatched` is the reason why
+    /// the shell is not traced; `None` for a traced shell.
     pub fn begin(
         spec: &RunSpec,
         supervised: &SupervisorClient,
@@ -20,11 +21,11 @@ impl Recording {
         if spec.trial.is_some() {
             // A trial holds its changes back. Only its connections are traced, from the start of
             // the shell.
-            let why = unwatched.map(|reason| {
-                let what = "connections to processes outside could not be traced";
-                TraceState::incomplete(format!("{what}: {reason}"))
+            let state = unwatched.map(|reason| {
+                let problem = "connections to processes outside could not be traced";
+                TraceState::incomplete(format!("{problem}: {reason}"))
             });
-            return Self(Some(why.map_or(Ok(()), Err)));
+            return Self(Some(state.map_or(Ok(()), Err)));
         }
         Self(spec.trace.as_ref().map(|set| {
             match unwatched {
@@ -44,9 +45,9 @@ impl Recording {
     ) -> Self {
         match (&spec.trace, unwatched) {
             (Some(set), None) => {
-                let begun = supervised.record_running(set).await;
+                let started = supervised.record_running(set).await;
                 Self(Some(
-                    begun.map_err(|error| TraceState::incomplete(error.to_string())),
+                    started.map_err(|error| TraceState::incomplete(error.to_string())),
                 ))
             }
             _ => Self::begin(spec, supervised, unwatched),
@@ -58,7 +59,7 @@ impl Recording {
     pub async fn end(&mut self, supervised: &mut SupervisorClient) -> Option<TraceState> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,
-            Err(traced) => traced,
+            Err(state) => state,
         })
     }
 }

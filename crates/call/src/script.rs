@@ -8,10 +8,11 @@ use agent_bash_core::{NotStarted, RunSpec, Shell};
 use rustix::fs::tell;
 use std::os::fd::OwnedFd;
 
-/// Appended by a shell that cannot enter its directory.
+/// The byte that a shell appends to its script if it cannot enter its directory.
 pub const NO_DIRECTORY_MARK: u8 = b'd';
 
-/// Appended by a shell that is too old, followed by its version.
+/// The byte that a shell appends to its script if the shell is too old. The shell's version
+/// follows.
 pub const TOO_OLD_MARK: u8 = b'v';
 
 /// The file from which a shell reads its script.
@@ -72,7 +73,7 @@ impl ScriptFile {
         })
     }
 
-    /// Returns the text that the shell appended to the script.
+    /// Returns the error that the shell appended to the script; `None` if it appended nothing.
     fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
         let mut appended = [0; 64];
         let count = rustix::io::pread(&self.file, &mut appended, self.length).ok()?;

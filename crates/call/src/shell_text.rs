@@ -30,31 +30,31 @@ pub enum ShellDialect {
 /// shell's parent, the supervisor. They compute that path in a subshell, and set no variables.
 pub fn enter_directory(word: &[u8], dialect: ShellDialect) -> Vec<u8> {
     // In bash, both builtins' error messages are redirected by the caller.
-    let (own, message): (&[u8], &[u8]) = match dialect {
+    let (builtin_prefix, message): (&[u8], &[u8]) = match dialect {
         ShellDialect::Bash => (br"\builtin ", b""),
         ShellDialect::Posix => (b"", b" 2>/dev/null"),
     };
     let parts: [&[u8]; _] = [
-        own,
+        builtin_prefix,
         b"cd -- ",
         word,
         message,
         b" || ",
-        own,
+        builtin_prefix,
         b"cd -P -- \"$(",
-        own,
+        builtin_prefix,
         b"set -- ",
         word,
         b"/ /proc/$PPID/cwd \"$(",
-        own,
+        builtin_prefix,
         b"cd -P -- /proc/$PPID/cwd && ",
-        own,
+        builtin_prefix,
         b"pwd -P || ",
-        own,
+        builtin_prefix,
         b"echo .)\"; case $1 in \"$3\"/*) ",
-        own,
+        builtin_prefix,
         b"printf %s \"$2/${1#\"$3\"/}\" ;; *) ",
-        own,
+        builtin_prefix,
         b"printf %s \"$1\" ;; esac)\"",
     ];
     parts.concat()
@@ -77,12 +77,12 @@ pub fn load_definitions(definitions: &Definitions) -> Vec<u8> {
     [&br"{ \builtin eval "[..], &text, b"; } >/dev/null 2>&1; "].concat()
 }
 
-/// The text by which a POSIX shell reads its script file from descriptor `{script_fd}`. The script
-/// is evaluated rather than sourced, so that `$0` is the shell's name and messages say `eval`
-/// instead of a descriptor.
+/// The command by which a POSIX shell reads its script file from descriptor `{script_fd}`. The
+/// script is evaluated rather than sourced, so that `$0` is the shell's name and messages say
+/// `eval` instead of a descriptor.
 ///
-/// POSIX shells support only single-digit descriptors. Others are opened by path, which requires
-/// `/proc`. The dot preserves trailing newlines.
+/// POSIX shells support only single-digit descriptors. Other descriptors are opened by path, which
+/// requires `/proc`. The dot preserves trailing newlines.
 pub const POSIX_READ_SCRIPT: &str = concat!(
     "case {script_fd} in ",
     "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",

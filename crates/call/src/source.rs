@@ -58,7 +58,7 @@ pub enum Progress {
     ShellDone,
 }
 
-/// Bytes after which a stream whose consumer asked to stop is closed. A time limit applies as well.
+/// Bytes after which a stream whose consumer asked to stop is closed. A time limit also applies.
 const MAX_AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// Limits the bytes read from one stream after its consumer asked to stop.

@@ -1,5 +1,5 @@
-//! Enforces a call's time limit and cancellation. At first the call's own task watches for them.
-//! From the first chunk on a separate task watches, because a consumer may block: it may delay the
+//! Enforces a call's time limit and cancellation. At first, the call's own task watches for both.
+//! From the first chunk on, a separate task watches, because a consumer may block: it may delay the
 //! reading of output, but never the termination of a command.
 //!
 //! The host itself may be stopped or scheduled late. A command that ended meanwhile ended within
@@ -45,6 +45,7 @@ struct CommandEnder {
     /// Returns true if a persistent shell has reported a script's end.
     has_reported: Option<ReportProbe>,
     grace: Duration,
+    /// Sends the supervisor the order that ends the command.
     order: fn(&OrderSender, Duration) -> io::Result<()>,
 }
 
@@ -99,8 +100,8 @@ impl Watchdog {
         Self::new(ender, spec.timeout)
     }
 
-    /// Watches the survivors of a call in a persistent shell. After `timeout`, only they are
-    /// terminated, with `grace`.
+    /// Watches the survivors of a call in a persistent shell. After `timeout`, only the survivors
+    /// are terminated, with `grace`.
     pub fn for_survivors(
         link: OrderSender,
         clock: Arc<dyn Clock>,
@@ -178,8 +179,8 @@ impl Watchdog {
         let ender = self.ender.clone();
         let task = tokio::spawn(async move {
             let reason = watch.await;
-            // The reason is sent first, so that it is known when the end of the command is
-            // reported.
+            // The reason is sent first, so that the follower knows it when the end of the command
+            // is reported.
             let _ = sender.send(Some(reason));
             ender.end();
         });
@@ -226,7 +227,7 @@ impl CommandEnder {
     }
 }
 
-/// Waits until the watchdog fires; for ever without one. Cancel safe.
+/// Waits until the watchdog fires; for ever without a watchdog. Cancel safe.
 pub async fn fired(watchdog: &mut Option<Watchdog>) -> EndReason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await

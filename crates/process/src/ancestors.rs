@@ -1,8 +1,9 @@
-//! The processes above this one: the host, its agent, the user's shell, the terminal's server.
+//! Lists the ancestors of this process: the host, its agent, the user's shell, the terminal's
+//! server.
 
 use agent_bash_os::{ProcessIdentity, ProcessInfo, read_proc};
 
-/// Processes that are read at most.
+/// Maximum number of ancestors to read.
 const MAX_ANCESTORS: usize = 64;
 
 /// Shells in which a user types.
@@ -11,7 +12,8 @@ const SHELLS: [&str; 14] = [
     "xonsh", "zsh",
 ];
 
-/// Programs that start everything of a machine or a container, for users and agents alike.
+/// Programs that run as the first process of a machine or a container: both users and agents
+/// descend from them.
 const INIT_PROGRAMS: [&str; 9] = [
     "catatonit",
     "docker-init",
@@ -24,7 +26,7 @@ const INIT_PROGRAMS: [&str; 9] = [
     "tini",
 ];
 
-/// A process above this one, or this one.
+/// This process, or one of its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestor {
     /// The process.
@@ -42,10 +44,11 @@ impl Ancestor {
         for byte in arguments.iter_mut().filter(|byte| **byte == 0) {
             *byte = b' ';
         }
-        let leads = info.terminal != 0 && info.session == info.pid;
+        let leads_terminal_session = info.terminal != 0 && info.session == info.pid;
         Self {
             identity: ProcessIdentity::new(info.pid, info.start_time),
-            is_terminal_shell: leads && SHELLS.contains(&name.trim_start_matches('-')),
+            is_terminal_shell: leads_terminal_session
+                && SHELLS.contains(&name.trim_start_matches('-')),
             name,
             command_line: String::from_utf8_lossy(&arguments).trim_end().to_owned(),
         }
@@ -74,15 +77,16 @@ pub fn ancestors() -> Vec<Ancestor> {
 }
 
 /// Returns the processes from which a model's command may descend: those up to the user's shell on
-/// a terminal. Without one, all but those that start everything.
+/// a terminal. Without such a shell, returns all `ancestors` except process 1 and
+/// [`INIT_PROGRAMS`].
 pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> {
     let below_shell = ancestors
         .iter()
         .take_while(|process| !process.is_terminal_shell);
-    // The first one adopts every orphan.
-    let starts_everything =
+    // Process 1 adopts every orphan, so it need not have started its children.
+    let is_init =
         |process: &&Ancestor| process.identity.pid == 1 || INIT_PROGRAMS.contains(&&*process.name);
-    below_shell.filter(move |process| !starts_everything(process))
+    below_shell.filter(move |process| !is_init(process))
 }
 
 #[cfg(all(test, target_os = "linux"))]

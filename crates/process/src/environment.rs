@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// The host's variables that form the base.
+/// Selects the variables of the host that commands inherit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Inherit {
     /// All variables of the host.
@@ -21,7 +21,7 @@ pub enum Inherit {
     All,
     /// [`CORE_VARIABLES`]: the variables that most programs need.
     Core,
-    /// None.
+    /// No variables.
     Nothing,
 }
 
@@ -132,7 +132,8 @@ impl BaseEnvironment {
         }
     }
 
-    /// Returns the environment of a call; the value `None` removes a variable.
+    /// Returns the environment of a call: the base with `changes`. A change to `None` removes the
+    /// variable.
     pub fn for_call(&self, changes: &BTreeMap<String, Option<String>>) -> Environment {
         let changes = changes
             .iter()

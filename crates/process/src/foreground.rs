@@ -14,8 +14,8 @@ const FOREGROUND_SCRIPT: &str = r#"eval "$1 \"\$2\""; code=$?
 while jobs %% >/dev/null 2>&1; do fg %% >/dev/null; code=$?; done
 exit "$code""#;
 
-/// Lets `bash` run `command` (shell words) with `file` as its last argument on this process's
-/// terminal. Until the command ends, the caller must not use the terminal.
+/// Starts `bash`, which runs `command` (shell words) with `file` as its last argument on this
+/// process's terminal. Until the command ends, the caller must not use the terminal.
 ///
 /// # Errors
 /// The command cannot be started.

@@ -9,6 +9,7 @@ use std::io::Read;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inherited {
     umask: Option<u32>,
+    /// The soft and the hard limit of each of [`LIMITED_RESOURCES`]; `None` for no limit.
     limits: [(Option<u64>, Option<u64>); LIMITED_RESOURCES.len()],
 }
 
@@ -24,7 +25,7 @@ const LIMITED_RESOURCES: [Resource; 7] = [
 ];
 
 impl Inherited {
-    /// The current values. Costs a few system calls.
+    /// Returns the current state of this process. Costs a few system calls.
     pub fn now() -> Self {
         let limits = LIMITED_RESOURCES.map(|resource| {
             let limit = getrlimit(resource);

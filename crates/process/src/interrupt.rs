@@ -23,16 +23,16 @@ pub fn ticks_since_boot() -> Option<u64> {
 /// Survivors of earlier commands are not interrupted. Returns the number of processes; 0 where
 /// `/proc` does not show them.
 pub fn interrupt_below(process: u32, since: u64) -> usize {
-    let mut waiting = children(process);
+    let mut pending = children(process);
     let mut interrupted = 0;
     let mut examined = 0;
-    while let Some(pid) = waiting.pop() {
+    while let Some(pid) = pending.pop() {
         examined += 1;
         let Some(info) = ProcessInfo::read(pid).filter(|info| info.start_time >= since) else {
             continue;
         };
         if examined < MAX_PROCESSES {
-            waiting.extend(children(pid.unsigned_abs()));
+            pending.extend(children(pid.unsigned_abs()));
         }
         let sent = Pid::from_raw(info.pid).map(|pid| kill_process(pid, Signal::INT));
         interrupted += usize::from(matches!(sent, Some(Ok(()))));

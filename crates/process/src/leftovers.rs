@@ -19,8 +19,8 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Returns the running leftovers. Empty while the supervisor is alive, which lists its
-    /// processes itself.
+    /// Returns the running leftovers. Empty while the supervisor is alive: it lists its processes
+    /// itself.
     pub fn find(&self) -> Vec<ProcessIdentity> {
         if !self.supervisor.is_local() || self.supervisor.is_alive() {
             return Vec::new();
@@ -47,8 +47,8 @@ impl Leftovers {
             .collect()
     }
 
-    /// Returns the leftovers with their command lines; all descendants of the supervisor while it
-    /// is alive.
+    /// Returns the leftovers with their command lines. While the supervisor is alive, returns all
+    /// its descendants instead.
     pub fn survivors(&self) -> Vec<Survivor> {
         let pids = if self.supervisor.is_alive() {
             self.descendants_of_supervisor()
@@ -67,7 +67,7 @@ impl Leftovers {
         named.collect()
     }
 
-    /// Returns all descendants. None is missed, as orphans are reparented to the supervisor.
+    /// Returns all descendants of the supervisor, including orphans, which are reparented to it.
     fn descendants_of_supervisor(&self) -> Vec<i32> {
         let running: Vec<_> = proc_scan::processes()
             .into_iter()

@@ -34,8 +34,8 @@ pub struct PortHolder {
     pub address: SocketAddr,
 }
 
-/// Returns the addresses on which each of these processes listens. Processes that listen on none,
-/// or whose descriptors this user may not read, are missing.
+/// Returns the addresses on which each of these processes listens. The map lacks processes without
+/// a listening socket, and processes with descriptors that this user may not read.
 pub fn listening_addresses(pids: &[u32]) -> BTreeMap<u32, Vec<SocketAddr>> {
     let mut tables: BTreeMap<PathBuf, Vec<ListeningSocket>> = BTreeMap::new();
     let mut found = BTreeMap::new();
@@ -78,13 +78,13 @@ pub fn port_holder(port: u16) -> Option<PortHolder> {
         .filter(|socket| socket.address.port() == port)
         .collect();
     let first = sockets.first()?;
-    let has_open = |process: &ProcessInfo| {
+    let listening_socket_of = |process: &ProcessInfo| {
         proc_scan::open_sockets(process.pid)
             .find_map(|inode| sockets.iter().find(|socket| socket.inode == inode))
     };
     let holder = proc_scan::processes()
         .into_iter()
-        .filter_map(|process| Some((has_open(&process)?, process)))
+        .filter_map(|process| Some((listening_socket_of(&process)?, process)))
         .min_by_key(|(_, process)| process.start_time);
     Some(match holder {
         Some((socket, process)) => PortHolder {

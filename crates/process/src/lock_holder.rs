@@ -9,8 +9,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Returns the process that holds a lock on a file, with its command line: by the kernel's list of
-/// locks, or else the oldest process that has the file open.
+/// Returns the pid and the command line of the process that holds a lock on a file according to the
+/// kernel's list of locks. Without an entry there, returns the oldest process that has the file
+/// open.
 pub fn lock_holder(path: &Path) -> Option<(u32, String)> {
     let path = fs::canonicalize(path).ok()?;
     let inode = fs::metadata(&path).ok()?.ino();
@@ -24,14 +25,15 @@ pub fn lock_holder(path: &Path) -> Option<(u32, String)> {
         .into_iter()
         .filter(has_open)
         .min_by_key(|process| (!lockers.contains(&process.pid), process.start_time))?;
-    Some(named(&holder))
+    Some(pid_and_command(&holder))
 }
 
-/// Returns the oldest process with this program name that works in one of these directories and
-/// waits for a child, such as an editor or a hook.
+/// Returns the pid and the command line of a process named `program` that waits for a child, such
+/// as an editor or a hook. The process's working directory is at or below one of `directories`. If
+/// there are several, returns the oldest.
 pub fn waiting_program_in(program: &str, directories: &[PathBuf]) -> Option<(u32, String)> {
     let processes = proc_scan::processes();
-    let waits_there = |process: &&ProcessInfo| {
+    let waits_in_directories = |process: &&ProcessInfo| {
         processes.iter().any(|child| child.parent == process.pid)
             && proc_scan::name(process.pid).is_some_and(|name| name == program.as_bytes())
             && proc_scan::directory_of(process.pid.unsigned_abs()).is_some_and(|cwd| {
@@ -40,8 +42,10 @@ pub fn waiting_program_in(program: &str, directories: &[PathBuf]) -> Option<(u32
                     .any(|directory| cwd.starts_with(directory))
             })
     };
-    let found = processes.iter().filter(waits_there);
-    found.min_by_key(|process| process.start_time).map(named)
+    let found = processes.iter().filter(waits_in_directories);
+    found
+        .min_by_key(|process| process.start_time)
+        .map(pid_and_command)
 }
 
 /// Returns the command line of a process; `None` if no process has this pid.
@@ -49,13 +53,14 @@ pub fn command_of(pid: u32) -> Option<String> {
     ProcessInfo::read(pid.cast_signed()).map(|process| shown_command(process.pid))
 }
 
-fn named(process: &ProcessInfo) -> (u32, String) {
+fn pid_and_command(process: &ProcessInfo) -> (u32, String) {
     (process.pid.unsigned_abs(), shown_command(process.pid))
 }
 
-/// Returns the processes that hold a lock on an inode, by lines such as
-/// `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`. A process that waits has `->` in its line.
-/// The device is ignored, because some file systems show another one to `stat`.
+/// Returns the processes that hold a lock on an inode. `locks` has the format of `/proc/locks` with
+/// lines such as `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`. The line of a waiting process
+/// has `->`. The device is ignored, because `stat` reports another device than the list of locks on
+/// some file systems.
 fn lockers(locks: &str, inode: u64) -> BTreeSet<i32> {
     let holder = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();

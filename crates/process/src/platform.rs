@@ -28,8 +28,8 @@ pub fn is_known_directory(path: &Path) -> bool {
 }
 
 /// Resolves the links of a path from the kernel's caches, without access to a file system or an
-/// automounter. If the kernel cannot do that (before Linux 5.12, or a seccomp filter refuses it),
-/// the path is looked up. That may block as long as the file system does.
+/// automounter. If the kernel has no such lookups (before Linux 5.12, or a seccomp filter refuses
+/// them), this function looks up each component, which may block as long as a file system does.
 ///
 /// # Errors
 /// `NotFound` if the path does not exist. Another error if a lookup by the kernel or an automounter
@@ -145,7 +145,7 @@ mod system {
     }
 
     pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
-        // As in linux/magic.h.
+        // From `linux/magic.h`.
         const AUTOFS_MAGIC: i64 = 0x187;
         rustix::fs::fstatfs(directory).is_ok_and(|resolved| resolved.f_type == AUTOFS_MAGIC)
     }
@@ -159,7 +159,7 @@ mod system {
     use rustix::net::{RecvFlags, SendFlags};
 
     pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
-    /// Rust's runtime ignores SIGPIPE.
+    /// No flag is needed: Rust's runtime ignores SIGPIPE.
     pub(crate) const SEND_FLAGS: SendFlags = SendFlags::empty();
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {

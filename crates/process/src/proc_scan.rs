@@ -38,8 +38,8 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
 #[derive(Debug)]
 pub struct LoneShellCheck {
     shell: i32,
-    of_shell: ChildList,
-    of_supervisor: ChildList,
+    shell_children: ChildList,
+    supervisor_children: ChildList,
 }
 
 impl LoneShellCheck {
@@ -47,8 +47,8 @@ impl LoneShellCheck {
     pub fn new(shell: u32, supervisor: u32) -> Self {
         Self {
             shell: shell.cast_signed(),
-            of_shell: ChildList::of(shell),
-            of_supervisor: ChildList::of(supervisor),
+            shell_children: ChildList::of(shell),
+            supervisor_children: ChildList::of(supervisor),
         }
     }
 
@@ -56,7 +56,7 @@ impl LoneShellCheck {
     /// false if that cannot be determined.
     pub fn is_alone(&self) -> bool {
         // In this order: an orphan moves from below the shell to the supervisor.
-        self.of_shell.is_exactly(&[]) && self.of_supervisor.is_exactly(&[self.shell])
+        self.shell_children.is_exactly(&[]) && self.supervisor_children.is_exactly(&[self.shell])
     }
 }
 
@@ -268,8 +268,9 @@ pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
     })
 }
 
-/// Compares devices, as a name can mean another terminal in a sandbox. Skips targets outside
-/// `/dev`: `stat` of a network file could block.
+/// True if descriptor `number` of process `pid`, which refers to `target`, is `terminal` or
+/// `/dev/tty`. Compares devices, as a name can mean another terminal in a sandbox. Skips targets
+/// outside `/dev`: `stat` of a network file could block.
 fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
     if target == Path::new("/dev/tty") {
         return true;
@@ -288,7 +289,7 @@ pub(crate) fn flags_of(pid: i32, descriptor: i32) -> Option<u32> {
     u32::from_str_radix(flags.trim(), 8).ok()
 }
 
-/// Adds to `found` all descendants of its processes that are in `all`.
+/// Adds to `found` each process of `all` that descends from a process in `found`.
 pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
     loop {
         let before = found.len();

@@ -3,11 +3,11 @@
 use rustix::io::Errno;
 use std::io;
 
-/// Adds the requested thing and, if known, advice to a system error.
-pub(crate) fn refused(what: &str, error: impl Into<io::Error>) -> io::Error {
+/// Returns a system error with the name of the requested thing and, if known, advice.
+pub(crate) fn refused(requested: &str, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
-    let advice = advice(what, &error);
-    io::Error::new(error.kind(), format!("{what}: {error}{advice}"))
+    let advice = advice(requested, &error);
+    io::Error::new(error.kind(), format!("{requested}: {error}{advice}"))
 }
 
 /// Adds advice, if there is any, to an error that already names the requested thing.
@@ -18,14 +18,14 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
     }
 }
 
-fn advice(what: &str, error: &io::Error) -> &'static str {
+fn advice(requested: &str, error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::MFILE) => "; too many files are open, and `ulimit -n` is the limit",
         Some(Errno::NFILE) => "; the system has no room for more open files",
         Some(Errno::AGAIN) => {
             "; the user's process limit (`ulimit -u`, or that of a container) is probably reached"
         }
-        Some(Errno::PERM | Errno::NOSYS) if what == UNNAMED_FILE => {
+        Some(Errno::PERM | Errno::NOSYS) if requested == UNNAMED_FILE => {
             "; the script is passed in such a file, and a seccomp filter probably forbids it"
         }
         _ => "",
@@ -43,7 +43,7 @@ pub fn thread_refusal(error: &io::Error) -> &'static str {
     }
 }
 
-/// How an anonymous file is created, as named in errors.
+/// The name, in errors, of the way to create an anonymous file.
 pub(crate) const UNNAMED_FILE: &str = if cfg!(target_os = "linux") {
     "memfd_create"
 } else {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn refused_names_the_request_and_adds_advice() {
-        for (what, error, expected) in [
+        for (requested, error, expected) in [
             (
                 UNNAMED_FILE,
                 Errno::PERM,
@@ -78,7 +78,7 @@ mod tests {
                 "/bin/bash: Operation not permitted (os error 1)",
             ),
         ] {
-            let error = refused(what, error);
+            let error = refused(requested, error);
             assert_eq!(error.to_string(), expected);
         }
     }

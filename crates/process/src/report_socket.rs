@@ -60,7 +60,7 @@ mod system {
     pub(super) fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
         let flags = SocketFlags::CLOEXEC;
         let (host, shell) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        // Without it the writer is unknown; the nonce still identifies a report.
+        // If this option cannot be set, the writer is unknown; the nonce still identifies a report.
         let _ = set_socket_passcred(&host, true);
         Ok((host, shell))
     }

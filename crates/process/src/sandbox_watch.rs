@@ -44,8 +44,8 @@ impl SandboxWatch {
     }
 }
 
-/// The kernel's counters of one network namespace. The files stay open: the path of a namespace
-/// ends with its processes.
+/// The kernel's counters of one network namespace. The files stay open, because `/proc/PID/net`
+/// disappears with the process.
 #[derive(Debug)]
 struct DenialCounters {
     v4: File,

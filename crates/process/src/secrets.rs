@@ -30,10 +30,10 @@ pub struct SecretFilter {
 
 impl Default for SecretFilter {
     fn default() -> Self {
-        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
-            keep: own(KEPT_NAMES),
-            drop: own(SECRET_NAMES),
+            keep: owned(KEPT_NAMES),
+            drop: owned(SECRET_NAMES),
             by_name: true,
             by_value: true,
         }

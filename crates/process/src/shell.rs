@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Returns the explicit shell, or the first shell of the choice that exists. Accesses files; call
-/// it once per host.
+/// Returns the shell at `explicit`, or else the first shell of `choice` that exists. Accesses
+/// files, so call this function once per host.
 ///
 /// `env` is the command's environment; the function reads `SHELL` and `PATH`.
 ///
@@ -67,7 +67,7 @@ const OTHER_LANGUAGES: &[&str] = &[
 fn has_other_language(path: &Path) -> bool {
     let is_other = |path: &Path| {
         let name = path.file_name().and_then(OsStr::to_str);
-        // `pwsh-7`, `xonsh3.11`
+        // Removes a version, as in `pwsh-7` and `xonsh3.11`.
         let name = name.map(|name| name.trim_end_matches(|c: char| !c.is_ascii_alphabetic()));
         name.is_some_and(|name| OTHER_LANGUAGES.contains(&name))
     };

@@ -2,9 +2,10 @@
 //!
 //! The supervisor is a subreaper, so every descendant of a call, including after double forks and
 //! `setsid`, becomes its child and can be named and ended. The supervisor reaps them, so there are
-//! no zombies. It only signals processes that it has not reaped, so it never signals a reused pid.
-//! It has a lifeline (a socket) to the host, so the commands of a killed host end. And it is small,
-//! so that starting a shell does not copy the page tables of a large host.
+//! no zombies. The supervisor only signals processes that it has not reaped, so it never signals a
+//! reused pid. Through its lifeline (a socket) to the host, it notices when the host is killed, and
+//! ends the commands. The supervisor is small, so that starting a shell does not copy the page
+//! tables of a large host.
 //!
 //! The supervisor is the host's own binary, re-executed under another name, so that nothing extra
 //! has to be installed:
@@ -16,10 +17,11 @@
 //! // … hand `supervisor` to `agent_bash_exec::ShellCache`
 //! ```
 //!
-//! A host whose `main` is not its own (a plugin, a test) starts another program that calls
-//! [`init`]: [`Supervisor::at`]. A program that has not called [`init`] must never be started as a
-//! supervisor: it would start itself again, without end. The token proves the call. A host that can
-//! do neither has [`Supervisor::fallback`]: the same loop in a thread, with fewer guarantees.
+//! A host without control over `main` (a plugin, a test) uses [`Supervisor::at`] to start another
+//! program that calls [`init`]. A program that has not called [`init`] must never be started as a
+//! supervisor: it would start itself again, without end. The [`Token`] proves that this program has
+//! called [`init`]. A host that can do neither uses [`Supervisor::fallback`]: the same loop in a
+//! thread, with fewer guarantees.
 //!
 //! Parts: `protocol` (the messages), `channel` (their transport), `job_directory` (the files of a
 //! call that outlives its host), `host` (the client) and `server` (the supervisor's process,

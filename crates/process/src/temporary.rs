@@ -18,50 +18,50 @@ const OTHERS_WRITE_BITS: u32 = 0o022;
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot create a private temporary directory below {below}: {error}; set TMPDIR to a directory that exists and can be written",
-    below = describe_parent(.wanted)
+    below = describe_parent(.tmpdir)
 )]
 pub struct NoTemporaryDirectory {
-    wanted: PathBuf,
+    tmpdir: PathBuf,
     error: io::Error,
 }
 
-fn describe_parent(wanted: &Path) -> String {
-    if wanted == Path::new(SHARED_DIRECTORY) {
+fn describe_parent(tmpdir: &Path) -> String {
+    if tmpdir == Path::new(SHARED_DIRECTORY) {
         return SHARED_DIRECTORY.to_owned();
     }
-    format!("$TMPDIR ({})", wanted.display())
+    format!("$TMPDIR ({})", tmpdir.display())
 }
 
-/// Calls `make` with `wanted` (`$TMPDIR`) and, if that fails, with `/tmp`, if other users cannot
+/// Calls `make` with `tmpdir` (`$TMPDIR`) and, if that fails, with `/tmp`, if other users cannot
 /// replace files there. Returns the first success.
 ///
 /// # Errors
-/// `make` fails for both; the error is that for `wanted`.
+/// `make` fails for both directories; its error for `tmpdir` is returned.
 pub fn make_temporary<T>(
-    wanted: &Path,
+    tmpdir: &Path,
     make: impl Fn(&Path) -> io::Result<T>,
 ) -> Result<T, NoTemporaryDirectory> {
-    let error = match make(wanted) {
+    let error = match make(tmpdir) {
         Ok(entry) => return Ok(entry),
         Err(error) => error,
     };
-    tracing::debug!(%error, wanted = %wanted.display(), "no temporary directory in $TMPDIR");
-    let fallback = fallback(wanted).and_then(|shared| make(shared).ok());
+    tracing::debug!(%error, tmpdir = %tmpdir.display(), "no temporary directory in $TMPDIR");
+    let fallback = fallback(tmpdir).and_then(|shared| make(shared).ok());
     fallback.ok_or_else(|| NoTemporaryDirectory {
-        wanted: wanted.to_owned(),
+        tmpdir: tmpdir.to_owned(),
         error,
     })
 }
 
 /// Returns the directories that [`make_temporary`] tries.
-pub(crate) fn temporary_parents(wanted: &Path) -> impl Iterator<Item = &Path> {
-    [wanted].into_iter().chain(fallback(wanted))
+pub(crate) fn temporary_parents(tmpdir: &Path) -> impl Iterator<Item = &Path> {
+    [tmpdir].into_iter().chain(fallback(tmpdir))
 }
 
-/// Returns `/tmp`, if that differs from `wanted`, and other users cannot replace files there.
-fn fallback(wanted: &Path) -> Option<&'static Path> {
+/// Returns `/tmp`, if that differs from `tmpdir`, and other users cannot replace files there.
+fn fallback(tmpdir: &Path) -> Option<&'static Path> {
     let shared = Path::new(SHARED_DIRECTORY);
-    (wanted != shared && is_private(shared)).then_some(shared)
+    (tmpdir != shared && is_private(shared)).then_some(shared)
 }
 
 /// True if only this user and root can replace this user's files in a directory.

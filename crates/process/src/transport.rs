@@ -92,14 +92,14 @@ impl TransportProcess {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Waits for the end of the process and reaps it. Returns no exit code, as that of a transport
-    /// does not tell how the remote command ended. Cancel safe.
+    /// Waits for the end of the process and reaps it. Returns no exit code, because the exit code
+    /// of a transport does not show how the remote command ended. Cancel safe.
     pub async fn ended(&mut self) {
         self.code().await;
     }
 
     /// Waits as [`Self::ended`] does, and returns the exit code, for programs such as an editor;
-    /// `None` if a signal ended it.
+    /// `None` if a signal ended the process.
     pub async fn code(&mut self) -> Option<i32> {
         let pid = self.pid()?;
         let pidfd = ProcessHandle::open(pid.cast_signed()).ok();

@@ -17,9 +17,9 @@ pub enum UserPresence {
 pub struct UnattendedDefault {
     /// The variable.
     pub name: &'static str,
-    /// The variable's value without a terminal.
+    /// The effect on the variable without a terminal.
     pub pipe: DefaultEffect,
-    /// The variable's value with a terminal.
+    /// The effect on the variable with a terminal.
     pub terminal: DefaultEffect,
 }
 
@@ -52,7 +52,7 @@ const fn always(name: &'static str, value: &'static str) -> UnattendedDefault {
     }
 }
 
-const fn differs(
+const fn by_presence(
     name: &'static str,
     pipe: DefaultEffect,
     terminal: DefaultEffect,
@@ -100,11 +100,11 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     always("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
     always("CI", "1"),
     // Colours and cursor movements are noise where no terminal interprets them.
-    differs("NO_COLOR", DefaultEffect::Set("1"), DefaultEffect::Leave),
-    differs("CLICOLOR_FORCE", DefaultEffect::Unset, DefaultEffect::Leave),
-    differs("FORCE_COLOR", DefaultEffect::Unset, DefaultEffect::Leave),
-    differs("COLORTERM", DefaultEffect::Unset, DefaultEffect::Leave),
-    differs(
+    by_presence("NO_COLOR", DefaultEffect::Set("1"), DefaultEffect::Leave),
+    by_presence("CLICOLOR_FORCE", DefaultEffect::Unset, DefaultEffect::Leave),
+    by_presence("FORCE_COLOR", DefaultEffect::Unset, DefaultEffect::Leave),
+    by_presence("COLORTERM", DefaultEffect::Unset, DefaultEffect::Leave),
+    by_presence(
         "TERM",
         DefaultEffect::Set("dumb"),
         DefaultEffect::Set("xterm-256color"),
@@ -114,13 +114,12 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
 /// Returns changes that restore the user's own values of the variables that stop programs from
 /// waiting. For a call on a terminal at which the user is present.
 pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
-    let same_for_both = UNATTENDED_DEFAULTS.iter().filter(|it| {
-        let differs = it.pipe != it.terminal;
-        !differs && matches!(it.terminal, DefaultEffect::Set(_))
+    let same_for_both = UNATTENDED_DEFAULTS.iter().filter(|default| {
+        default.pipe == default.terminal && matches!(default.terminal, DefaultEffect::Set(_))
     });
     let value = |name: &str| own.get(OsStr::new(name))?.to_str().map(str::to_owned);
     same_for_both
-        .map(|it| (it.name.to_owned(), value(it.name)))
+        .map(|default| (default.name.to_owned(), value(default.name)))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! Detects that the path of this process's working directory cannot be resolved, because a parent
 //! lacks search permission. Only processes that inherit such a directory can be in it. So this
-//! program passes it on to its supervisors, and their shells use relative paths.
+//! program passes the directory on to its supervisors, and their shells use relative paths.
 
 use crate::platform::is_known_directory;
 use std::ffi::OsStr;
@@ -14,8 +14,9 @@ pub(crate) fn is_cwd_unresolvable() -> bool {
     kernel_cwd().is_some_and(|cwd| lacks_search_permission(&cwd))
 }
 
-/// True if the working directory of this process cannot be resolved, and `path` is a directory in
-/// it that relative paths reach. May block as long as the file system does.
+/// True if the working directory of this process cannot be resolved, and `path` is a directory
+/// below the working directory that relative paths reach. May block as long as the file system
+/// does.
 pub fn is_reachable_from_cwd(path: &Path) -> bool {
     let rest = kernel_cwd()
         .filter(|cwd| lacks_search_permission(cwd))

@@ -168,7 +168,7 @@ impl Source for TerminalSource {
             // Before reading, so that a command that floods its terminal can still be interrupted.
             typed = self.terminal.write_from(&self.shared.input), if has_input => TerminalEvent::Typed(typed),
             () = self.shared.wake.notified() => TerminalEvent::Woken,
-            now = self.alarm.at(self.next_check) => TerminalEvent::CheckDue(now),
+            now = self.alarm.wait_until(self.next_check) => TerminalEvent::CheckDue(now),
             chunk = self.terminal.read(&mut self.buffer), if !self.ended => TerminalEvent::Chunk(chunk),
         }
     }

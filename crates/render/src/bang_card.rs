@@ -14,7 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Maximum number of lines, and of rows, of output on a collapsed card.
+/// Maximum number of lines, and maximum number of rows, of the output on a collapsed card.
 const COLLAPSED_LINES: usize = 20;
 
 /// Columns before a card's text, as on the card of a tool call.
@@ -36,7 +36,7 @@ pub struct BangCard {
     pub elapsed: Duration,
     /// The output.
     pub output: OutputText,
-    /// The stored full output, if the message to the model does not hold all of it.
+    /// The stored full output, if the message to the model does not contain the whole output.
     pub stored: Option<StoredOutput>,
     /// Further lines below the output, for example about survivors or the shell.
     pub footer: Vec<FooterLine>,
@@ -123,14 +123,14 @@ impl BangCard {
             script_rows(&self.command, columns, theme.text, theme)
         };
         head.extend(rows.into_iter().enumerate().map(|(at, row)| {
-            let before = match at {
+            let prefix = match at {
                 0 => [
                     Span::styled(format!("{icon} "), style),
                     Span::styled(mark, theme.dim),
                 ],
                 _ => [MARGIN_SPACES, &"   "[..mark.len()]].map(Span::raw),
             };
-            let mut line: Line<'static> = before.into_iter().chain(row.spans).collect();
+            let mut line: Line<'static> = prefix.into_iter().chain(row.spans).collect();
             line.style = row.style;
             line
         }));
@@ -203,7 +203,10 @@ impl BangCard {
         if self.folded {
             parts.push(folded_part(&self.output, inner, theme));
         }
-        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
+        let mark = self
+            .changes
+            .as_ref()
+            .and_then(|changes| changes.mark(theme));
         parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));
         if self.state.is_live() {
             parts.push(FooterPart::new(1, Span::styled("esc to cancel", theme.dim)));

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Limit of bytes of a script that gets colours.
+/// Maximum length in bytes of a script that gets colours.
 const MAX_COLOURED_BYTES: usize = 16 << 10;
 
 /// The parts of a script with their styles, in order. Text between them has no style of its own.
@@ -36,8 +36,8 @@ impl BashStyles {
             return Self::default();
         }
         let tokens = Tokens::of(text);
-        let own = functions(text, &tokens);
-        let is_known = |name: &str| own.contains(&name) || is_known(name);
+        let defined = functions(text, &tokens);
+        let is_known = |name: &str| defined.contains(&name) || is_known(name);
         let mut styles = Self::of_tokens(text, &tokens, theme, is_known);
         if let TextEnding::Wrong(span) = ending(text, &tokens) {
             styles.mark(span.start..span.end, theme.wrong);
@@ -73,15 +73,15 @@ impl BashStyles {
     /// Adds a style on top of the styles of a range.
     fn mark(&mut self, range: Range<usize>, style: Style) {
         let mut parts = Vec::with_capacity(self.parts.len() + 2);
-        for (part, own) in self.parts.drain(..) {
+        for (part, part_style) in self.parts.drain(..) {
             let within = part.start.max(range.start)..part.end.min(range.end);
             if within.is_empty() {
-                parts.push((part, own));
+                parts.push((part, part_style));
                 continue;
             }
-            parts.push((part.start..within.start, own));
-            parts.push((within.clone(), own.patch(style)));
-            parts.push((within.end..part.end, own));
+            parts.push((part.start..within.start, part_style));
+            parts.push((within.clone(), part_style.patch(style)));
+            parts.push((within.end..part.end, part_style));
         }
         parts.retain(|(part, _)| !part.is_empty());
         self.parts = parts;
@@ -115,7 +115,8 @@ fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
     names.map(|(_, (_, name))| *name).collect()
 }
 
-/// A script in rows. `base` is the style below its colours. Control sequences have no effect.
+/// Returns the rows of a script. `base` is the style to which the script's colours are added.
+/// Control sequences have no effect.
 pub(crate) fn script_rows(
     text: &str,
     width: usize,
@@ -126,9 +127,9 @@ pub(crate) fn script_rows(
     let (mut rows, mut from) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         let mut row = StyledLine::default();
-        let own = line.trim_end_matches('\n');
-        let shown = visible::shown(own);
-        for (at, c) in byte_offsets(own).into_iter().zip(shown.chars()) {
+        let content = line.trim_end_matches('\n');
+        let shown = visible::shown(content);
+        for (at, c) in byte_offsets(content).into_iter().zip(shown.chars()) {
             let style = base.patch(styles.at(from + at));
             match c {
                 '\t' => row.push_tab(style, usize::MAX),
@@ -142,8 +143,8 @@ pub(crate) fn script_rows(
     rows
 }
 
-/// The first lines of a script, each on one row. If there are fewer lines than `rows`, long lines
-/// get the remaining rows.
+/// Returns the first lines of a script, each on one row. If there are fewer lines than `rows`, long
+/// lines get the remaining rows.
 pub(crate) fn script_lines(
     text: &str,
     [lines, rows]: [usize; 2],
@@ -153,18 +154,18 @@ pub(crate) fn script_lines(
 ) -> Vec<Line<'static>> {
     let styles = BashStyles::of(text, theme);
     let (mut out, mut from) = (Vec::new(), 0);
-    let mut left = rows.saturating_sub(text.lines().count());
+    let mut extra_rows = rows.saturating_sub(text.lines().count());
     for line in text.split_inclusive('\n').take(lines) {
-        let own = line.trim_end_matches(['\n', '\r']);
-        let byte_offsets = byte_offsets(own);
+        let content = line.trim_end_matches(['\n', '\r']);
+        let byte_offsets = byte_offsets(content);
         let mut at = 0;
-        let parts = first_rows(own, 1 + left, columns);
-        left -= parts.len() - 1;
+        let parts = first_rows(content, 1 + extra_rows, columns);
+        extra_rows -= parts.len() - 1;
         for (skipped, part) in parts {
             at += skipped;
             let mut spans: Vec<Span<'static>> = Vec::new();
             for c in part.chars() {
-                let offset = byte_offsets.get(at).copied().unwrap_or(own.len());
+                let offset = byte_offsets.get(at).copied().unwrap_or(content.len());
                 let style = base.patch(styles.at(from + offset));
                 match spans.last_mut() {
                     Some(last) if last.style == style => last.content.to_mut().push(c),
@@ -183,18 +184,18 @@ pub(crate) fn script_lines(
 /// row comes with the number of spaces skipped before it.
 fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
     // Only the beginning of a line of megabytes is processed.
-    let enough = columns.saturating_mul(8 * most).saturating_add(64);
-    let cut = line.char_indices().nth(enough);
+    let max_chars = columns.saturating_mul(8 * most).saturating_add(64);
+    let cut = line.char_indices().nth(max_chars);
     let cut = cut.map_or(line.len(), |(at, _)| at);
     let shown = visible::one_line(&line[..cut]);
     let parts = shown.grapheme_indices(true);
     let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
     let all = break_rows(parts, shown.len(), columns);
     let is_all = cut == line.len() && all.len() <= most;
-    let (mut rows, mut behind) = (Vec::new(), 0);
+    let (mut rows, mut previous_end) = (Vec::new(), 0);
     for row in all.into_iter().take(most) {
-        let skipped = shown[behind..row.start].chars().count();
-        behind = row.end;
+        let skipped = shown[previous_end..row.start].chars().count();
+        previous_end = row.end;
         let text = if is_all || rows.len() + 1 < most {
             shown[row].to_owned()
         } else {

@@ -70,8 +70,8 @@ impl CardChanges {
         std::iter::once(&self.set).chain(self.background.iter().map(|(set, _)| set))
     }
 
-    /// `Δ +2 ~1 −1 →1 m1`, then the state unless the changes are simply made, then `later +1`.
-    /// `None` if there is nothing to show.
+    /// `Δ +2 ~1 −1 →1 m1`, then the state unless it is the usual one (made, and not undone), then
+    /// `later +1`. `None` if there is nothing to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
         let background = self
             .background
@@ -92,8 +92,8 @@ impl CardChanges {
     }
 
     fn own_mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let (own, of_git) = split_git(&self.set);
-        let counted = counts(&own, theme);
+        let (outside_git, in_git) = split_git(&self.set);
+        let counted = counts(&outside_git, theme);
         let outside: u64 = self.set.outside.values().sum();
         if self.set.counts.total() + outside == 0 && self.set.state != ChangesState::Held {
             return None;
@@ -108,11 +108,11 @@ impl CardChanges {
         let comma = |follows| if follows { "," } else { "" };
         let last = counted.len().saturating_sub(1);
         for (index, (text, style)) in counted.into_iter().enumerate() {
-            let comma = comma(of_git + outside > 0 && index == last);
+            let comma = comma(in_git + outside > 0 && index == last);
             add(format!("{text}{comma}"), style);
         }
-        if of_git > 0 {
-            add(format!("{of_git} in .git{}", comma(outside > 0)), theme.dim);
+        if in_git > 0 {
+            add(format!("{in_git} in .git{}", comma(outside > 0)), theme.dim);
         }
         if outside > 0 {
             // Changes outside of the recorded directory cannot be undone.
@@ -129,7 +129,7 @@ impl CardChanges {
         Some(spans)
     }
 
-    /// The state of the changes; `None` if they are simply made.
+    /// The state of the changes; `None` for the usual state (made, and not undone).
     fn state(&self, theme: &Theme) -> Option<(&'static str, Style)> {
         let style = match self.set.state {
             ChangesState::Held | ChangesState::Interrupted => theme.warning,
@@ -140,7 +140,7 @@ impl CardChanges {
 
     /// The lines below the output.
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let aside_style = if self.refused {
+        let action_style = if self.refused {
             theme.warning
         } else {
             theme.dim
@@ -148,22 +148,23 @@ impl CardChanges {
         let mut rows: Vec<Line<'static>> = Vec::new();
         for (lines, style) in [
             (&self.outcome, theme.dim),
-            (&self.action_lines, aside_style),
+            (&self.action_lines, action_style),
         ] {
             for line in lines {
                 rows.extend(wrapped(&visible::one_line(line), width, style));
             }
         }
         if self.set.state == ChangesState::Held {
-            let why = self.set.in_the_way();
-            let hint = match (self.set.counts.total(), &why) {
+            let obstacle = self.set.in_the_way();
+            let hint = match (self.set.counts.total(), &obstacle) {
                 (0, _) => EMPTY_HINT,
                 (_, Some(_)) => STALE_HINT,
                 (_, None) => HELD_CHANGES_HINT,
             };
             rows.extend(
-                why.iter()
-                    .flat_map(|why| wrapped(why, width, theme.warning)),
+                obstacle
+                    .iter()
+                    .flat_map(|obstacle| wrapped(obstacle, width, theme.warning)),
             );
             rows.extend(wrapped(hint, width, theme.dim));
         }
@@ -177,7 +178,8 @@ impl CardChanges {
 
 /// The counts by kind, without zeros.
 fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
-    let some = nonzero_counts(counts);
-    some.map(|(change, number)| (format!("{}{number}", sign(change)), style(change, theme)))
+    let nonzero = nonzero_counts(counts);
+    nonzero
+        .map(|(change, number)| (format!("{}{number}", sign(change)), style(change, theme)))
         .collect()
 }

@@ -38,14 +38,14 @@ impl CardFrame<'_> {
     pub(crate) fn rows(self, skip: usize, most: usize, theme: &Theme) -> Vec<Line<'static>> {
         let (head, body) = (self.head.len(), self.body.height());
         let mut rows: Vec<Line<'static>> = self.head.into_iter().skip(skip).take(most).collect();
-        let left = most - rows.len();
-        rows.extend(self.body.rows(skip.saturating_sub(head), left, theme));
-        let left = most - rows.len();
+        let remaining = most - rows.len();
+        rows.extend(self.body.rows(skip.saturating_sub(head), remaining, theme));
+        let remaining = most - rows.len();
         rows.extend(
             self.foot
                 .into_iter()
                 .skip(skip.saturating_sub(head + body))
-                .take(left),
+                .take(remaining),
         );
         rows
     }
@@ -111,7 +111,7 @@ pub(crate) fn last_rows(
 }
 
 /// The line on a collapsed card about the hidden rows above, and the number of rows after expanding
-/// it.
+/// the card.
 pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
     let above = tail.earlier;
     let expanded = above + tail.rows.len() as u64 - output.dropped_lines();
@@ -191,15 +191,18 @@ fn dotted(parts: &[FooterPart], between: Style) -> Vec<Span<'static>> {
 
 /// Returns as many spans as fit, the last one shortened.
 fn shortened_to_fit(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
-    let mut left = columns;
+    let mut remaining = columns;
     let mut out = Vec::new();
     for span in spans {
         let width = span.width();
-        if width > left {
-            out.push(Span::styled(shortened(&span.content, left), span.style));
+        if width > remaining {
+            out.push(Span::styled(
+                shortened(&span.content, remaining),
+                span.style,
+            ));
             break;
         }
-        left -= width;
+        remaining -= width;
         out.push(span);
     }
     out

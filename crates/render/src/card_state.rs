@@ -23,7 +23,7 @@ impl CardState {
     pub(crate) const BADGE_COLUMNS: usize = 11;
 
     /// The state in a word or two. Outcomes that matter to the user have different words, so that
-    /// they differ without colour:
+    /// they differ without colour.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),

@@ -54,12 +54,12 @@ impl ChoiceGrid<'_> {
         // The grid scrolls by whole columns.
         let column = self.selected / rows;
         let first = column.saturating_sub(column_count - 1) * rows;
-        let below = Rect {
+        let grid = Rect {
             y: area.bottom() - u16::try_from(rows + 1).unwrap_or(area.height),
             height: u16::try_from(rows + 1).unwrap_or(area.height),
             ..area
         };
-        Clear.render(below, buffer);
+        Clear.render(grid, buffer);
         for (at, label) in self
             .labels
             .iter()
@@ -76,8 +76,8 @@ impl ChoiceGrid<'_> {
                 theme.text
             };
             let text = shortened(label, column_width - GAP_COLUMNS);
-            let x = below.x + 2 + u16::try_from(column * column_width).unwrap_or(0);
-            let y = below.y + u16::try_from(row).unwrap_or(0);
+            let x = grid.x + 2 + u16::try_from(column * column_width).unwrap_or(0);
+            let y = grid.y + u16::try_from(row).unwrap_or(0);
             buffer.set_stringn(x, y, text, column_width, style);
         }
         let count = self.labels.len();
@@ -86,12 +86,12 @@ impl ChoiceGrid<'_> {
             "  {} of {count}{more} · tab ↑↓←→ select · enter take · esc close",
             self.selected + 1
         );
-        let text = shortened(&text, usize::from(below.width));
+        let text = shortened(&text, usize::from(grid.width));
         let line = Line::from(Span::styled(text, Style::new().patch(theme.dim)));
-        buffer.set_line(below.x, below.bottom() - 1, &line, below.width);
+        buffer.set_line(grid.x, grid.bottom() - 1, &line, grid.width);
         let shown = rows * column_count;
         ChoicePositions {
-            area: below,
+            area: grid,
             rows,
             column_width,
             shown: first..(first + shown).min(count),

@@ -43,7 +43,7 @@ pub struct DiffView<'a> {
     pub typed: Option<&'a str>,
     /// The number typed before a key.
     pub count: Option<u64>,
-    /// A message instead of the keys.
+    /// A message that replaces the keys.
     pub message: Option<&'a str>,
 }
 
@@ -131,12 +131,12 @@ impl DiffView<'_> {
         } else {
             "n N file"
         };
-        let own = match self.keys {
+        let set_keys = match self.keys {
             "" => String::new(),
             keys => format!(" · {keys}"),
         };
         let keys = "/ search · f1 keys · ←→ sideways · q close";
-        let text = format!("{position}{own} · {next} · {keys}");
+        let text = format!("{position}{set_keys} · {next} · {keys}");
         (text, theme.dim)
     }
 }
@@ -152,13 +152,13 @@ impl DiffLine {
         text(&self.parts(&Theme::plain()).body)
     }
 
-    /// Columns that a row of `width` has for that text.
+    /// Columns that a row of `width` has for the searched text.
     pub fn room(&self, width: usize) -> usize {
         width.saturating_sub(self.parts(&Theme::plain()).sign.width())
     }
 
     fn parts(&self, theme: &Theme) -> LineParts {
-        let of = |sign: &'static str, text: &str, style: Style, is_heading| LineParts {
+        let plain_line = |sign: &'static str, text: &str, style: Style, is_heading| LineParts {
             sign: Span::styled(sign, style),
             body: Line::from(Span::styled(drawable_text(text), style)),
             base: style,
@@ -176,13 +176,13 @@ impl DiffLine {
             }
             Self::Note(text) => LineParts {
                 sign: Span::raw("  "),
-                ..of("", text, theme.dim, true)
+                ..plain_line("", text, theme.dim, true)
             },
-            Self::Hunk(text) => of("", text, theme.accent, true),
-            Self::Context(text) => of(" ", text, theme.text, false),
-            Self::Removed(text) => of("-", text, theme.error, false),
-            Self::Added(text) => of("+", text, theme.ok, false),
-            Self::Blank => of("", "", theme.text, false),
+            Self::Hunk(text) => plain_line("", text, theme.accent, true),
+            Self::Context(text) => plain_line(" ", text, theme.text, false),
+            Self::Removed(text) => plain_line("-", text, theme.error, false),
+            Self::Added(text) => plain_line("+", text, theme.ok, false),
+            Self::Blank => plain_line("", "", theme.text, false),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. Takes at most seven columns up to a hundred hours.
-/// Tenths are rounded, not cut, so that the card and the result's text show the same duration.
+/// Formats a duration: `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. The text takes at most seven
+/// columns up to a hundred hours. Tenths are rounded, not cut, so that the card and the result's
+/// text show the same duration.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds == 0 {
@@ -23,7 +24,8 @@ pub fn duration(duration: Duration) -> String {
     format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
 }
 
-/// Converts a result's milliseconds. Returns zero if the number is not a valid duration.
+/// Converts the milliseconds of a result to a duration. Returns zero if the number is not a valid
+/// duration.
 pub fn from_millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }

@@ -47,7 +47,8 @@ fn replacement(symbol: &str) -> Option<Vec<char>> {
             ZERO_WIDTH_JOINER | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}'
         )
     });
-    // The replacement takes as many columns: the first has the character, the others are blank.
+    // The replacement takes as many columns as the symbol: the first column has the character, the
+    // others are blank.
     is_uneven.then(|| match first.width() {
         Some(1) => vec![first, ' '],
         _ => vec![first],

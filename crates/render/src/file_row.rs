@@ -29,8 +29,8 @@ pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'s
     let more = match (&file.from, file.bytes, file.change) {
         (Some(from), _, _) => {
             // A removed and a new file with the same content count as a rename.
-            let why = if file.inferred { ", same content" } else { "" };
-            format!("  from {}{why}", one_line(from))
+            let reason = if file.inferred { ", same content" } else { "" };
+            format!("  from {}{reason}", one_line(from))
         }
         (None, Some([before, after]), Change::Changed) if before == after => {
             format!("  {after} bytes")

@@ -11,17 +11,17 @@ use agent_bash_core::{
 };
 use ratatui::text::Line;
 
-/// Number of survivors listed.
+/// Maximum number of survivors listed.
 const MAX_SURVIVORS: usize = 3;
 
-/// Number of denied accesses listed.
+/// Maximum number of denied accesses listed.
 const MAX_DENIED: usize = 3;
 
 /// A line below the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FooterLine {
-    /// The result does not hold all of the output.
+    /// The result does not contain the whole output.
     Truncated {
         /// The stored full output, for example `artifact://3`.
         uri: Option<String>,
@@ -67,8 +67,8 @@ pub enum FooterLine {
 impl FooterLine {
     /// The lines about running processes of a call.
     pub fn survivors(survivors: &[Survivor]) -> Vec<Self> {
-        let named = survivors.iter().take(MAX_SURVIVORS);
-        let mut footer: Vec<Self> = named
+        let listed = survivors.iter().take(MAX_SURVIVORS);
+        let mut footer: Vec<Self> = listed
             .map(|survivor| Self::Survivor {
                 pid: survivor.pid,
                 command: format!("{}{}", survivor.command, listens_on(&survivor.listens_on)),
@@ -144,12 +144,12 @@ impl FooterLine {
                 (format!("{state}: pid {pid} {}", one_line(command)), style)
             }
             Self::Denied { path, access } => {
-                let what = match access {
+                let verb = match access {
                     Access::Read => "read",
                     Access::Write => "written",
                 };
                 (
-                    format!("⊘ cannot be {what} in the sandbox: {}", one_line(path)),
+                    format!("⊘ cannot be {verb} in the sandbox: {}", one_line(path)),
                     theme.warning,
                 )
             }
@@ -198,14 +198,18 @@ pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
         footer.push(FooterLine::Notice(format!("and {more} more were denied")));
     }
     let notices = result.notices.iter();
-    let unreached = notices.filter(|it| matches!(it.kind, NoticeKind::SandboxNetwork { .. }));
-    footer.extend(
-        unreached.map(|it| FooterLine::NetworkRefused(it.text.trim_end_matches('.').to_owned())),
-    );
+    let refused = notices.filter(|notice| matches!(notice.kind, NoticeKind::SandboxNetwork { .. }));
+    footer
+        .extend(refused.map(|notice| {
+            FooterLine::NetworkRefused(notice.text.trim_end_matches('.').to_owned())
+        }));
     footer.extend(result.suggested_tool.clone().map(FooterLine::UseTool));
-    let is_typed =
+    let is_in_size_line =
         |kind: &NoticeKind| filter.is_some() && matches!(kind, NoticeKind::HeadSatisfied { .. });
-    let notices = result.notices.iter().filter(|it| !is_typed(&it.kind));
+    let notices = result
+        .notices
+        .iter()
+        .filter(|notice| !is_in_size_line(&notice.kind));
     footer.extend(notices.filter_map(FooterLine::from_notice));
     footer
 }
@@ -215,8 +219,8 @@ fn stored_bytes(artifact: &ArtifactRef) -> Option<u64> {
     (!artifact.complete).then_some(artifact.bytes)
 }
 
-/// Names the stored part of an output: all of it, or its beginning. If a filter was not run, that
-/// is its input.
+/// Names the stored part of an output: all of it, or its beginning. If a filter was not run, the
+/// stored output is the filter's input.
 fn stored_part_text(first: Option<u64>, filter: Option<&str>) -> String {
     let first = first.map(|bytes| format!("the first {}", size_text(bytes, SizeStyle::Spaced)));
     match (first, filter) {

@@ -20,13 +20,13 @@ const BORDER_COLUMNS: usize = 3;
 /// Maximum number of rows that show the selected command below the list, if the list cuts it.
 const MAX_PREVIEW_ROWS: usize = 3;
 
-/// Indentation of these rows.
+/// Indentation of the rows below the list.
 const INDENT_COLUMNS: usize = 3;
 
 /// Columns between a command and its directory.
 const GAP_COLUMNS: usize = 2;
 
-/// The panel.
+/// The panel of the history search.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryPanel<'a> {
     /// The query.
@@ -95,13 +95,16 @@ impl HistoryRow<'_> {
 
     /// Duration and age, as long as the command keeps half of the columns. The duration is dropped
     /// first.
-    fn when(&self, columns: usize) -> String {
-        let duration = self.duration.map(spinner::brief).unwrap_or_default();
-        let age = spinner::age(self.age);
-        let both = format!(" {duration:>6} {age:>4}  ");
-        let shorter = [both, format!(" {age:>4}  ")];
-        let fits = |when: &String| 2 * (BORDER_COLUMNS + width(when)) <= columns;
-        shorter
+    fn time_text(&self, columns: usize) -> String {
+        let duration = self
+            .duration
+            .map(spinner::short_duration)
+            .unwrap_or_default();
+        let age = spinner::age_text(self.age);
+        let duration_and_age = format!(" {duration:>6} {age:>4}  ");
+        let candidates = [duration_and_age, format!(" {age:>4}  ")];
+        let fits = |time_text: &String| 2 * (BORDER_COLUMNS + width(time_text)) <= columns;
+        candidates
             .into_iter()
             .find(fits)
             .unwrap_or_else(|| " ".to_owned())
@@ -109,8 +112,8 @@ impl HistoryRow<'_> {
 
     /// The texts before and after the command, and the columns that remain for the command.
     fn margins(&self, columns: usize) -> (String, String, usize) {
-        let when = self.when(columns);
-        let room = columns.saturating_sub(BORDER_COLUMNS + width(&when));
+        let time_text = self.time_text(columns);
+        let room = columns.saturating_sub(BORDER_COLUMNS + width(&time_text));
         let line = shortened(self.line, room);
         let directory = if columns < MIN_DIRECTORY_WIDTH {
             String::new()
@@ -120,7 +123,7 @@ impl HistoryRow<'_> {
         };
         let gap = if directory.is_empty() { 0 } else { GAP_COLUMNS };
         let room = room.saturating_sub(width(&directory) + gap);
-        (when, format!("{}{directory}", " ".repeat(gap)), room)
+        (time_text, format!("{}{directory}", " ".repeat(gap)), room)
     }
 
     /// The rows of the whole command; empty if the list does not cut it.
@@ -137,11 +140,11 @@ impl HistoryRow<'_> {
     }
 
     fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
-        let (when, directory, room) = self.margins(columns);
+        let (time_text, directory, room) = self.margins(columns);
         let mut spans = vec![
             Span::raw(" "),
             self.mark(theme),
-            Span::styled(when, theme.dim),
+            Span::styled(time_text, theme.dim),
         ];
         let line = shortened(self.line, room);
         for (at, c) in line.chars().enumerate() {

@@ -15,7 +15,7 @@ const MIN_DETAILS_WIDTH: usize = 70;
 /// Maximum number of columns of a job's state.
 const MAX_STATE_COLUMNS: usize = 20;
 
-/// The panel.
+/// The panel of background jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct JobsPanel<'a> {
     /// The jobs, in display order.
@@ -28,7 +28,7 @@ pub struct JobsPanel<'a> {
     pub message: Option<&'a str>,
 }
 
-/// A job.
+/// A job, as a row of the panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
     /// The job's id.
@@ -120,18 +120,23 @@ impl JobsPanel<'_> {
             return;
         }
         let (list, first) = self.list(inner.height);
-        let of_job = |job: &JobRow| visible_text::width(&visible::one_line(job.mark(theme).1));
-        let words = self
+        let state_width = |job: &JobRow| visible_text::width(&visible::one_line(job.mark(theme).1));
+        let state_columns = self
             .jobs
             .iter()
-            .map(of_job)
+            .map(state_width)
             .max()
             .unwrap_or(0)
             .min(MAX_STATE_COLUMNS);
         for row in 0..list {
             let at = first + usize::from(row);
             let Some(job) = self.jobs.get(at) else { break };
-            let line = job.row(at == self.selected, words, usize::from(inner.width), theme);
+            let line = job.row(
+                at == self.selected,
+                state_columns,
+                usize::from(inner.width),
+                theme,
+            );
             let y = inner.y + row;
             buffer.set_line(inner.x, y, &line, inner.width);
             if at == self.selected {
@@ -204,16 +209,22 @@ impl JobRow {
                 (spinner::spinner(elapsed), "running", theme.running)
             }
             JobRowState::Succeeded => ("✓", "exit 0", theme.ok),
-            JobRowState::Failed(how) => ("✗", how, theme.error),
+            JobRowState::Failed(outcome) => ("✗", outcome, theme.error),
             JobRowState::Ended { by_user: true } => ("■", "ended", theme.warning),
             JobRowState::Ended { by_user: false } => ("·", "ended", theme.dim),
         }
     }
 
-    fn row(&self, is_selected: bool, words: usize, width: usize, theme: &Theme) -> Line<'static> {
+    fn row(
+        &self,
+        is_selected: bool,
+        state_columns: usize,
+        width: usize,
+        theme: &Theme,
+    ) -> Line<'static> {
         let (icon, word, style) = self.mark(theme);
-        let word = visible_text::shortened(word, words);
-        let padding = " ".repeat(words - visible_text::width(&word));
+        let word = visible_text::shortened(word, state_columns);
+        let padding = " ".repeat(state_columns - visible_text::width(&word));
         let time = self.elapsed.map(words::duration).unwrap_or_default();
         let pointer = if is_selected { "▸ " } else { "  " };
         let id = format!("{pointer}{:>2} ", visible_text::shortened(&self.id, 8));

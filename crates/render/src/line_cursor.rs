@@ -35,7 +35,7 @@ impl LineCursor {
             && self.right.is_empty()
     }
 
-    /// Applies a sequence to the line, which holds at most `most` characters.
+    /// Applies a sequence to the line, which has room for `most` characters.
     pub(crate) fn edit(&mut self, edit: LineEdit, line: &mut StyledLine, most: usize) {
         if self.after_carriage_return {
             match edit {
@@ -79,7 +79,8 @@ impl LineCursor {
         }
     }
 
-    /// Prepares for text, which is then appended to the line, over the characters right of it.
+    /// Prepares the line for text. The caller then appends the text, which overwrites the
+    /// characters right of the cursor.
     pub(crate) fn before_text(&mut self, line: &mut StyledLine, most: usize) {
         if std::mem::take(&mut self.after_carriage_return) {
             self.clear_line(line);
@@ -91,7 +92,7 @@ impl LineCursor {
         }
     }
 
-    /// Removes the characters right of the cursor that `chars` written ones have replaced.
+    /// Removes the characters right of the cursor that were overwritten by `chars` new characters.
     pub(crate) fn remove_overwritten(&mut self, chars: u64) {
         self.remove(usize::try_from(chars).unwrap_or(usize::MAX));
     }
@@ -105,10 +106,11 @@ impl LineCursor {
         self.chars_after += line.char_count() - before;
     }
 
-    /// The reverse of [`Self::show_line`].
+    /// Takes the characters right of the cursor off the line again, the reverse of
+    /// [`Self::show_line`].
     fn hide_right(&mut self, line: &mut StyledLine) {
-        let behind = std::mem::take(&mut self.chars_after);
-        self.move_right_of_cursor(behind, line);
+        let count = std::mem::take(&mut self.chars_after);
+        self.move_right_of_cursor(count, line);
     }
 
     fn move_right_of_cursor(&mut self, chars: usize, line: &mut StyledLine) {

@@ -17,10 +17,10 @@ use vte::{Params, Parser, Perform};
 /// Limits of the output that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Bytes of text. To bound memory, there are at most an eighth as many lines, and a fourth as
-    /// many changes of style.
+    /// Bytes of text. To bound memory, the number of lines is limited to an eighth of this number,
+    /// and the number of style changes to a fourth.
     pub bytes: usize,
-    /// Characters per line; the number of omitted ones is shown.
+    /// Characters per line. A longer line shows the number of omitted characters.
     pub line_chars: usize,
     /// True to hold the end of a longer line (up to twice as many characters) instead of its
     /// beginning.
@@ -82,7 +82,7 @@ pub struct OutputRows {
     pub rows: Vec<Line<'static>>,
     /// The number of hidden rows before `rows`, plus the number of dropped lines.
     pub earlier: u64,
-    /// Number of rows after them.
+    /// Number of hidden rows after `rows`.
     pub below: u64,
 }
 
@@ -206,12 +206,12 @@ impl OutputText {
         let count = self.shown_lines().count();
         let mut first = count;
         let mut hidden_of_first = 0;
-        let mut left = most;
-        while first > 0 && left > 0 && count - first < lines {
+        let mut room = most;
+        while first > 0 && room > 0 && count - first < lines {
             first -= 1;
             let count = self.visible_lines().held[first].row_count(width);
-            hidden_of_first = count.saturating_sub(left);
-            left -= count - hidden_of_first;
+            hidden_of_first = count.saturating_sub(room);
+            room -= count - hidden_of_first;
         }
         for (at, line) in self
             .visible_lines()
@@ -246,9 +246,9 @@ impl OutputText {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
-                let over = rows.len().saturating_sub(most);
+                let excess = rows.len().saturating_sub(most);
                 rows.truncate(most);
-                later += over as u64;
+                later += excess as u64;
             } else if at >= skip {
                 later += count as u64;
             }
@@ -318,11 +318,13 @@ impl ParsedLines {
 
     fn exceeds_limits(&self) -> bool {
         let most = self.limits.bytes;
-        // Counts the next line, too: a `VecDeque` has room for a power of two.
+        // `>=` counts the next line too: a `VecDeque` has room for a power of two, and one more
+        // line could double it.
         self.size > most || self.held.len() >= most / 8 || self.changes > most / 4
     }
 
-    /// Returns the open line after making room, its maximum number of characters, and its cursor.
+    /// Makes room on the open line. Returns the line, its maximum number of characters, and its
+    /// cursor.
     fn with_room(&mut self) -> (&mut StyledLine, usize, &mut LineCursor) {
         if self.held.is_empty() {
             self.held.push_back(StyledLine::default());

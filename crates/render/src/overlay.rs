@@ -1,5 +1,5 @@
-//! The overlay: the screen of a command on its own terminal. It is in a box or, for a full-screen
-//! program, fills the area above a line with the overlay's keys.
+//! The overlay: the screen of a command on its own terminal. The screen is in a box or, for a
+//! full-screen program, fills the area above a line with the overlay's keys.
 
 use crate::{CardState, ScreenView, Theme, spinner, visible_text};
 use agent_bash_core::{Screen, Status};
@@ -16,7 +16,7 @@ const MIN_SIZE: (u16, u16) = (20, 5);
 /// Columns (or rows) of the borders on both sides.
 const BORDER_CELLS: u16 = 2;
 
-/// Columns of a command's name that are shown in preference to the rest of a hint.
+/// Columns of a command's name that take precedence over the rest of a hint.
 const MIN_NAME_COLUMNS: usize = 24;
 
 /// The overlay. Draw it after everything else in the frame.
@@ -161,7 +161,7 @@ impl Overlay<'_> {
     /// `▸ vim notes.txt · ctrl+] force-kill · …`. If there is little room, the name takes
     /// precedence over the end of the hint, and the hint over the name.
     fn last_line(&self, width: u16, theme: &Theme) -> Line<'static> {
-        // An editor waits for keys most of the time, so that state is not shown.
+        // An editor waits for keys most of the time, so its state is not shown.
         let is_at_work = matches!(
             self.state,
             OverlayState::Running | OverlayState::WaitingForInput

@@ -18,7 +18,7 @@ const LINES_PER_WHEEL_STEP: isize = 3;
 /// Key state between events.
 #[derive(Debug, Clone, Default)]
 pub struct OverlayKeys {
-    /// When an Esc was pressed that may be the first of two.
+    /// The time at which an Esc was pressed that may be the first of two.
     escape: Option<Duration>,
     /// True if the command is a full-screen program.
     is_full_screen: bool,
@@ -27,7 +27,7 @@ pub struct OverlayKeys {
 /// The action for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverlayAction {
-    /// Nothing, or nothing yet: see [`OverlayKeys::deadline`].
+    /// There is nothing to do, or nothing yet: see [`OverlayKeys::deadline`].
     Nothing,
     /// Send the input to the command.
     Send(KeyInput),
@@ -42,8 +42,8 @@ pub enum OverlayAction {
 
 impl OverlayKeys {
     /// Sets whether the command is a full-screen program, which also gets Esc.
-    pub fn set_full_screen(&mut self, whole: bool) {
-        self.is_full_screen = whole;
+    pub fn set_full_screen(&mut self, is_full_screen: bool) {
+        self.is_full_screen = is_full_screen;
     }
 
     /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of
@@ -103,7 +103,7 @@ impl OverlayKeys {
         }
     }
 
-    /// When to call [`Self::expire`], if a first Esc is pending.
+    /// The time at which to call [`Self::expire`], if a first Esc is pending.
     pub fn deadline(&self) -> Option<Duration> {
         self.escape.map(|at| at + DOUBLE_ESC_TIME)
     }

@@ -25,7 +25,7 @@ pub struct Pager<'a> {
     pub subtitle: &'a str,
     /// A part of the text. Dropped lines count as lines.
     pub text: &'a OutputText,
-    /// Number of the first line of that part, from 1.
+    /// Number of the first line of `text`, from 1.
     pub from_line: u64,
     /// Number of the first shown line.
     pub first_line: u64,
@@ -88,7 +88,7 @@ impl Pager<'_> {
         }
     }
 
-    /// Number of the first shown line that is available.
+    /// Number of the first shown line, without lines that `text` has dropped.
     fn first(&self) -> u64 {
         let first_held = self.from_line.saturating_add(self.text.dropped_lines());
         self.first_line.max(first_held)
@@ -203,7 +203,7 @@ pub enum PagerMove {
 }
 
 impl PagerPosition {
-    /// The beginning of the text.
+    /// The position at the beginning of a text.
     pub fn first() -> Self {
         Self {
             first_line: 1,

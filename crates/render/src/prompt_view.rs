@@ -21,7 +21,7 @@ pub struct PromptView<'a> {
     pub selected: Option<(usize, usize)>,
     /// The colours.
     pub styles: &'a BashStyles,
-    /// Byte of the text at which `styles` begins.
+    /// The byte offset of the text at which `styles` begins.
     pub styled_from: usize,
     /// A suggestion, shown on the rest of the last row.
     pub suggested: &'a str,
@@ -47,17 +47,18 @@ impl PromptView<'_> {
     /// in `area`. Right of a row, returns the row's end.
     pub fn byte_at(text: &str, cursor: usize, area: Rect, (x, y): (u16, u16)) -> usize {
         let (characters, end) = placed(text, text.len(), area.width);
-        let found = characters.iter().find(|one| one.at >= cursor);
-        let cursor = found.map_or(end.0, |one| one.row);
+        let found = characters.iter().find(|character| character.at >= cursor);
+        let cursor = found.map_or(end.0, |character| character.row);
         let first = (cursor + 1).saturating_sub(usize::from(area.height));
         let row = first + usize::from(y.saturating_sub(area.y));
         let column = usize::from(x.saturating_sub(area.x));
-        let is_at_cell = |one: &&PlacedChar<'_>| {
-            let is_end = one.text == "\n";
-            one.row > row || (one.row == row && (is_end || one.column + one.width > column))
+        let is_at_cell = |character: &&PlacedChar<'_>| {
+            let is_end = character.text == "\n";
+            character.row > row
+                || (character.row == row && (is_end || character.column + character.width > column))
         };
         let found = characters.iter().find(is_at_cell);
-        found.map_or(text.len(), |one| one.at)
+        found.map_or(text.len(), |character| character.at)
     }
 
     /// Draws the text. If there is too little room, draws the rows around the cursor.
@@ -69,32 +70,32 @@ impl PromptView<'_> {
         let (characters, end) = placed(self.text, self.text.len(), area.width);
         let cursor = characters
             .iter()
-            .find(|one| one.at >= self.cursor)
-            .map_or(end, |one| (one.row, one.column));
+            .find(|character| character.at >= self.cursor)
+            .map_or(end, |character| (character.row, character.column));
         let height = usize::from(area.height);
         let first = (cursor.0 + 1).saturating_sub(height);
-        for one in &characters {
-            if one.row < first || one.row >= first + height || one.text == "\n" {
+        for character in &characters {
+            if character.row < first || character.row >= first + height || character.text == "\n" {
                 continue;
             }
-            let own = match one.at.checked_sub(self.styled_from) {
+            let script_style = match character.at.checked_sub(self.styled_from) {
                 Some(at) => self.styles.at(at),
                 None => theme.accent,
             };
             let is_selected = self
                 .selected
-                .is_some_and(|(from, to)| (from..to).contains(&one.at));
-            let mut style = theme.text.patch(own);
+                .is_some_and(|(from, to)| (from..to).contains(&character.at));
+            let mut style = theme.text.patch(script_style);
             if is_selected {
                 style = style.patch(theme.selected);
             }
-            let (x, y) = position(area, one.row - first, one.column);
-            let shown = if one.text == "\t" {
+            let (x, y) = position(area, character.row - first, character.column);
+            let shown = if character.text == "\t" {
                 " ".into()
             } else {
-                one_line(one.text)
+                one_line(character.text)
             };
-            buffer.set_stringn(x, y, shown, one.width, style);
+            buffer.set_stringn(x, y, shown, character.width, style);
         }
         if (first..first + height).contains(&end.0) {
             let (x, y) = position(area, end.0 - first, end.1);

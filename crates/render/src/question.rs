@@ -52,9 +52,9 @@ pub enum QuestionPart<'a> {
     Text(&'a str),
     /// A script.
     Script(&'a str),
-    /// Changes to files, with the number of further ones.
+    /// Changes to files, and the number of further changed files.
     Files(&'a [FileChange], u64),
-    /// Files that were changed since.
+    /// Files that were changed after the changes that the question is about.
     Conflicts(&'a [FileName]),
 }
 
@@ -163,20 +163,20 @@ impl QuestionPart<'_> {
 
 fn loosened_rows(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let name = |change: &[String; 3]| change[0].len();
-    let names = changes.iter().map(name).max().unwrap_or(0);
-    let rows = changes.iter().flat_map(|[name, own, wanted]| {
+    let name_columns = changes.iter().map(name).max().unwrap_or(0);
+    let rows = changes.iter().flat_map(|[name, present, wanted]| {
         let wanted = visible::one_line(wanted);
-        let change = match own.as_str() {
-            "" => format!("{name:names$}  {wanted}"),
-            own => format!("{name:names$}  {own} → {wanted}"),
+        let change = match present.as_str() {
+            "" => format!("{name:name_columns$}  {wanted}"),
+            present => format!("{name:name_columns$}  {present} → {wanted}"),
         };
         wrapped(&change, columns, theme.warning)
     });
     rows.collect()
 }
 
-/// Number of entries to list. One more than `most` is listed, because a line about it would take as
-/// much room.
+/// Number of entries to list. If there is one entry more than `most`, that entry is listed too,
+/// because the line that counts hidden entries would take as much room.
 fn listed_count(all: u64, most: usize) -> usize {
     most + usize::from(all == most as u64 + 1)
 }
@@ -189,7 +189,7 @@ fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'stat
     }
     let mut spans = row.spans.into_iter();
     let mut sign = spans.next();
-    // Below the name, to the right of the sign.
+    // Further rows begin below the name, to the right of the sign.
     let room = columns.saturating_sub(2);
     let parts = spans.flat_map(|span| wrapped(span.content.trim_start(), room, span.style));
     let rows = parts.map(|part| {
@@ -200,7 +200,7 @@ fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'stat
     rows.collect()
 }
 
-fn omitted_line(more: u64, what: &str, theme: &Theme) -> Line<'static> {
+fn omitted_line(more: u64, noun: &str, theme: &Theme) -> Line<'static> {
     let ending = if more == 1 { "" } else { "s" };
-    Line::styled(format!("… ({more} more {what}{ending})"), theme.dim)
+    Line::styled(format!("… ({more} more {noun}{ending})"), theme.dim)
 }

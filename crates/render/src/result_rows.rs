@@ -17,14 +17,15 @@ pub(crate) fn filter(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// True if the command printed more than the filter, which was applied afterwards, lets through.
+/// True if the result lacks lines that the command printed, because a filter was applied to its
+/// output.
 pub(crate) fn is_partial(result: &ToolResult) -> bool {
     let output = &result.output;
     output.truncated_by == Some(TruncatedBy::HeadTail)
         || (output.truncated && filter(result).is_some())
 }
 
-/// The rows in the result. Counts the rows that are missing before them as dropped.
+/// Returns the rows in the result. Rows that are missing before these count as dropped.
 pub(crate) fn output(result: &ToolResult) -> OutputText {
     let mut output = OutputText::new(OutputLimits::CARD);
     let missing = missing_before(result);
@@ -35,7 +36,7 @@ pub(crate) fn output(result: &ToolResult) -> OutputText {
     output
 }
 
-/// Number of lines that the filter would have printed before those shown.
+/// Number of lines that the filter would have printed before the shown lines.
 fn missing_before(result: &ToolResult) -> u64 {
     let output = &result.output;
     let is_end = output.direction == Direction::Tail && output.shown_ranges.len() == 1;

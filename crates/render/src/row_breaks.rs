@@ -59,7 +59,7 @@ struct WordGap {
 }
 
 impl WordGap {
-    /// One space.
+    /// Returns a gap of one space at byte `at`, after `columns` columns.
     fn new(at: usize, columns: usize) -> Self {
         Self {
             from: at,

@@ -11,7 +11,7 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 const SPINNER_FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// A duration in at most six columns: `12ms`, `1.4s`, `12s`, `1m 05s`, `26h`.
-pub(crate) fn brief(duration: Duration) -> String {
+pub(crate) fn short_duration(duration: Duration) -> String {
     match duration.as_secs() {
         0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
         seconds if seconds < 3600 => duration::duration(duration),
@@ -20,7 +20,7 @@ pub(crate) fn brief(duration: Duration) -> String {
 }
 
 /// An age in its largest unit: `5s`, `5m`, `3h`, `12d`, `2y`.
-pub(crate) fn age(age: Duration) -> String {
+pub(crate) fn age_text(age: Duration) -> String {
     const MINUTE_SECS: u64 = 60;
     const HOUR_SECS: u64 = 60 * MINUTE_SECS;
     const DAY_SECS: u64 = 24 * HOUR_SECS;
@@ -36,7 +36,7 @@ pub(crate) fn age(age: Duration) -> String {
 }
 
 /// A time limit in the form of a duration, but exact: `1.25s`.
-pub(crate) fn limit(duration: Duration) -> String {
+pub(crate) fn limit_text(duration: Duration) -> String {
     if duration.as_secs() >= 60 {
         return duration::duration(duration);
     }
@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn limit_is_exact() {
-        assert_eq!(limit(Duration::from_secs(300)), "5m 00s");
-        assert_eq!(limit(Duration::from_secs(30)), "30s");
-        assert_eq!(limit(Duration::from_millis(1250)), "1.25s");
+        assert_eq!(limit_text(Duration::from_secs(300)), "5m 00s");
+        assert_eq!(limit_text(Duration::from_secs(30)), "30s");
+        assert_eq!(limit_text(Duration::from_millis(1250)), "1.25s");
     }
 }

@@ -13,28 +13,28 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Distance of tab stops in columns.
 const TAB_COLUMNS: usize = 8;
 
-/// Stands in a line's text for each column of a tab after the first. Printed text contains no
-/// control characters, so this one is free.
+/// The character that stands in a line's text for each column of a tab after the first. Printed
+/// text contains no control characters, so this one is free.
 const TAB_COLUMN: char = '\u{1}';
 
 /// A line without its newline and without control characters, except tabs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine {
     text: String,
-    /// Byte offset where each style ends. Text after the last one is plain.
+    /// The styles, each with the byte offset at which it ends. Text after the last style is plain.
     runs: Vec<(usize, Style)>,
     /// True if some character may take more or less than one column, so that wrapping must measure.
     is_uneven: bool,
     has_tabs: bool,
     /// True if the beginning of the line was omitted.
     is_beginning_cut: bool,
-    /// Number of held characters, and of omitted ones.
+    /// Number of held characters, and number of omitted characters.
     chars: usize,
     omitted: u64,
 }
 
 impl StyledLine {
-    /// Adds a character, unless the line already has `most`.
+    /// Adds a character, unless the line already has `most` characters.
     pub(crate) fn push(&mut self, c: char, style: Style, most: usize) {
         if c.is_control() {
             return;
@@ -86,9 +86,9 @@ impl StyledLine {
         let cut = cut.map_or(self.text.len(), |(at, _)| at);
         self.text.drain(..cut);
         self.runs.retain_mut(|(end, _)| {
-            let is_left = *end > cut;
+            let remains = *end > cut;
             *end = end.saturating_sub(cut);
-            is_left
+            remains
         });
         self.omitted += (self.chars - most) as u64;
         self.chars = most;
@@ -198,7 +198,7 @@ impl StyledLine {
         self.runs.len()
     }
 
-    /// Number of rows at this width; an empty line takes one.
+    /// Number of rows at this width; an empty line takes one row.
     pub(crate) fn row_count(&self, width: usize) -> usize {
         if self.fits(width) {
             return 1;
@@ -211,7 +211,7 @@ impl StyledLine {
         !self.is_uneven && self.omitted == 0 && self.chars <= width.max(1)
     }
 
-    /// The byte ranges of the rows in [`Self::shown`].
+    /// The byte ranges of the rows in [`Self::text_with_note`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
         let shown = self.text_with_note();
         if self.is_uneven {
@@ -248,7 +248,7 @@ impl StyledLine {
         width: usize,
         first: usize,
         theme: &Theme,
-        into: &mut Vec<Line<'static>>,
+        rows: &mut Vec<Line<'static>>,
     ) {
         let shown = self.text_with_note();
         let before = match self.omission_note() {
@@ -269,12 +269,12 @@ impl StyledLine {
                     start = end;
                 }
             }
-            into.push(Line::from(spans));
+            rows.push(Line::from(spans));
         }
     }
 }
 
-/// Wraps a text into rows; newlines start new ones. Escape sequences are not interpreted: control
+/// Wraps a text into rows; newlines start new rows. Escape sequences are not interpreted: control
 /// or hidden characters are shown as marks.
 pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();

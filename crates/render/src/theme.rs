@@ -47,17 +47,17 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// For light text on a dark background.
+    /// Returns the theme for light text on a dark background.
     pub fn dark() -> Self {
         Self::of(&[252, 245, 239, 255, 80, 111, 114, 221, 203], 236)
     }
 
-    /// For dark text on a light background.
+    /// Returns the theme for dark text on a light background.
     pub fn light() -> Self {
         Self::of(&[236, 242, 250, 232, 30, 26, 28, 130, 160], 254)
     }
 
-    /// Without any colour (`NO_COLOR`): the terminal's default colours and attributes only.
+    /// Returns the theme without colours (`NO_COLOR`), which only uses attributes.
     pub fn plain() -> Self {
         let none = Style::new();
         Self {
@@ -83,8 +83,8 @@ impl Theme {
         }
     }
 
-    /// From the 256-colour palette: text, dim, rail, title, accent, running, ok, warning, error;
-    /// then the selection's background.
+    /// Returns a theme of the 256-colour palette. `colors` are text, dim, rail, title, accent,
+    /// running, ok, warning and error; `selection` is the background of a selected row.
     fn of(colors: &[u8; 9], selection: u8) -> Self {
         let [text, dim, rail, title, accent, running, ok, warning, error] =
             colors.map(|index| Style::new().fg(Color::Indexed(index)));
@@ -98,7 +98,7 @@ impl Theme {
             ok,
             warning,
             error,
-            // The sixteen colours of the terminal's own palette, which its user has chosen as
+            // These are colours of the terminal's own palette, which the user has chosen as
             // readable.
             keyword: Style::new().fg(Color::Magenta),
             unknown: Style::new().fg(Color::Red),

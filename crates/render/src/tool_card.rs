@@ -102,9 +102,9 @@ impl ToolCard {
 
     /// Shows the end of the call.
     ///
-    /// Live output stays, with its colours. The result's text replaces it if there was none, if the
-    /// call asked for a part only, or if the output was binary. The card then shows only the output
-    /// rows of that text, because it states the other facts itself.
+    /// Live output stays, with its colours. The result's text replaces the live output if there was
+    /// none, if the call asked for a part only, or if the output was binary. The card then shows
+    /// only the output rows of the text, because the card states the other facts itself.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<RefusalView>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = words::from_millis(result.duration_ms);
@@ -228,10 +228,10 @@ impl ToolCard {
         // A page of the full output makes the line about missing output untrue.
         let is_shown =
             |line: &&FooterLine| page.is_none() || !matches!(line, FooterLine::Truncated { .. });
-        // These lines are about a call that runs.
+        // The host's lines are about a running call.
         let waits = self.state == CardState::WaitingForAnswer;
-        let asides = self.host_lines.iter().filter(|_| !waits);
-        for line in asides.chain(&self.footer).filter(is_shown) {
+        let host_lines = self.host_lines.iter().filter(|_| !waits);
+        for line in host_lines.chain(&self.footer).filter(is_shown) {
             foot.extend(railed(line.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
@@ -275,7 +275,7 @@ impl ToolCard {
         };
         let mut out = Vec::with_capacity(rows.len());
         for (at, row) in rows.into_iter().enumerate() {
-            let before = if at == 0 {
+            let prefix = if at == 0 {
                 [
                     Span::styled(format!("{icon} "), style),
                     Span::styled("$ ", theme.dim),
@@ -287,7 +287,7 @@ impl ToolCard {
                 style: row.style.patch(span.style),
                 ..span
             });
-            out.push(before.into_iter().chain(styled).collect());
+            out.push(prefix.into_iter().chain(styled).collect());
         }
         out
     }
@@ -360,13 +360,16 @@ impl ToolCard {
         if self.folded {
             parts.push(folded_part(&self.output, inner, theme));
         }
-        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
+        let mark = self
+            .changes
+            .as_ref()
+            .and_then(|changes| changes.mark(theme));
         parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));
         if let Some(limit) = self
             .timeout
             .filter(|limit| was_started && self.is_near_limit(*limit))
         {
-            let limit = format!("Timeout: {}", spinner::limit(limit));
+            let limit = format!("Timeout: {}", spinner::limit_text(limit));
             parts.push(FooterPart::new(3, Span::styled(limit, theme.dim)));
         }
         if self.state.is_live() && was_started && !self.on_terminal {
@@ -382,7 +385,7 @@ impl ToolCard {
         line
     }
 
-    /// True if the limit matters: the call runs, or took most of its time.
+    /// True if the limit matters: the call runs, or took most of the limit.
     fn is_near_limit(&self, limit: Duration) -> bool {
         self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR_LIMIT_FRACTION)
     }

@@ -13,18 +13,18 @@ use std::collections::BTreeMap;
 /// The mark of a call that ran outside of the sandbox.
 pub const OUTSIDE_SANDBOX: &str = "outside the sandbox";
 
-/// The appearance of a call's outcome.
+/// The icon, the words and the colour that show a call's outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The icon, as on a card in the terminal.
     pub icon: &'static str,
     /// The words next to the icon.
     pub text: String,
-    /// The class of the colour.
+    /// The class of the colour in the report: `ok`, `warn` or `bad`.
     pub class: &'static str,
 }
 
-/// The appearance of a status.
+/// Returns the icon, the words and the colour of a status.
 pub fn outcome(status: &Status) -> Outcome {
     let class = match status {
         Status::Exited { code: 0 } | Status::MovedToBackground { .. } => "ok",
@@ -39,11 +39,11 @@ pub fn outcome(status: &Status) -> Outcome {
 }
 
 /// A part of a whole: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
-pub fn part_of(some: u64, all: u64) -> String {
-    let [some, all] = [some, all].map(|bytes| size_text(bytes, SizeStyle::Spaced));
+pub fn part_of(part: u64, all: u64) -> String {
+    let [part, all] = [part, all].map(|bytes| size_text(bytes, SizeStyle::Spaced));
     let unit = all.rsplit(' ').next().unwrap_or_default();
-    let some = some.strip_suffix(unit).map_or(&*some, str::trim_end);
-    format!("{some} of {all}")
+    let part = part.strip_suffix(unit).map_or(&*part, str::trim_end);
+    format!("{part} of {all}")
 }
 
 /// The time of day in UTC, `12:03:04`.
@@ -51,7 +51,7 @@ pub fn clock(time: Timestamp) -> String {
     time.to_string().get(11..19).unwrap_or_default().to_owned()
 }
 
-/// `2026-11-22 12:03:04 UTC`
+/// The date and the time in UTC, `2026-11-22 12:03:04 UTC`.
 pub fn date(time: Timestamp) -> String {
     let text = time.to_string();
     let day = text.get(..10).unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn delta(counts: &ChangeCounts) -> String {
     parts.join(" ")
 }
 
-/// The state of a change set, in a few words; `None` if the changes are simply made.
+/// The state of a change set, in a few words; `None` for the usual state (made, and not undone).
 pub fn state_text(changes: &Changes) -> Option<&'static str> {
     if changes.undone_in_part {
         return Some(match (changes.state, changes.by) {
@@ -113,29 +113,29 @@ pub fn state_text(changes: &Changes) -> Option<&'static str> {
     }
 }
 
-/// Counts the files of a change set outside and inside of a `.git`, if all are listed; otherwise
-/// counts all as outside. Every git command changes several files inside, which are rarely of
-/// interest.
+/// Counts the files of a change set outside and inside of a `.git`. If the change set does not list
+/// all files, counts all as outside. Every git command changes several files inside, which are
+/// rarely of interest.
 pub(crate) fn split_git(changes: &Changes) -> (ChangeCounts, u64) {
-    let (of_git, own): (Vec<_>, Vec<_>) =
+    let (in_git, outside_git): (Vec<_>, Vec<_>) =
         changes.files.iter().partition(|file| file.name.is_of_git());
-    if of_git.is_empty() || changes.more > 0 {
+    if in_git.is_empty() || changes.more > 0 {
         return (changes.counts, 0);
     }
-    (ChangeCounts::of(own), of_git.len() as u64)
+    (ChangeCounts::of(outside_git), in_git.len() as u64)
 }
 
 /// `+2 ~1 −1`; with files in a `.git`: `~1, 7 in .git`.
 fn own_delta(changes: &Changes) -> String {
-    let (own, of_git) = split_git(changes);
-    let parts = [delta(&own), format!("{of_git} in .git")];
-    let parts = parts.into_iter().take(if of_git > 0 { 2 } else { 1 });
+    let (outside_git, in_git) = split_git(changes);
+    let parts = [delta(&outside_git), format!("{in_git} in .git")];
+    let parts = parts.into_iter().take(if in_git > 0 { 2 } else { 1 });
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }
 
-/// A call's changes to files, and their state unless they are simply made: `+2 ~1 −1`, `−3 held`.
-/// Empty without changes.
+/// A call's changes to files, and their state unless it is the usual one (made, and not undone):
+/// `+2 ~1 −1`, `−3 held`. Empty without changes.
 pub fn effect(changes: &Changes) -> String {
     let counts = own_delta(changes);
     match state_text(changes) {
@@ -149,18 +149,18 @@ pub fn effect(changes: &Changes) -> String {
 /// The changes of background processes, in all their change sets: `later +1 ~2`. The flag marks a
 /// change set whose process may belong to an earlier call (`perhaps later +1`).
 pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)>) -> Vec<String> {
-    let mut alike: Vec<(bool, Vec<&Changes>)> = Vec::new();
+    let mut groups: Vec<(bool, Vec<&Changes>)> = Vec::new();
     for (set, is_unsure) in sets {
-        let is_like = |other: &&Changes| state_text(other) == state_text(set);
-        let found = alike
-            .iter_mut()
-            .find(|(unsure, sets)| *unsure == is_unsure && sets.first().is_some_and(is_like));
+        let has_same_state = |other: &&Changes| state_text(other) == state_text(set);
+        let found = groups.iter_mut().find(|(unsure, sets)| {
+            *unsure == is_unsure && sets.first().is_some_and(has_same_state)
+        });
         match found {
             Some((_, sets)) => sets.push(set),
-            None => alike.push((is_unsure, vec![set])),
+            None => groups.push((is_unsure, vec![set])),
         }
     }
-    let parts = alike.iter().map(|(is_unsure, sets)| {
+    let parts = groups.iter().map(|(is_unsure, sets)| {
         let word = if *is_unsure { "perhaps later" } else { "later" };
         (word, effect(&merged_sets(sets)))
     });
@@ -191,7 +191,7 @@ fn merged_sets(sets: &[&Changes]) -> Changes {
     all.with_files(merge_file_changes(files))
 }
 
-/// Merges changes made one after the other: each file once, by name, with the combined change.
+/// Merges successive changes into one combined change for each file name.
 pub fn merge_file_changes(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChange> {
     let mut files: BTreeMap<String, FileChange> = BTreeMap::new();
     for mut file in all {
@@ -226,11 +226,11 @@ pub fn merge_file_changes(all: impl IntoIterator<Item = FileChange>) -> Vec<File
 /// The mark of a call with a running background process.
 pub const STILL_RUNS: &str = "still runs";
 
-/// Marks for a call that did not run as its text reads, or ran elsewhere. `runs`: whether a
-/// background process still runs, if that is known.
+/// Returns marks for a call that ran as a trial, ran with a wider sandbox, or left processes
+/// running. `runs` is true if a background process still runs; `None` if that is unknown.
 pub fn marks(result: &ToolResult, runs: Option<bool>) -> Vec<String> {
     let is_trial = result.changes.as_ref().is_some_and(|set| {
-        // A committed trial has that state as its mark.
+        // A committed trial has the mark `committed` instead.
         set.by == ChangesBy::Overlay
             && matches!(set.state, ChangesState::Held | ChangesState::Discarded)
     });
@@ -242,11 +242,11 @@ pub fn marks(result: &ToolResult, runs: Option<bool>) -> Vec<String> {
         _ => "wider sandbox".to_owned(),
     }));
     if !result.survivors.is_empty() {
-        let left = result.survivors.len();
+        let count = result.survivors.len();
         marks.push(match runs {
             Some(true) => STILL_RUNS.to_owned(),
-            Some(false) => format!("left {left}, ended"),
-            None => format!("left {left} running"),
+            Some(false) => format!("left {count}, ended"),
+            None => format!("left {count} running"),
         });
     }
     marks
@@ -385,13 +385,13 @@ mod tests {
 
     #[test]
     fn part_and_whole_have_one_unit_where_possible() {
-        for (some, all, want) in [
+        for (part, all, want) in [
             (8_700, 100_000, "8.5 of 97.7 KB"),
             (900, 100_000, "900 B of 97.7 KB"),
             (12, 100, "12 of 100 B"),
             (131_072, 1_572_864, "128 KB of 1.5 MB"),
         ] {
-            assert_eq!(part_of(some, all), want);
+            assert_eq!(part_of(part, all), want);
         }
     }
 

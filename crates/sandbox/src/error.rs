@@ -9,10 +9,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// An essential means is missing.
+    /// The system lacks a facility that the sandbox needs.
     #[error("the sandbox needs {what}, which this system lacks")]
     Lacks {
-        /// The missing means, such as "Landlock".
+        /// The missing facility, such as "Landlock".
         what: Cow<'static, str>,
     },
     /// A step failed.
@@ -31,7 +31,7 @@ pub enum SandboxError {
     },
     /// A secret is inside a writable directory, and this tier cannot exclude it.
     #[error(
-        "{hidden} is to be hidden but is within {writable}, which may be written; the sandbox's tier `{tier:?}` cannot do both: name the one in `readable`, or take the other away",
+        "{hidden} is to be hidden but is within {writable}, which may be written; the sandbox's tier `{tier:?}` cannot do both: name the hidden path in `readable`, or remove the writable path from the settings",
         hidden = .hidden.display(), writable = .writable.display()
     )]
     HiddenInWritable {
@@ -48,11 +48,12 @@ pub enum SandboxError {
         path = .0.display()
     )]
     Replaced(PathBuf),
-    /// A trial is not possible, with the reason.
+    /// A trial is not possible. The text is the reason.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
-    /// The program cannot be traced, with the reason. Its launcher waits for a tracer.
-    #[error("what it does to files cannot be watched: {0}")]
+    /// The program cannot be traced. The text is the reason. The launcher of the program waits for
+    /// a tracer.
+    #[error("its changes to files cannot be recorded: {0}")]
     Unwatched(String),
     /// The launcher has an invalid command line.
     #[error("the sandbox's launcher was started wrongly: {0}")]
@@ -69,7 +70,7 @@ pub enum SandboxError {
     #[error("{0}")]
     Reported(String),
     /// The launcher ended without a report.
-    #[error("the sandbox's launcher ended without a word; it may have been killed")]
+    #[error("the sandbox's launcher ended without a report; it may have been killed")]
     Silent,
 }
 
@@ -82,7 +83,7 @@ impl SandboxError {
         }
     }
 
-    /// Returns the error for a missing essential means.
+    /// Returns the error for a missing facility.
     pub fn lacks(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Lacks { what: what.into() }
     }

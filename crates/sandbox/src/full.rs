@@ -33,17 +33,17 @@ pub(crate) fn enter(
     if let Some(trial) = &order.trial {
         overlay::check(trial, &mounts::table()?)?;
     }
-    let apart = leave(plan, entrance);
+    let left_host = leave(plan, entrance);
     let mut missing = Vec::new();
     match &order.trial {
         // Mounts the overlay first, because all later paths may lead into it.
-        Some(trial) => apart
+        Some(trial) => left_host
             .map_err(SandboxError::into_no_trial)
             .and_then(|()| overlay::mount(trial, &order.writable))?,
-        None => apart?,
+        None => left_host?,
     }
     if let Some(plan) = plan {
-        missing.extend(arrange(plan, &order.writable)?);
+        missing.extend(create_mounts(plan, &order.writable)?);
     }
     // The working directory still refers to the covered mount.
     let entered = directory.and_then(rustix::process::chdir);
@@ -54,22 +54,22 @@ pub(crate) fn enter(
 }
 
 /// Leaves the host's namespaces. Later mounts of the host, for example over a secret, do not appear
-/// here.
+/// in the new namespaces.
 pub(crate) fn leave(
     plan: Option<&Plan>,
     entrance: Option<&NetworkEntrance>,
 ) -> Result<(), SandboxError> {
     namespaces::leave(plan.map(|plan| plan.network), entrance)?;
-    let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", apart).map_err(SandboxError::step("separating the mounts"))
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(SandboxError::step("separating the mounts"))
 }
 
 /// Creates the mounts of a sandbox.
-fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
+fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
     let caches = &plan.caches;
-    let over = caches.mounts.iter().map(|(_, over)| over);
+    let covered = caches.mounts.iter().map(|(_, covered)| covered);
     let shared = plan.writable.iter().chain(&caches.writable);
-    let roots = writable::outermost(shared.chain(own).chain(over));
+    let roots = writable::outermost(shared.chain(private_directories).chain(covered));
     writable::separate(&roots)?;
     writable::cover(&caches.mounts)?;
     writable::protect(&roots, &plan.writable, &plan.protected)?;
@@ -79,6 +79,6 @@ fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
     }
     secrets::cover(&plan.hidden)?;
     terminal::keep_name();
-    devices::make_own()?;
+    devices::mount_private_file_systems()?;
     Ok(missing)
 }

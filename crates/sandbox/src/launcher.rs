@@ -1,6 +1,6 @@
 //! The launcher, which is recognised by its name at the start of `main`, before any thread starts.
-//! It reads its order, restricts itself, verifies the restrictions, reports, and executes the
-//! program with the same pid.
+//! The launcher reads its order, restricts itself, verifies the restrictions, reports, and executes
+//! the program with the same pid.
 
 use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
@@ -25,8 +25,8 @@ pub const PROCESS_NAME: &str = "agent-bash-box";
 /// The exit status if nothing was started.
 const FAILED_EXIT_CODE: i32 = 126;
 
-/// Must be called at the start of `main`, before any thread starts. Does not return in a launcher
-/// process, and does nothing in any other.
+/// Must be called at the start of `main`, before any thread starts. In a launcher process, this
+/// function does not return. In any other process, it does nothing.
 pub fn init() {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
@@ -37,7 +37,7 @@ pub fn init() {
 /// Runs the launcher. `args` are the descriptors of the order and of the report socket, the
 /// program, its `argv[0]` and its arguments.
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
-    let mut descriptor = || taken_over(&args.next()?);
+    let mut descriptor = || take_over_descriptor(&args.next()?);
     let (Some(order), Some(report)) = (descriptor(), descriptor()) else {
         return FAILED_EXIT_CODE;
     };
@@ -48,7 +48,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
         SandboxError::Lacks { what } => LauncherMessage::Lacks(what.into_owned()),
         other => LauncherMessage::Failed(other.to_string()),
     };
-    // If the pipe is closed, the report has no reader.
+    // If this fails, the report has no reader.
     let _ = send(&mut report, &message);
     FAILED_EXIT_CODE
 }
@@ -60,7 +60,7 @@ fn enter_sandbox(
 ) -> Result<std::convert::Infallible, SandboxError> {
     let order = read_order(order)?;
     let entrance = entrance(&order)?;
-    let socket = entrance.iter().map(|it| it.socket.as_raw_fd());
+    let socket = entrance.iter().map(|entrance| entrance.socket.as_raw_fd());
     let own = socket.chain([report.as_raw_fd()]);
     close_all_but(
         &order
@@ -76,7 +76,7 @@ fn enter_sandbox(
         .ok_or(SandboxError::Start("no program is named"))?;
     let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
     let restricted = restrict(&order, entrance.as_ref())?;
-    be_watched(&order, report, restricted.socket_table.as_ref())?;
+    start_trace(&order, report, restricted.socket_table.as_ref())?;
     send(report, &LauncherMessage::Ready(restricted.report))
         .map_err(SandboxError::step("reporting"))?;
     #[expect(
@@ -95,20 +95,20 @@ fn enter_sandbox(
     Err(SandboxError::Exec { program, error })
 }
 
-/// Starts the trace for the reader of the report. It is the last step, so that the launcher's own
+/// Starts the trace for the reader of the report. This is the last step, so that the launcher's own
 /// changes are not traced.
 #[cfg(target_os = "linux")]
-fn be_watched(
+fn start_trace(
     order: &Order,
     report: &mut UnixStream,
     socket_table: Option<&OwnedFd>,
 ) -> Result<(), SandboxError> {
-    let guarded = socket_table.map(|_| WatchScope::Connections);
-    let Some(scope) = order.scope().or(guarded) else {
+    let guard_scope = socket_table.map(|_| WatchScope::Connections);
+    let Some(scope) = order.scope().or(guard_scope) else {
         return Ok(());
     };
-    let begun = crate::trace::begin(scope);
-    match (&begun, socket_table) {
+    let trace = crate::trace::begin(scope);
+    match (&trace, socket_table) {
         (Ok(_), Some(table)) => {
             send_with_descriptor(report, &LauncherMessage::SocketTable, table)
                 .map_err(SandboxError::step("reporting"))?;
@@ -116,19 +116,19 @@ fn be_watched(
         (Err(_), Some(_)) => crate::base::seccomp::refuse_unix_sockets()?,
         (_, None) => {}
     }
-    let said = match &begun {
+    let sent_result = match &trace {
         Ok(listener) => send_with_descriptor(report, &LauncherMessage::Watched, listener),
         Err(error) => send(report, &LauncherMessage::Unwatched(error.to_string())),
     };
-    said.map_err(SandboxError::step("reporting"))?;
-    if begun.is_ok() {
+    sent_result.map_err(SandboxError::step("reporting"))?;
+    if trace.is_ok() {
         crate::trace::wait_to_be_watched(scope);
     }
     Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn be_watched(order: &Order, _: &mut UnixStream, _: Option<&OwnedFd>) -> Result<(), SandboxError> {
+fn start_trace(order: &Order, _: &mut UnixStream, _: Option<&OwnedFd>) -> Result<(), SandboxError> {
     if order.trace {
         return Err(SandboxError::lacks("Linux"));
     }
@@ -143,12 +143,12 @@ fn restrict(order: &Order, entrance: Option<&NetworkEntrance>) -> Result<Restric
 /// Returns the descriptor for entering a shared network, which the program does not inherit.
 #[cfg(target_os = "linux")]
 fn entrance(order: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
-    let Some((part, number)) = order.network else {
+    let Some((role, number)) = order.network else {
         return Ok(None);
     };
     let socket = agent_bash_notify::inherited(number)
         .map_err(SandboxError::step("taking over the network's socket"))?;
-    Ok(Some(NetworkEntrance { part, socket }))
+    Ok(Some(NetworkEntrance { role, socket }))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -162,7 +162,7 @@ fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Restricted, Sandbo
 }
 
 /// Closes all other descriptors: a leaked one could be used to leave the sandbox.
-fn close_all_but(kept: &[i32]) {
+fn close_all_but(needed: &[i32]) {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return;
     };
@@ -172,7 +172,7 @@ fn close_all_but(kept: &[i32]) {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect();
     for number in open {
-        if number > 2 && !kept.contains(&number) {
+        if number > 2 && !needed.contains(&number) {
             let _ = nix::unistd::close(number);
         }
     }
@@ -180,7 +180,7 @@ fn close_all_but(kept: &[i32]) {
 
 fn read_order(mut file: File) -> Result<Order, SandboxError> {
     let mut text = Vec::new();
-    // The writer's offset is shared.
+    // The file offset is shared with the writer, so it is at the end of the file.
     file.rewind()
         .map_err(SandboxError::step("reading the order"))?;
     file.read_to_end(&mut text)
@@ -223,7 +223,7 @@ fn line(message: &LauncherMessage) -> std::io::Result<Vec<u8>> {
 
 /// Returns the inherited descriptor with this number, so that the program does not inherit it.
 #[cfg(target_os = "linux")]
-fn taken_over(number: &OsStr) -> Option<OwnedFd> {
+fn take_over_descriptor(number: &OsStr) -> Option<OwnedFd> {
     let number: i32 = number.to_str()?.parse().ok().filter(|fd| *fd > 2)?;
     let owned = agent_bash_notify::inherited(number).ok()?;
     nix::unistd::close(number).ok()?;
@@ -231,6 +231,6 @@ fn taken_over(number: &OsStr) -> Option<OwnedFd> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn taken_over(_: &OsStr) -> Option<OwnedFd> {
+fn take_over_descriptor(_: &OsStr) -> Option<OwnedFd> {
     None
 }

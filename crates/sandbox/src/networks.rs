@@ -3,9 +3,9 @@
 //!
 //! A message that is never received keeps a network alive. The first sandbox creates the network
 //! and sends descriptors of its namespaces into a socket pair. Each later sandbox peeks at the
-//! message and so receives its own descriptors. No process is needed that keeps the network alive
-//! and could be attacked. A network ends when its host has closed its side and the last process in
-//! the network has ended.
+//! message and so receives its own descriptors. So no process, which could be attacked, is needed
+//! to keep the network alive. A network ends when its host has closed its side and the last process
+//! in the network has ended.
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use rustix::net::{RecvFlags, recv};
@@ -16,20 +16,22 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The networks of one host. They end with this value and the last process in them.
+/// The networks of one host. A network ends when this value is dropped and the last process in the
+/// network has ended.
 #[derive(Debug, Default)]
 pub struct Networks {
     /// The socket ends at which later sandboxes peek.
-    all: Mutex<Vec<(NetworkPower, UnixStream)>>,
+    all: Mutex<Vec<(NetworkPermissions, UnixStream)>>,
 }
 
-/// The permissions of a sandbox. A sandbox with fewer permissions must not reach servers of one
-/// with more, which could act for it.
+/// The permissions of a sandbox. A sandbox with fewer permissions must not reach servers of a
+/// sandbox with more permissions, which could act for it.
 #[derive(Debug, PartialEq, Eq)]
-struct NetworkPower {
+struct NetworkPermissions {
     level: Level,
     writable: Vec<PathBuf>,
-    /// A server could read what is hidden from its client, or pass descriptors of it.
+    /// Hidden paths. A server could read files that are hidden from its client, or pass descriptors
+    /// of such files.
     hidden: Vec<PathBuf>,
     devices: Vec<PathBuf>,
 }
@@ -48,14 +50,14 @@ pub enum NetworkRole {
 #[derive(Debug)]
 pub struct NetworkEntrance {
     /// The role of the sandbox.
-    pub part: NetworkRole,
+    pub role: NetworkRole,
     /// The socket for the descriptors. No other process may hold it: closing it shows the others
     /// that the network will not be created.
     pub socket: OwnedFd,
 }
 
 impl Networks {
-    /// Returns the access to the network for a plan; `None` if it shares none.
+    /// Returns the access to the network for a plan; `None` if the plan shares no network.
     ///
     /// # Errors
     /// No descriptors are available.
@@ -63,7 +65,7 @@ impl Networks {
         if (plan.network, plan.tier) != (Network::Loopback, Tier::Full) {
             return Ok(None);
         }
-        let power = NetworkPower {
+        let permissions = NetworkPermissions {
             level: plan.level,
             writable: plan.writable.clone(),
             hidden: plan.hidden.clone(),
@@ -71,16 +73,16 @@ impl Networks {
         };
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, members)| !is_lost(members));
-        if let Some((_, members)) = all.iter().find(|(other, _)| *other == power) {
+        if let Some((_, members)) = all.iter().find(|(other, _)| *other == permissions) {
             return Ok(Some(NetworkEntrance {
-                part: NetworkRole::Join,
+                role: NetworkRole::Join,
                 socket: members.try_clone()?.into(),
             }));
         }
         let (members, maker) = UnixStream::pair()?;
-        all.push((power, members));
+        all.push((permissions, members));
         Ok(Some(NetworkEntrance {
-            part: NetworkRole::Make,
+            role: NetworkRole::Make,
             socket: maker.into(),
         }))
     }
@@ -118,9 +120,9 @@ mod tests {
     fn sandboxes_share_a_network_only_with_equal_permissions() {
         let networks = Networks::default();
         let first = part(&networks, &plan("/a")).unwrap();
-        assert_eq!(first.part, NetworkRole::Make);
+        assert_eq!(first.role, NetworkRole::Make);
         let again = part(&networks, &plan("/a")).unwrap();
-        assert_eq!(again.part, NetworkRole::Join);
+        assert_eq!(again.role, NetworkRole::Join);
         let reading = Plan {
             level: Level::ReadOnly,
             ..plan("/a")
@@ -134,10 +136,10 @@ mod tests {
             ..plan("/a")
         };
         for other in [plan("/b"), reading, device, hiding] {
-            assert_eq!(part(&networks, &other).unwrap().part, NetworkRole::Make);
+            assert_eq!(part(&networks, &other).unwrap().role, NetworkRole::Make);
         }
         let host = Networks::default();
-        assert_eq!(part(&host, &plan("/a")).unwrap().part, NetworkRole::Make);
+        assert_eq!(part(&host, &plan("/a")).unwrap().role, NetworkRole::Make);
     }
 
     #[test]
@@ -162,7 +164,7 @@ mod tests {
         let networks = Networks::default();
         drop(part(&networks, &plan("/a")));
         assert_eq!(
-            part(&networks, &plan("/a")).unwrap().part,
+            part(&networks, &plan("/a")).unwrap().role,
             NetworkRole::Make
         );
     }

@@ -9,10 +9,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The largest directory that is listed.
+/// Maximum number of names in a directory that is listed.
 const MAX_NAMES: usize = 4096;
 
-/// The listings of a short time, in which changes of the directories do not count.
+/// A cache of directory listings, for a short time during which changes of the directories are
+/// ignored.
 #[derive(Debug, Default)]
 pub(crate) struct PathLookup {
     listings: RefCell<HashMap<PathBuf, Rc<Listing>>>,
@@ -38,7 +39,7 @@ impl PathLookup {
         };
         match &*self.listing(parent) {
             Listing::Missing => false,
-            // File systems may compare other names by their own rules.
+            // File systems compare names that are not ASCII by their own rules.
             Listing::Names(names) => !name.is_ascii() || names.contains(&in_lower_case(name)),
             Listing::Unknown => true,
         }
@@ -46,11 +47,13 @@ impl PathLookup {
 
     /// Returns the canonical form of the existing paths.
     pub(crate) fn existing(&self, paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-        paths.iter().filter_map(|path| self.existing_one(path))
+        paths
+            .iter()
+            .filter_map(|path| self.canonical_if_existing(path))
     }
 
     /// Returns the canonical form of a path that exists.
-    pub(crate) fn existing_one(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn canonical_if_existing(&self, path: &Path) -> Option<PathBuf> {
         self.exists(path)
             .then(|| fs::canonicalize(path).ok())
             .flatten()

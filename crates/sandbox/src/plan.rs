@@ -24,7 +24,7 @@ pub enum WatchScope {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The policy of the sandbox; `None` for none.
+    /// The policy of the sandbox; `None` for no sandbox.
     pub plan: Option<Plan>,
     /// The overlay of a trial; `None` to change files in place.
     pub trial: Option<Overlay>,
@@ -33,13 +33,14 @@ pub struct Order {
     /// Private writable directories of this shell: its temporary directory, and the directory for
     /// reports.
     pub writable: Vec<PathBuf>,
-    /// Environment changes for the program. They must not affect the launcher, which is not
+    /// Environment changes for the program. The changes must not affect the launcher, which is not
     /// restricted yet.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Descriptors that the program inherits in addition to the standard three. All others are
-    /// closed.
+    /// Descriptors that the program inherits in addition to the standard three. All other
+    /// descriptors are closed.
     pub inherited: Vec<i32>,
-    /// The descriptor of a shared network, and the role in it; see [`Networks`](crate::Networks).
+    /// The role in a shared network, and the descriptor for entering the network; see
+    /// [`Networks`](crate::Networks).
     pub network: Option<(NetworkRole, i32)>,
 }
 
@@ -53,8 +54,8 @@ impl Order {
         }
     }
 
-    /// True if the sandbox may use Unix sockets, whose connections the listener makes. The private
-    /// network namespace proves which sockets are the sandbox's own.
+    /// True if the sandbox may use Unix sockets, and the listener makes their connections. The
+    /// private network namespace proves which sockets are the sandbox's own.
     pub fn guards_sockets(&self) -> bool {
         self.plan.as_ref().is_some_and(Plan::has_own_network)
     }

@@ -5,23 +5,24 @@ use agent_bash_core::sandbox::Report;
 use serde::{Deserialize, Serialize};
 
 /// A message of the launcher, a line on its report socket. After `Ready`, the end of the file means
-/// that the program runs; a message means that it does not.
+/// that the program runs; another message means that the program does not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LauncherMessage {
-    /// The order is carried out and the program is about to start. With the report of the sandbox,
-    /// if there is one.
+    /// The order is carried out and the program is about to start. The value is the report of the
+    /// sandbox, if there is one.
     Ready(Option<Report>),
     /// The descriptor of this message lists the Unix sockets of the sandbox's network.
     SocketTable,
-    /// System calls that change files wait for the listener from now on. Its descriptor comes with
-    /// this message. The launcher continues after its next such call was inspected.
+    /// System calls that change files wait for the listener from now on. The listener's descriptor
+    /// comes with this message. The launcher continues after the listener has inspected the
+    /// launcher's next such system call.
     Watched,
     /// The program cannot be traced, for this reason, and is started all the same.
     Unwatched(String),
     /// The program was not started because a trial is not possible, with the reason.
     NoTrial(String),
-    /// The program was not started because this essential means is missing.
+    /// The program was not started because the system lacks this facility.
     Lacks(String),
     /// The program was not started, with the reason.
     Failed(String),

@@ -1,5 +1,5 @@
 //! Resolves settings and facts to the plan of a sandbox. The caller passes facts of the process.
-//! The file system is read, since a plan has canonical paths.
+//! The functions read the file system, because a plan has canonical paths.
 
 mod error;
 mod git;
@@ -23,7 +23,7 @@ pub use workspace::KnownWorkspace;
 
 use crate::path_lookup::PathLookup;
 use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
-use links::LinkCreators;
+use links::UntrustedDirectories;
 use paths::{canonical, existing, in_home, is_too_wide};
 use secrets::SecretSearch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ pub struct WantedSandbox {
     pub devices: Vec<PathBuf>,
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
-    /// Caches that may be written; ignored at [`Level::ReadOnly`]. One that is missing, holds a
+    /// Caches that may be written; ignored at [`Level::ReadOnly`]. A cache that is missing, holds a
     /// secret, or may have been chosen by an earlier call is left out.
     pub caches: Vec<PathBuf>,
 }
@@ -108,7 +108,7 @@ impl HostFacts {
 pub fn workspace(facts: &HostFacts) -> Result<PathBuf, ResolveError> {
     let home = facts.home.as_deref().map(canonical);
     let directory = existing("workspace", &facts.directory)?;
-    workspace::around(&directory, home.as_deref(), &facts.known)
+    workspace::workspace_around(&directory, home.as_deref(), &facts.known)
 }
 
 /// The result of [`resolve`].
@@ -129,19 +129,19 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         return Err(ResolveError::NoLoopback);
     }
     let home = facts.home.as_deref().map(canonical);
-    let mut places = PathPlaces {
+    let mut resolver = PathResolver {
         home: home.clone(),
-        written: LinkCreators {
-            directories: workspace::written_by(&facts.known).cloned().collect(),
+        untrusted: UntrustedDirectories {
+            directories: workspace::paths_written_in(&facts.known).cloned().collect(),
             home: home.as_deref(),
         },
     };
-    let mut root = None;
+    let mut workspace_root = None;
     let mut writable = BTreeSet::new();
-    let mut protected = places.all("protected", &wanted.protected)?;
+    let mut protected = resolver.all("protected", &wanted.protected)?;
     if wanted.level == Level::WorkspaceWrite {
         let workspace = workspace::find(&facts.directory, home.as_deref(), &facts.known)?;
-        places.written.directories.push(workspace.clone());
+        resolver.untrusted.directories.push(workspace.clone());
         protected.extend(
             names::PROTECTED_NAMES
                 .iter()
@@ -151,12 +151,12 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         protected.extend(git.protected.iter().cloned());
         writable.extend(git.writable.iter().cloned());
         writable.insert(workspace.clone());
-        root = Some(workspace);
+        workspace_root = Some(workspace);
         let mut repositories = vec![git];
-        // Collects all of them first, because one may be reached through a link in another.
-        let more = places.all("writable", &wanted.writable)?;
-        places.written.directories.extend(more.iter().cloned());
-        for path in places.trusted("writable", &wanted.writable)? {
+        // Collects all writable paths first, because one may be reached through a link in another.
+        let further = resolver.all("writable", &wanted.writable)?;
+        resolver.untrusted.directories.extend(further);
+        for path in resolver.trusted("writable", &wanted.writable)? {
             let path = existing("writable", &path)?;
             protected.extend(names::PROTECTED_NAMES.iter().map(|name| path.join(name)));
             let git = git::RepositoryPaths::of(&path);
@@ -168,21 +168,21 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
             writable.insert(existing("tmp", Path::new("/tmp"))?);
         }
         protected.extend(facts.settings.iter().map(|path| by_its_name(path)));
-        protected.extend(scan::held_at(&writable));
+        protected.extend(scan::protected_at(&writable));
         let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
         for git in &repositories {
-            protected.extend(git.of_worktrees(is_writable).cloned());
+            protected.extend(git.worktree_paths(is_writable).cloned());
         }
     }
-    let readable = places.trusted("readable", &wanted.readable)?;
+    let readable = resolver.trusted("readable", &wanted.readable)?;
     let secrets = SecretSearch {
-        home: places.home.as_deref(),
+        home: resolver.home.as_deref(),
         directory: &canonical(&facts.directory),
         variables: &facts.env,
         lookup: PathLookup::default(),
     };
     let mut hidden = secrets.all();
-    hidden.extend(places.trusted("hidden", &wanted.hidden)?);
+    hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
     for writable in &writable {
@@ -202,12 +202,12 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     protected.extend(linked);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
-    for path in places.trusted("devices", &wanted.devices)? {
+    for path in resolver.trusted("devices", &wanted.devices)? {
         devices.insert(existing("devices", &path)?);
     }
     let caches = match wanted.level {
         Level::ReadOnly => BTreeSet::new(),
-        Level::WorkspaceWrite => places.caches(&wanted.caches, &hidden),
+        Level::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden),
     };
     let plan = Plan {
         level: wanted.level,
@@ -224,12 +224,12 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     Ok(ResolvedSandbox {
         plan,
-        workspace: root,
+        workspace: workspace_root,
     })
 }
 
-/// Returns the path with its directory resolved, as far as that exists. A link as the last name
-/// stays a link.
+/// Returns the path with its directory resolved, as far as the directory exists. A link as the last
+/// name stays a link.
 #[must_use]
 pub fn by_its_name(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
@@ -238,20 +238,21 @@ pub fn by_its_name(path: &Path) -> PathBuf {
     }
 }
 
-/// The base of relative paths in the settings, and the places where links are not trusted.
-struct PathPlaces<'a> {
+/// Resolves paths of the settings. Contains the home for `~/`, and the directories in which links
+/// are not trusted.
+struct PathResolver<'a> {
     home: Option<PathBuf>,
-    written: LinkCreators<'a>,
+    untrusted: UntrustedDirectories<'a>,
 }
 
-impl PathPlaces<'_> {
+impl PathResolver<'_> {
     /// Returns the paths of a list without links.
     fn all(
         &self,
         list: &'static str,
         paths: &[PathBuf],
     ) -> Result<BTreeSet<PathBuf>, ResolveError> {
-        let one = |path: &PathBuf| Ok(canonical(&self.whole(list, path)?));
+        let one = |path: &PathBuf| Ok(canonical(&self.absolute(list, path)?));
         paths.iter().map(one).collect()
     }
 
@@ -263,14 +264,14 @@ impl PathPlaces<'_> {
         paths: &[PathBuf],
     ) -> Result<BTreeSet<PathBuf>, ResolveError> {
         let one = |path: &PathBuf| {
-            let whole = self.whole(list, path)?;
-            let way = links::follow(&whole).map_err(|error| ResolveError::Unusable {
+            let absolute = self.absolute(list, path)?;
+            let followed = links::follow(&absolute).map_err(|error| ResolveError::Unusable {
                 list,
                 path: path.clone(),
                 error,
             })?;
-            links::check(list, path, &way, &self.written)?;
-            Ok(way.target)
+            links::check(list, path, &followed, &self.untrusted)?;
+            Ok(followed.target)
         };
         paths.iter().map(one).collect()
     }
@@ -282,17 +283,17 @@ impl PathPlaces<'_> {
         let one = |path: &PathBuf| {
             let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
             let path = existing("caches", found.first()?).ok()?;
-            let is_near = |it: &PathBuf| it.starts_with(&path) || path.starts_with(it);
-            let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(is_near);
+            let overlaps = |hidden: &PathBuf| hidden.starts_with(&path) || path.starts_with(hidden);
+            let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
             is_usable.then_some(path)
         };
         paths.iter().filter_map(one).collect()
     }
 
-    fn whole(&self, list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
-        let whole = in_home(path, self.home.as_deref());
-        if whole.is_absolute() {
-            return Ok(whole);
+    fn absolute(&self, list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
+        let absolute = in_home(path, self.home.as_deref());
+        if absolute.is_absolute() {
+            return Ok(absolute);
         }
         Err(ResolveError::NotAbsolute {
             list,

@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 
 /// The promises that the base tier cannot enforce.
-const LACKS_OF_BASE: [Lack; 5] = [
+const BASE_TIER_LACKS: [Lack; 5] = [
     Lack::Protected,
     Lack::Metadata,
     Lack::Stat,
@@ -29,20 +29,20 @@ pub(crate) fn restrict(
         full::enter(order, entrance)?;
         return Ok(Restricted::default());
     };
-    let own = &order.writable;
+    let private_directories = &order.writable;
     rustix::thread::set_no_new_privs(true)
         .map_err(SandboxError::step("giving up new privileges"))?;
     let mut missing = full::enter(order, entrance)?;
     if plan.tier == Tier::Base {
-        missing.extend(LACKS_OF_BASE);
+        missing.extend(BASE_TIER_LACKS);
     }
     capabilities::drop_capabilities()?;
-    let gaps = landlock::restrict(plan, own)?;
+    let gaps = landlock::restrict(plan, private_directories)?;
     let is_guarded = order.guards_sockets() && sockets::can_be_guarded();
     // Without a table, a sandbox has no Unix sockets.
     let socket_table = is_guarded.then(sockets::open_table).and_then(Result::ok);
-    seccomp::restrict(plan, gaps.truncate, socket_table.is_some())?;
-    try_it()?;
+    seccomp::restrict(plan, gaps.ignores_truncation, socket_table.is_some())?;
+    verify_restrictions()?;
     missing.extend(gaps.missing);
     missing.sort_unstable();
     missing.dedup();
@@ -53,8 +53,9 @@ pub(crate) fn restrict(
     })
 }
 
-/// Tries operations that every sandbox forbids and that this process could do before.
-fn try_it() -> Result<(), SandboxError> {
+/// Tries operations that every sandbox forbids, and that this process could do before. Fails if one
+/// succeeds.
+fn verify_restrictions() -> Result<(), SandboxError> {
     let own_name = rustix::fs::open(
         "/proc/self/comm",
         OFlags::WRONLY | OFlags::CLOEXEC,

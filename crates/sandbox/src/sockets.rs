@@ -2,8 +2,8 @@
 //!
 //! No rule of Landlock or seccomp decides about a Unix address that is a path. So every `connect`
 //! of a sandbox waits for this guard, which makes the connection itself: on its own duplicate of
-//! the descriptor, to its own copy of the address. No `connect` ever continues in the kernel, so
-//! neither another thread that rewrites the address nor one that replaces the descriptor matters.
+//! the descriptor, to its own copy of the address. No `connect` ever continues in the kernel, so a
+//! thread that rewrites the address or replaces the descriptor has no effect.
 //!
 //! The sandbox has a private network namespace, and a socket belongs to the namespace of its
 //! creator. A path is opened once, and its inode is looked up among the listening sockets of that
@@ -48,7 +48,8 @@ const STACK_BYTES: usize = 128 * 1024;
 /// `PIDFD_THREAD`: the descriptor is of a thread, whose descriptors may differ from its process's.
 const PIDFD_THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL as u32);
 
-/// False if no process may read the memory and descriptors of another one here.
+/// False if this system forbids every process to read the memory and descriptors of other
+/// processes.
 pub(crate) fn can_be_guarded() -> bool {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     scope.map_or(true, |scope| scope.trim() != "3")
@@ -61,7 +62,7 @@ pub struct SocketGuard {
     inside: SocketTable,
     /// The sockets of this process's network namespace.
     outside: SocketTable,
-    /// One more reference for each connection that is being made.
+    /// Has one more reference for each connection that is being made.
     connections: Arc<()>,
 }
 
@@ -103,7 +104,7 @@ impl SocketGuard {
     }
 
     /// Makes the connection and ends the system call, in another thread: the connection may wait
-    /// for its peer, also if the descriptor does not block now.
+    /// for its peer, even if the descriptor is non-blocking now.
     pub fn answer(&self, listener: &Arc<Listener>, call: &WaitingCall) {
         let (shared, call) = (Arc::clone(listener), *call);
         let made = self.prepare(listener, &call).and_then(|connection| {
@@ -225,9 +226,9 @@ impl Connection {
         }
     }
 
-    /// Ends the connection if the process that listens is in another network namespace. Its
-    /// namespace is unknown if it has ended, while its children have the socket, or if it forbids
-    /// inspection. Then it must be of this user.
+    /// Ends the connection if the process that listens is in another network namespace. The
+    /// namespace of that process is unknown if the process has ended while its children have the
+    /// socket, or if the process forbids inspection. Then the process must belong to this user.
     fn check_peer(&self) -> Result<(), Errno> {
         // The pid is 0 for a process of another pid namespace.
         let peer = getsockopt(&self.socket, PeerCredentials).map_err(|_| Errno::ACCESS)?;

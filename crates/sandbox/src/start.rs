@@ -34,14 +34,15 @@ pub struct LauncherStart {
 }
 
 impl LauncherStart {
-    /// Writes the order for the launcher. Its descriptors are inheritable: no other thread may
-    /// start a process until [`Self::report`] was called.
+    /// Writes the order for the launcher. The descriptors of the returned value are inheritable: no
+    /// other thread may start a process until [`Self::report`] was called.
     pub fn new(order: &Order) -> Result<Self, SandboxError> {
         let mut file = unnamed_file()?;
         let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
-        // Both ends are close-on-exec. A socket, because a message can carry a descriptor.
+        // Both ends are close-on-exec. The report channel is a socket, because its messages can
+        // carry descriptors.
         let (messages, report) = UnixStream::pair()
             .map_err(SandboxError::step::<io::Error>("opening the report socket"))?;
         let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));
@@ -54,7 +55,8 @@ impl LauncherStart {
         })
     }
 
-    /// Returns the `argv[0]` of the launcher. Its program is the one that calls [`crate::init`].
+    /// Returns the `argv[0]` of the launcher. The launcher's program must be one that calls
+    /// [`crate::init`].
     pub fn name() -> &'static OsStr {
         OsStr::new(PROCESS_NAME)
     }
@@ -70,20 +72,20 @@ impl LauncherStart {
         ]
     }
 
-    /// Reads the messages of the launcher. When this returns successfully, the program runs.
+    /// Reads the messages of the launcher. If this function succeeds, the program runs.
     ///
-    /// `patience` is the time limit of each wait for a message.
-    pub fn report(self, patience: Duration) -> Result<StartedProgram, SandboxError> {
+    /// `timeout` is the time limit of each wait for a message.
+    pub fn report(self, timeout: Duration) -> Result<StartedProgram, SandboxError> {
         drop((self.order, self.report));
-        let patience = Timespec {
-            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(patience.subsec_nanos()),
+        let timeout = Timespec {
+            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(timeout.subsec_nanos()),
         };
         let mut parsed_messages = LauncherMessages::default();
         let mut text = Vec::new();
         while read_more(
             &self.messages,
-            &patience,
+            &timeout,
             &mut text,
             &mut parsed_messages.descriptors,
         )
@@ -91,10 +93,10 @@ impl LauncherStart {
         {
             while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = text.drain(..=end).collect();
-                parsed_messages.take(&line, &patience)?;
+                parsed_messages.handle(&line, &timeout)?;
             }
         }
-        parsed_messages.all().ok_or(SandboxError::Silent)
+        parsed_messages.into_started().ok_or(SandboxError::Silent)
     }
 }
 
@@ -103,14 +105,15 @@ impl LauncherStart {
 pub struct StartedProgram {
     /// The report of the sandbox, if there is one.
     pub sandbox: Option<Report>,
-    /// For a traced program: the listener, or why it cannot be traced.
+    /// The listener of a traced program, or the reason why the program cannot be traced; `None` if
+    /// no trace was requested.
     pub watched: Option<Result<OwnedFd, String>>,
     /// The socket table for [`SocketGuard`](crate::SocketGuard). If present, the program may use
     /// Unix sockets, and the listener must guard its connections.
     pub socket_table: Option<OwnedFd>,
 }
 
-/// The messages so far.
+/// The content of the messages received so far.
 #[derive(Debug, Default)]
 struct LauncherMessages {
     /// True if the program is about to start.
@@ -124,9 +127,9 @@ struct LauncherMessages {
 
 impl LauncherMessages {
     /// Handles one line.
-    fn take(&mut self, line: &[u8], patience: &Timespec) -> Result<(), SandboxError> {
+    fn handle(&mut self, line: &[u8], timeout: &Timespec) -> Result<(), SandboxError> {
         let message = serde_json::from_slice(line)
-            .map_err(SandboxError::step("reading what the launcher said"))?;
+            .map_err(SandboxError::step("reading a message of the launcher"))?;
         match message {
             LauncherMessage::Ready(sandbox) => {
                 self.ready = true;
@@ -136,7 +139,7 @@ impl LauncherMessages {
             LauncherMessage::Watched => {
                 let listener = self.descriptor();
                 let listener = listener.and_then(|listener| {
-                    after_first_call(listener, patience)
+                    after_first_call(listener, timeout)
                         .map_err(|error| SandboxError::Unwatched(error.to_string()))
                 })?;
                 self.watched = Some(Ok(listener));
@@ -156,8 +159,8 @@ impl LauncherMessages {
         self.descriptors.pop_front().ok_or_else(missing)
     }
 
-    /// Returns the result if the program runs.
-    fn all(self) -> Option<StartedProgram> {
+    /// Returns the state of the program, if it is about to start.
+    fn into_started(self) -> Option<StartedProgram> {
         self.ready.then_some(StartedProgram {
             sandbox: self.sandbox,
             watched: self.watched,
@@ -168,12 +171,12 @@ impl LauncherMessages {
 
 /// Returns the listener, once it has let the launcher's first traced system call continue.
 #[cfg(target_os = "linux")]
-fn after_first_call(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
+fn after_first_call(listener_fd: OwnedFd, timeout: &Timespec) -> io::Result<OwnedFd> {
     use agent_bash_notify::Listener;
-    let listener = Listener::new(taken.try_clone()?)?;
+    let listener = Listener::new(listener_fd.try_clone()?)?;
     loop {
-        let mut ready = [PollFd::new(&taken, PollFlags::IN)];
-        match poll(&mut ready, Some(patience)) {
+        let mut ready = [PollFd::new(&listener_fd, PollFlags::IN)];
+        match poll(&mut ready, Some(timeout)) {
             Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
             Err(rustix::io::Errno::INTR) => continue,
             other => other?,
@@ -183,7 +186,7 @@ fn after_first_call(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> 
         }
         if let Some(call) = listener.next()? {
             listener.let_continue(&call)?;
-            return Ok(taken);
+            return Ok(listener_fd);
         }
     }
 }
@@ -209,14 +212,14 @@ fn unnamed_file() -> Result<File, SandboxError> {
 /// Reads the bytes that have arrived. Returns false at the end of the file.
 fn read_more(
     socket: &OwnedFd,
-    patience: &Timespec,
+    timeout: &Timespec,
     text: &mut Vec<u8>,
     descriptors: &mut VecDeque<OwnedFd>,
 ) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
         let mut ready = [PollFd::new(socket, PollFlags::IN)];
-        match poll(&mut ready, Some(patience)) {
+        match poll(&mut ready, Some(timeout)) {
             Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
             Err(rustix::io::Errno::INTR) => continue,
             other => other?,
@@ -247,14 +250,14 @@ mod tests {
 
     fn parsed_messages(text: &str) -> Result<Option<StartedProgram>, SandboxError> {
         let mut parsed_messages = LauncherMessages::default();
-        let patience = Timespec {
+        let timeout = Timespec {
             tv_sec: 1,
             tv_nsec: 0,
         };
         for line in text.lines() {
-            parsed_messages.take(line.as_bytes(), &patience)?;
+            parsed_messages.handle(line.as_bytes(), &timeout)?;
         }
-        Ok(parsed_messages.all())
+        Ok(parsed_messages.into_started())
     }
 
     #[test]

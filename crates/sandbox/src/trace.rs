@@ -1,5 +1,5 @@
 //! Traces the file changes of a program: a filter makes each changing system call wait until a
-//! listener in another process has inspected it. It denies nothing.
+//! listener in another process has inspected it. The filter denies nothing.
 
 mod indirect;
 pub mod memory;
@@ -33,8 +33,8 @@ pub fn is_native(table: u32, number: i32) -> bool {
 /// The kernel is too old, or a listener exists already.
 pub fn begin(scope: WatchScope) -> io::Result<OwnedFd> {
     let program = program(scope).ok_or(io::ErrorKind::Unsupported)?;
-    let had = rustix::thread::capabilities(None)?;
-    if !had.effective.contains(CapabilitySet::SYS_ADMIN) {
+    let current = rustix::thread::capabilities(None)?;
+    if !current.effective.contains(CapabilitySet::SYS_ADMIN) {
         rustix::thread::set_no_new_privs(true)?;
     }
     install(&program)
@@ -49,7 +49,7 @@ pub fn is_possible() -> io::Result<()> {
     let begin_watch = || begin(WatchScope::Changes).and_then(Listener::new).map(drop);
     let tried = thread.spawn(begin_watch)?;
     let tried = tried.join();
-    tried.unwrap_or_else(|_| Err(io::Error::other("trying it failed")))
+    tried.unwrap_or_else(|_| Err(io::Error::other("the test of tracing failed")))
 }
 
 /// Makes a traced system call, which returns once the listener has inspected it.
@@ -73,36 +73,37 @@ pub(crate) fn wait_to_be_watched(scope: WatchScope) {
 }
 
 fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
-    let mut rules = indirect::sockets();
+    let mut rules = indirect::socket_rules();
     if scope == WatchScope::Connections {
         rules.retain(|rule| rule.number == libc::SYS_connect);
     }
     if scope == WatchScope::Changes {
         rules.extend(table::all().map(rule));
-        rules.extend(indirect::files());
+        rules.extend(indirect::file_rules());
     }
-    // The arguments are in memory, which a filter cannot read. Programs have alternatives.
+    // The requests of `io_uring` are in memory, which a filter cannot read. Programs fall back to
+    // other system calls.
     let absent = |number| {
-        let answer = FilterAction::Error(libc::ENOSYS);
+        let action = FilterAction::Error(libc::ENOSYS);
         let tests = Vec::new();
-        let cases = vec![RuleCase { tests, answer }];
+        let cases = vec![RuleCase { tests, action }];
         Rule { number, cases }
     };
     rules.push(absent(libc::SYS_io_uring_setup));
-    let elsewhere = OtherArchitectures::Notify(match scope {
+    let other_architectures = OtherArchitectures::Notify(match scope {
         WatchScope::Changes => table::CALLS_32_BIT,
         WatchScope::Sockets => table::SOCKET_CALLS_32_BIT,
-        // The filter of the sandbox refuses them.
+        // The filter of the sandbox refuses 32-bit calls.
         WatchScope::Connections => &[],
     });
-    let program = assemble(AUDIT_ARCH?, &elsewhere, &rules)?;
-    let same = program.into_iter().map(|one| Instruction {
-        code: one.code,
-        jt: one.jt,
-        jf: one.jf,
-        k: one.k,
+    let program = assemble(AUDIT_ARCH?, &other_architectures, &rules)?;
+    let instructions = program.into_iter().map(|instruction| Instruction {
+        code: instruction.code,
+        jt: instruction.jt,
+        jf: instruction.jf,
+        k: instruction.k,
     });
-    Some(same.collect())
+    Some(instructions.collect())
 }
 
 /// Returns the rule: an open waits if it may change the file, every other listed call always waits.
@@ -113,10 +114,10 @@ fn rule(call: &Call) -> Rule {
             tests.push(any_of(argument, CHANGING_FLAGS as u32));
         }
     }
-    let answer = FilterAction::Notify;
+    let action = FilterAction::Notify;
     Rule {
         number: call.number,
-        cases: vec![RuleCase { tests, answer }],
+        cases: vec![RuleCase { tests, action }],
     }
 }
 

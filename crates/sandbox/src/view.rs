@@ -1,6 +1,6 @@
 //! The overlay of a trial for a warm shell. Its supervisor left the host's mount namespace before
-//! it started the shell, and mounts the overlay when a call takes the shell. No process has used
-//! the workspace there before, so nothing in it is stale.
+//! it started the shell, and mounts the overlay when a call takes the shell. No process in that
+//! namespace has used the workspace before, so no process there has files open outside the overlay.
 
 use crate::error::SandboxError;
 use crate::full;
@@ -32,7 +32,7 @@ impl Mounts {
 }
 
 /// Leaves the host's mount namespace, and the user namespace if required. This process must be
-/// single-threaded. Later mounts of the host do not appear here.
+/// single-threaded. Later mounts of the host do not appear in the new namespace.
 ///
 /// # Errors
 /// The system forbids it.
@@ -40,25 +40,25 @@ pub fn leave_host() -> Result<(), SandboxError> {
     full::leave(None, None).map_err(SandboxError::into_no_trial)
 }
 
-/// The mounted overlay. Dropping it unmounts it.
+/// A mounted overlay. Dropping this value unmounts the overlay.
 #[derive(Debug)]
 pub struct View(PathBuf);
 
 impl View {
-    /// Mounts the overlay in this process, which has left the host's namespaces. Private
-    /// directories in `own` that lie in the workspace stay real.
+    /// Mounts the overlay in this process, which has left the host's namespaces. The directories of
+    /// `private_directories` that are in the workspace stay outside the overlay.
     ///
     /// # Errors
     /// [`SandboxError::NoTrial`] with the reason. This process is then unusable.
-    pub fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<Self, SandboxError> {
-        overlay::mount(trial, own)?;
+    pub fn mount(trial: &Overlay, private_directories: &[PathBuf]) -> Result<Self, SandboxError> {
+        overlay::mount(trial, private_directories)?;
         Ok(Self(trial.root.clone()))
     }
 }
 
 impl Drop for View {
     fn drop(&mut self) {
-        // Detach with all mounts in it. No process uses it any more.
+        // Detaches the overlay with all mounts in it; no process uses the overlay any more.
         let _ = unmount(&self.0, UnmountFlags::DETACH);
     }
 }

@@ -131,14 +131,15 @@ fn wheel(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<PathB
     Ok(out.join(name.trim()))
 }
 
-/// The package for npm, and the one with the program, which is an optional dependency of it.
+/// Packs the package for npm, and the package with the program, which is an optional dependency of
+/// the first package.
 fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBuf; 2]> {
     let shell = &tree.shell;
     let sources = tree.root.join("clients/typescript");
     link_packages(tree, &node_packages(target)?)?;
     shell.remove_path(sources.join("dist"))?;
     {
-        let _here = shell.push_dir(&sources);
+        let _in_sources = shell.push_dir(&sources);
         check(&cmd!(shell, "node_modules/.bin/tsc --project tsconfig.json").quiet())?;
     }
     let platform = format!("linux-{}", PROCESSOR[1]);
@@ -186,7 +187,7 @@ pub(super) fn link_packages(tree: &Tree, packages: &Path) -> Result<()> {
     })
 }
 
-/// Copies a program, executable for all.
+/// Copies a program, and makes the copy executable for all users.
 fn copy_program(program: &Path, to: &Path) -> Result<()> {
     if let Some(directory) = to.parent() {
         std::fs::create_dir_all(directory)?;

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Creates the root and documents its contents.
+/// The script that creates the root. It documents the root's contents.
 const CLEAN_ROOT: &str = include_str!("clean_root.sh");
 
 /// Packs `program`, and runs the examples with the installed packages. `python` has mypy,

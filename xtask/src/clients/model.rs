@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A field of [`CALL`] that accepts more than its schema says: a duration may also be a text such
+/// The field of [`CALL`] that accepts more than its schema says: a duration may also be a text such
 /// as `"10m"`.
 const DURATION_FIELD: &str = "timeout";
 
@@ -34,7 +34,7 @@ pub(super) enum Shape {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) doc: String,
-    pub(super) of: Type,
+    pub(super) value_type: Type,
     pub(super) required: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Type {
     /// Exactly this value.
     Literal(Value),
     List(Box<Type>),
-    /// A list of two.
+    /// A list of two values.
     Pair(Box<Type>),
     /// An object with arbitrary keys.
     Map(Box<Type>),
@@ -62,8 +62,8 @@ pub(super) enum Type {
 
 impl Model {
     /// Adds a schema and its definitions. An input type may lack fields that the output type always
-    /// has. If a known name gets a second shape, that type and all that refer to it get their own
-    /// names.
+    /// has. If a known name gets a second shape, the new type and all types that refer to it get
+    /// names with the suffix `Given`.
     pub(super) fn add(&mut self, schema: &Value) -> Result<()> {
         let title = text(schema, "title");
         ensure!(!title.is_empty(), "the schema has no title");
@@ -92,10 +92,10 @@ impl Model {
         }
         for item in self.items.values_mut() {
             match &mut item.shape {
-                Shape::Alias(of) => of.rename(from, to),
+                Shape::Alias(value_type) => value_type.rename(from, to),
                 Shape::Record(fields) => {
                     for field in fields {
-                        field.of.rename(from, to);
+                        field.value_type.rename(from, to);
                     }
                 }
             }
@@ -113,7 +113,7 @@ impl Model {
             .iter_mut()
             .filter(|field| field.name == DURATION_FIELD)
         {
-            field.of = one_of(vec![field.of.clone(), Type::Text]);
+            field.value_type = one_of(vec![field.value_type.clone(), Type::Text]);
         }
         let mut options = fields.clone();
         options.retain(|field| !field.required);
@@ -171,8 +171,8 @@ impl Type {
             Self::Named(name) if name == from => to.clone_into(name),
             Self::List(inner) | Self::Pair(inner) | Self::Map(inner) => inner.rename(from, to),
             Self::OneOf(types) => {
-                for of in types {
-                    of.rename(from, to);
+                for value_type in types {
+                    value_type.rename(from, to);
                 }
             }
             _ => {}
@@ -183,7 +183,7 @@ impl Type {
 /// Returns the suffix that a variant adds to the name of its union: the value of its tag, or its
 /// first required field.
 fn variant_name(fields: &[Field]) -> Result<String> {
-    let tag = fields.iter().find_map(|field| match &field.of {
+    let tag = fields.iter().find_map(|field| match &field.value_type {
         Type::Literal(Value::String(tag)) if field.required => Some(tag),
         _ => None,
     });
@@ -208,7 +208,7 @@ fn fields(owner: &str, schema: &Value) -> Result<Vec<Field>> {
         .map(|(name, schema)| {
             Ok(Field {
                 doc: plain(&text(&schema, "description")),
-                of: read(&schema).with_context(|| format!("{owner}.{name}"))?,
+                value_type: read(&schema).with_context(|| format!("{owner}.{name}"))?,
                 required: required.iter().any(|wanted| *wanted == name),
                 name,
             })
@@ -269,20 +269,20 @@ fn simple(kind: &Value, schema: &Value) -> Result<Type> {
 /// Returns the union of `types`, flat and without repetitions.
 fn one_of(types: Vec<Type>) -> Type {
     let mut flat: Vec<Type> = Vec::new();
-    for of in types {
-        match of {
+    for value_type in types {
+        match value_type {
             Type::OneOf(inner) => flat.extend(inner),
             other => flat.push(other),
         }
     }
     let mut once: Vec<Type> = Vec::new();
-    for of in flat {
-        if !once.contains(&of) {
-            once.push(of);
+    for value_type in flat {
+        if !once.contains(&value_type) {
+            once.push(value_type);
         }
     }
     // `null` comes last.
-    once.sort_by_key(|of| *of == Type::Null);
+    once.sort_by_key(|value_type| *value_type == Type::Null);
     match <[Type; 1]>::try_from(once) {
         Ok([only]) => only,
         Err(several) => Type::OneOf(several),

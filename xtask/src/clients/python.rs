@@ -18,9 +18,9 @@ pub(super) fn module(model: &Model) -> String {
     for (name, item) in &model.items {
         match &item.shape {
             Shape::Record(fields) => text.push_str(&record(name, item, fields)),
-            Shape::Alias(of) => {
-                let (doc, of) = (comment(&item.doc, ""), quoted_type(of));
-                let _ = write!(text, "\n\n{doc}{name} = {of}\n");
+            Shape::Alias(value_type) => {
+                let (doc, value_type) = (comment(&item.doc, ""), quoted_type(value_type));
+                let _ = write!(text, "\n\n{doc}{name} = {value_type}\n");
             }
         }
     }
@@ -54,7 +54,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         let words = format!("_{name}Words");
         let _ = writeln!(text, "{words} = TypedDict(\n    \"{words}\",\n    {{");
         for field in by_keyword {
-            let shown = annotation(&field.of).replace('"', "'");
+            let shown = annotation(&field.value_type).replace('"', "'");
             let _ = writeln!(text, "        \"{}\": \"{shown}\",", field.name);
         }
         let _ = writeln!(text, "    }}{options},\n)");
@@ -75,7 +75,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         let _ = writeln!(body, "    \"\"\"{}\"\"\"", doc.replace('\\', "\\\\"));
     }
     for field in plain {
-        let shown = annotation(&field.of);
+        let shown = annotation(&field.value_type);
         let _ = write!(body, "\n{}", comment(&field.doc, "    "));
         let _ = writeln!(body, "    {}: {shown}", field.name);
     }
@@ -100,18 +100,18 @@ fn comment(doc: &str, indent: &str) -> String {
 }
 
 /// Returns the type as an annotation, which Python never evaluates.
-fn annotation(of: &Type) -> String {
-    write_type(of, &|name| name.to_owned())
+fn annotation(value_type: &Type) -> String {
+    write_type(value_type, &|name| name.to_owned())
 }
 
 /// Returns the type as a value. Names are quoted, because they may be defined later in the file.
-fn quoted_type(of: &Type) -> String {
-    write_type(of, &|name| format!("\"{name}\""))
+fn quoted_type(value_type: &Type) -> String {
+    write_type(value_type, &|name| format!("\"{name}\""))
 }
 
-fn write_type(of: &Type, named: &dyn Fn(&str) -> String) -> String {
-    let inner = |of: &Type| write_type(of, named);
-    match of {
+fn write_type(value_type: &Type, named: &dyn Fn(&str) -> String) -> String {
+    let inner = |value_type: &Type| write_type(value_type, named);
+    match value_type {
         Type::Any => "Any".to_owned(),
         Type::Null => "None".to_owned(),
         Type::Bool => "bool".to_owned(),
@@ -130,8 +130,8 @@ fn write_type(of: &Type, named: &dyn Fn(&str) -> String) -> String {
 fn one_of(types: &[Type], inner: &dyn Fn(&Type) -> String) -> String {
     let mut literals = Vec::new();
     let mut others = Vec::new();
-    for of in types {
-        match of {
+    for value_type in types {
+        match value_type {
             Type::Literal(value) => literals.push(literal(value)),
             Type::Null => {}
             other => others.push(inner(other)),

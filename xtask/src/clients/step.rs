@@ -50,7 +50,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
         }
         (Err(error), _) | (_, Err(error)) if tree.shell.var_os("CI").is_none() => {
             say(&format!(
-                "   left out: what tests the clients cannot be installed: {error:#}"
+                "   left out: the tests of the clients, because their tools cannot be installed: {error:#}"
             ));
             Ok(())
         }

@@ -14,9 +14,9 @@ pub(super) fn module(model: &Model) -> String {
         text.push('\n');
         match &item.shape {
             Shape::Record(fields) => text.push_str(&record(name, item, fields)),
-            Shape::Alias(of) => {
-                let (doc, of) = (comment(&item.doc, ""), shown(of));
-                let _ = writeln!(text, "{doc}export type {name} = {of};");
+            Shape::Alias(value_type) => {
+                let (doc, value_type) = (comment(&item.doc, ""), shown(value_type));
+                let _ = writeln!(text, "{doc}export type {name} = {value_type};");
             }
         }
     }
@@ -38,7 +38,7 @@ fn record(name: &str, item: &Item, fields: &[Field]) -> String {
         };
         let mark = if field.required { "" } else { "?" };
         text.push_str(&comment(&field.doc, "  "));
-        let _ = writeln!(text, "  {name}{mark}: {};", shown(&field.of));
+        let _ = writeln!(text, "  {name}{mark}: {};", shown(&field.value_type));
     }
     text.push_str("}\n");
     text
@@ -51,8 +51,8 @@ fn comment(doc: &str, indent: &str) -> String {
     format!("{indent}/** {} */\n", doc.replace("*/", "* /"))
 }
 
-fn shown(of: &Type) -> String {
-    match of {
+fn shown(value_type: &Type) -> String {
+    match value_type {
         Type::Any => "unknown".to_owned(),
         Type::Null => "null".to_owned(),
         Type::Bool => "boolean".to_owned(),

@@ -67,14 +67,14 @@ struct Verdicts {
     times: Vec<(Duration, usize)>,
 }
 
-/// Checks `commands`, prints a summary, and writes the list of refused ones below `downloads`.
+/// Checks `commands`, prints a summary, and writes the list of refused commands below `downloads`.
 pub(super) fn check_commands(name: &str, commands: &[String], downloads: &Path) -> Result<()> {
     let verdicts = verdicts_on(commands);
     let list = downloads.join(format!("{name}-refused.txt"));
     fs::write(&list, verdicts.list()).context(list.display().to_string())?;
     say(&format!("── {name}: {} commands", commands.len()));
     say(&verdicts.summary(commands));
-    say(&format!("   all of the refused: {}", list.display()));
+    say(&format!("   all refused commands: {}", list.display()));
     Ok(())
 }
 
@@ -114,11 +114,11 @@ impl Verdicts {
     }
 
     fn summary(&self, commands: &[String]) -> String {
-        let usual = RuleSelection::default();
+        let defaults = RuleSelection::default();
         let mut text = String::new();
         for rule in rules() {
             if let Some(refused) = self.refused.get(rule.id) {
-                let on = if usual.includes(rule) { "on" } else { "off" };
+                let on = if defaults.includes(rule) { "on" } else { "off" };
                 let (id, group, count) = (rule.id, rule.group, refused.len());
                 let _ = writeln!(
                     text,

@@ -12,8 +12,8 @@ const APT_DIRECTORY: &str = "/etc/apt";
 /// Downloads the sources below `downloads`, once.
 ///
 /// # Errors
-/// There is no apt, or it cannot download them.
-pub(super) fn of_bash(downloads: &Path) -> Result<PathBuf> {
+/// The machine has no apt, or apt cannot download the sources.
+pub(super) fn download_bash(downloads: &Path) -> Result<PathBuf> {
     let directory = downloads.join("bash");
     made_once(&directory, |directory| {
         fetch(directory).with_context(|| {
@@ -32,14 +32,15 @@ fn fetch(directory: &Path) -> Result<()> {
         fs::write(directory.join("sources.list.d").join(name), text)?;
     }
     // A private apt configuration: the machine's own apt is not changed.
-    let here = |option: &str, path: &str| format!("{option}={}", directory.join(path).display());
+    let private_path =
+        |option: &str, path: &str| format!("{option}={}", directory.join(path).display());
     let options = [
         "--option",
         "Dir::Etc::sourcelist=/dev/null",
         "--option",
-        &here("Dir::Etc::sourceparts", "sources.list.d"),
+        &private_path("Dir::Etc::sourceparts", "sources.list.d"),
         "--option",
-        &here("Dir::State::lists", "lists"),
+        &private_path("Dir::State::lists", "lists"),
         "--option",
         "Acquire::Retries=1",
         "--quiet=2",
@@ -80,15 +81,15 @@ fn source_lists(apt: &Path) -> Result<Vec<(String, String)>> {
             Err(error) => return Err(error).context(file.display().to_string()),
         };
         if let Some(name) = file.file_name().and_then(|name| name.to_str()) {
-            lists.push((name.to_owned(), of_sources(&text)));
+            lists.push((name.to_owned(), to_source_list(&text)));
         }
     }
     Ok(lists)
 }
 
-/// Converts one list. In both of apt's formats, a word says whether binaries or sources are
-/// offered.
-fn of_sources(list: &str) -> String {
+/// Converts one list. In both of apt's formats, a word states whether the list is of binaries or of
+/// sources.
+fn to_source_list(list: &str) -> String {
     let lines = list.lines().map(|line| {
         if let Some(rest) = line.strip_prefix("deb ") {
             format!("deb-src {rest}\n")
@@ -121,7 +122,7 @@ mod tests {
                 "deb-src http://h/debian stable main\n",
             ),
         ] {
-            assert_eq!(of_sources(list), want);
+            assert_eq!(to_source_list(list), want);
         }
     }
 }

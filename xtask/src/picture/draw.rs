@@ -4,7 +4,7 @@
 use super::{COLUMNS, ROWS};
 use std::fmt::Write as _;
 
-/// Size of a cell, in the SVG's units.
+/// Width and height of a cell, in the SVG's units.
 const CELL: (f32, f32) = (8.0, 17.0);
 
 /// The margin around the screen; the title is above the screen.
@@ -14,7 +14,7 @@ const TITLE: f32 = 30.0;
 /// The seconds that each screen is shown.
 const SECONDS_PER_SCREEN: usize = 6;
 
-/// Colours of a page: the background, the text, the title, and the sixteen of a terminal.
+/// Colours of a page: the background, the text, the title, and the sixteen colours of a terminal.
 pub(super) struct Colours {
     background: &'static str,
     text: &'static str,
@@ -83,10 +83,10 @@ pub(super) fn svg(screens: &[(&str, String)], colours: &Colours) -> String {
 
 /// Shows one screen after another; only the first for a reader who prefers reduced motion.
 fn animation(screens: usize) -> String {
-    let whole = screens * SECONDS_PER_SCREEN;
+    let cycle_seconds = screens * SECONDS_PER_SCREEN;
     let share = 100 / screens;
     let mut css = format!(
-        ".s {{ opacity: 0; animation: s {whole}s step-end infinite }}\n\
+        ".s {{ opacity: 0; animation: s {cycle_seconds}s step-end infinite }}\n\
          @keyframes s {{ 0% {{ opacity: 1 }} {share}% {{ opacity: 0 }} }}\n"
     );
     for at in 0..screens {
@@ -107,7 +107,7 @@ fn animation(screens: usize) -> String {
 struct CellStyle {
     classes: String,
     fill: Option<String>,
-    behind: Option<String>,
+    background: Option<String>,
 }
 
 fn draw(out: &mut String, screen: &str, colours: &Colours) {
@@ -159,11 +159,11 @@ fn draw_run(
     let x = MARGIN + f32::from(column) * CELL.0;
     let y = TITLE + f32::from(row) * CELL.1;
     let width = f32::from(cells) * CELL.0;
-    if let Some(behind) = &cell_style.behind {
+    if let Some(background) = &cell_style.background {
         put(
             out,
             format_args!(
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" {behind}/>\n",
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" {background}/>\n",
                 CELL.1
             ),
         );
@@ -204,9 +204,9 @@ fn width_of(char: char) -> usize {
 }
 
 fn cell_style(cell: &vt100::Cell, colours: &Colours) -> CellStyle {
-    let (mut text, mut behind) = (cell.fgcolor(), cell.bgcolor());
+    let (mut text, mut background) = (cell.fgcolor(), cell.bgcolor());
     if cell.inverse() {
-        std::mem::swap(&mut text, &mut behind);
+        std::mem::swap(&mut text, &mut background);
     }
     let mut classes = Vec::new();
     let flags = [
@@ -218,7 +218,7 @@ fn cell_style(cell: &vt100::Cell, colours: &Colours) -> CellStyle {
     classes.extend(
         flags
             .into_iter()
-            .filter(|(is, _)| *is)
+            .filter(|(is_set, _)| *is_set)
             .map(|(_, class)| class.to_owned()),
     );
     let fill = match text {
@@ -230,24 +230,24 @@ fn cell_style(cell: &vt100::Cell, colours: &Colours) -> CellStyle {
             classes.push(format!("c{at}"));
             None
         }
-        other => Some(format!("style=\"fill:{}\"", exact(other))),
+        other => Some(format!("style=\"fill:{}\"", fixed_colour(other))),
     };
-    let behind = match behind {
+    let background = match background {
         vt100::Color::Default if cell.inverse() => Some(format!("fill=\"{}\"", colours.text)),
         vt100::Color::Default => None,
         vt100::Color::Idx(at @ 0..16) => Some(format!("class=\"c{at}\"")),
-        other => Some(format!("fill=\"{}\"", exact(other))),
+        other => Some(format!("fill=\"{}\"", fixed_colour(other))),
     };
     CellStyle {
         classes: classes.join(" "),
         fill,
-        behind,
+        background,
     }
 }
 
-/// Returns a colour beyond the sixteen, which no theme changes. The cube and the greys are those of
-/// xterm.
-fn exact(colour: vt100::Color) -> String {
+/// Returns a colour that is not one of the sixteen, so that no theme changes it. The cube and the
+/// greys are those of xterm.
+fn fixed_colour(colour: vt100::Color) -> String {
     let (red, green, blue) = match colour {
         vt100::Color::Rgb(red, green, blue) => (red, green, blue),
         vt100::Color::Idx(at @ 232..) => {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::time::Duration;
 
-/// Creates the project.
+/// The script that creates the project.
 const PROJECT: &str = r#"
 mkdir -p ~/shop/src ~/shop/legacy && cd ~/shop
 printf 'all:\n\t@echo "  compiling src/cart.c"; sleep 0.4; echo "  compiling src/main.c"; sleep 0.3\n\t@printf "\\033[32m14 tests passed\\033[0m, 0 failed\\n"\n' > Makefile
@@ -70,7 +70,7 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.hides("esc back")?;
 
     tmux.enters("vim README.md")?;
-    // The last line may be drawn after the first ones; the key must come after the whole screen.
+    // The last line may be drawn after the first lines; the key must come after the whole screen.
     tmux.shows("\"README.md\" 5L")?;
     tmux.press(&["G"])?;
     tmux.shows("All")?;
@@ -84,7 +84,7 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
 }
 
 /// Writes the current screen of the terminal into a file.
-fn save_screen(directory: &Path, tmux: &Tmux<'_>, at: usize) -> Result<()> {
-    let path = directory.join(SCREENS[at].file);
+fn save_screen(directory: &Path, tmux: &Tmux<'_>, index: usize) -> Result<()> {
+    let path = directory.join(SCREENS[index].file);
     std::fs::write(&path, tmux.coloured()?).with_context(|| format!("writing {}", path.display()))
 }

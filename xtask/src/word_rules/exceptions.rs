@@ -2,7 +2,8 @@
 
 use super::Offence;
 
-/// One exemption. Excuses the offences of one rule in one file whose excerpt contains `excerpt`.
+/// One exemption. It excuses the offences of one rule in one file, if the offence's excerpt
+/// contains `excerpt`.
 pub(crate) struct Exception {
     pub(crate) rule: &'static str,
     pub(crate) path: &'static str,
@@ -25,7 +26,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// Files that are not checked, or are generated from others that are.
+/// Files that are not checked. Generated files are made from files that are checked.
 const EXEMPT_FILES: &[(&str, &str)] = &[
     (
         "xtask/src/word_rules",

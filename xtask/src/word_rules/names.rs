@@ -22,7 +22,7 @@ pub(crate) fn file_name(path: &str) -> Option<String> {
 }
 
 /// Returns the words of a name, in lower case: `WhoIs` and `who_is` have two.
-pub(crate) fn parts(name: &str) -> Vec<String> {
+pub(crate) fn words_of(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
     for c in name.trim_start_matches("r#").chars() {
@@ -87,7 +87,7 @@ pub(crate) fn constants(text: &str) -> Vec<(Name<'_>, &str)> {
     let tokens = rust_tokens::without_tests(&tokens);
     let mut constants = Vec::new();
     for (at, window) in tokens.windows(4).enumerate() {
-        // Behind a bracket or a comma, `const` is a parameter.
+        // After a bracket or a comma, `const` is a parameter.
         let is_parameter = at
             .checked_sub(1)
             .is_some_and(|before| tokens[before].is("<") || tokens[before].is(","));
@@ -130,8 +130,8 @@ fn body(tokens: &[Token<'_>], from: usize) -> Option<usize> {
     }
 }
 
-/// True behind `pub`, `pub(crate)` and the like, with `async`, `const`, `unsafe` and `extern "C"`
-/// between.
+/// True if `before` ends with `pub`, `pub(crate)` or the like, apart from `async`, `const`,
+/// `unsafe` and `extern "C"`.
 fn is_public(before: &[Token<'_>]) -> bool {
     let mut before = before.iter().rev().peekable();
     while before
@@ -172,15 +172,15 @@ fn variants<'t>(inside: &[Token<'t>], names: &mut Vec<Name<'t>>) {
     }
 }
 
-/// Splits at commas, and drops attributes and visibility.
+/// Splits the tokens inside an item at commas, and drops attributes and visibility.
 fn members<'a, 't>(inside: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
     let mut members = Vec::new();
     let (mut start, mut at, mut angles) = (0, 0, 0_usize);
     while let Some(token) = inside.get(at) {
         if at == start {
-            let behind =
+            let member_start =
                 rust_tokens::attribute_end(inside, at).or_else(|| visibility_end(inside, at));
-            if let Some(end) = behind {
+            if let Some(end) = member_start {
                 (start, at) = (end, end);
                 continue;
             }
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn parts_splits_at_underscores_and_capitals() {
-        assert_eq!(parts("who_is"), ["who", "is"]);
-        assert_eq!(parts("NobodysJob"), ["nobodys", "job"]);
-        assert_eq!(parts("LEFT"), ["left"]);
-        assert_eq!(parts("r#type"), ["type"]);
+        assert_eq!(words_of("who_is"), ["who", "is"]);
+        assert_eq!(words_of("NobodysJob"), ["nobodys", "job"]);
+        assert_eq!(words_of("LEFT"), ["left"]);
+        assert_eq!(words_of("r#type"), ["type"]);
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// A text without line breaks.
 pub(crate) struct Piece {
-    /// As written.
+    /// The text as written.
     text: String,
     /// The text with `.` for each character of its code spans; as long as the text.
     pub(crate) words: String,
@@ -60,19 +60,19 @@ impl Piece {
             .rev()
             .nth(CONTEXT_WORDS)
             .map_or(0, |at| at + 1);
-        let behind = blanks(&self.text[range.end..]);
-        let to = behind
+        let after = blanks(&self.text[range.end..]);
+        let to = after
             .get(CONTEXT_WORDS)
             .map_or(self.text.len(), |at| range.end + at);
         format!("\"{}\"", &self.text[from..to])
     }
 }
 
-/// Returns the sentences of a file; none for other kinds of files.
+/// Returns the sentences of a file. Empty for kinds of files that this module does not know.
 pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     let mut pieces = match ending {
-        "rs" => of_rust(text),
+        "rs" => rust_pieces(text),
         "md" => paragraphs(text, |_| true),
         "py" | "ts" | "js" | "mjs" | "toml" => paragraphs(text, |_| true),
         "sh" | "bash" | "bashrc" | "c" => {
@@ -88,7 +88,7 @@ pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
 
 /// Returns the comments of Rust, with adjacent ones joined, and the string literals with a blank in
 /// them.
-fn of_rust(text: &str) -> Vec<Piece> {
+fn rust_pieces(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut last: Option<(&str, usize)> = None;
     let mut in_fence = false;

@@ -2,7 +2,7 @@ use super::*;
 
 /// Returns the rules that a text breaks, with their lines.
 fn broken(path: &str, text: &str) -> Vec<(&'static str, usize)> {
-    let rules = Rules::compile().unwrap();
+    let rules = CompiledRules::compile().unwrap();
     let offences = rules.offences_in(path, text).into_iter();
     offences
         .map(|offence| (offence.rule, offence.line))
@@ -231,7 +231,7 @@ fn an_exception_excuses_one_rule_in_one_file() {
         excerpt: "`Session`",
         reason: "a promised name",
     };
-    let rules = Rules::compile().unwrap();
+    let rules = CompiledRules::compile().unwrap();
     let found = |path, text| rules.offences_in(path, text).remove(0);
     assert!(exception.excuses(&found("crates/a/src/a.rs", "struct Session;")));
     assert!(!exception.excuses(&found("crates/a/src/b.rs", "struct Session;")));

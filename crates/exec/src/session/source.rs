@@ -144,7 +144,7 @@ impl Source for SessionSource<'_> {
         if std::mem::take(&mut self.output_first) {
             return tokio::select! {
                 biased;
-                _ = self.alarm.at(self.next_check) => SessionEvent::Check,
+                _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
                 () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
                 ready = self.streams.ready() => SessionEvent::Output(ready),
                 reported = self.channel.more() => SessionEvent::Reported(reported),
@@ -153,7 +153,7 @@ impl Source for SessionSource<'_> {
         tokio::select! {
             biased;
             reported = self.channel.more() => SessionEvent::Reported(reported),
-            _ = self.alarm.at(self.next_check) => SessionEvent::Check,
+            _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
             () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }

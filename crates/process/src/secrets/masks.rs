@@ -80,41 +80,41 @@ impl Masks {
         if self.filter.by_value {
             key_text::find(text, &mut found);
         }
-        let (mut words, mut before) = (Words::new(text), PrecedingWords::default());
+        let (mut words, mut preceding) = (Words::new(text), PrecedingWords::default());
         let mut last = None;
         while let Some(word) = words.next() {
             if word.ends_command {
                 let is_piped = text[word.gap.clone()].trim_matches([' ', '\'', '"']) == "|";
-                before.command_ended(is_piped, last.take());
+                preceding.command_ended(is_piped, last.take());
             }
             last = Some(word.range.clone());
-            let announced = before
+            let announced = preceding
                 .take_announced(text, &word)
                 .filter(|_| self.filter.by_name);
             if let Some(announced) = announced
                 && let Some(secret) = announced.secret(&self.filter, text, &word)
             {
                 found.push(secret);
-                before.after_secret(&announced, &text[word.range]);
+                preceding.after_secret(&announced, &text[word.range]);
                 continue;
             }
             found.extend(self.secret_in_word(text, word.range.clone()));
             if self.filter.by_name {
                 found.extend(options::attached_credential(
-                    before.programs(),
+                    preceding.programs(),
                     text,
                     &word.range,
                 ));
                 found.extend(announced::json_secret(
                     &self.filter,
-                    &before,
+                    &preceding,
                     text,
                     &word.range,
                 ));
             }
-            before.push(text, &word);
+            preceding.push(text, &word);
             if self.filter.by_name {
-                found.extend(before.piped_credential(text));
+                found.extend(preceding.piped_credential(text));
             }
         }
         found

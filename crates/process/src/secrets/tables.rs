@@ -65,8 +65,8 @@ pub(super) const SECRET_NAMES: &[&str] = &[
 /// Names that are removed unless the value is a path: a path to a secret is not a secret.
 pub(super) const DROP_UNLESS_PATH: &[&str] = &["PGPASSFILE", "NETRC"];
 
-/// A name whose last word is one of these holds a path as often as a secret: it is kept if its
-/// value is a path.
+/// A name whose last word is one of these holds a path as often as a secret: the variable is kept
+/// if its value is a path.
 pub(super) const SOMETIMES_PATH_WORDS: &[&str] = &["credential", "credentials", "creds", "pwd"];
 
 /// A variable whose name contains one of these as a whole word holds a secret.

@@ -111,13 +111,13 @@ fn has_assigned_password(value: &[u8]) -> bool {
 /// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    value.len() >= MIN_TOKEN_LENGTH && TOKEN_FORMATS.iter().any(|format| format.is(value))
+    value.len() >= MIN_TOKEN_LENGTH && TOKEN_FORMATS.iter().any(|format| format.matches(value))
         || std::str::from_utf8(value)
             .is_ok_and(|text| has_infix(text) || bot_token(text) == Some(0..text.len()))
 }
 
 impl TokenFormat {
-    fn is(&self, value: &[u8]) -> bool {
+    fn matches(&self, value: &[u8]) -> bool {
         let Some(rest) = value.strip_prefix(self.prefix.as_bytes()) else {
             return false;
         };
@@ -195,7 +195,8 @@ fn has_infix(text: &str) -> bool {
     })
 }
 
-/// Finds `123456789:AA…`; in an address, `bot` precedes it.
+/// Returns the range of a Telegram bot's token, `123456789:AA…`. In an address, `bot` precedes the
+/// token.
 fn bot_token(text: &str) -> Option<Range<usize>> {
     let (digits, mark, length) = TELEGRAM_BOT;
     text.match_indices(mark).find_map(|(at, _)| {
@@ -240,9 +241,9 @@ pub(super) fn signature(text: &str) -> Option<Range<usize>> {
     parts.next().filter(|_| is_address)
 }
 
-/// Returns the range after an address that is the secret.
+/// Returns the range of the secret after one of [`SECRET_ADDRESSES`].
 pub(super) fn secret_after_address(text: &str) -> Option<Range<usize>> {
-    // Fast path: all of them contain `/`, and most texts do not.
+    // Fast path: every secret address contains `/`, and most texts do not.
     if !text.contains('/') {
         return None;
     }

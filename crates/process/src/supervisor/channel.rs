@@ -36,8 +36,8 @@ pub(super) struct Inbox {
 /// The result of receiving.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReceiveOutcome {
-    /// New bytes; check for messages.
-    Some,
+    /// New bytes have arrived; check for messages.
+    Received,
     /// No message has arrived yet.
     Nothing,
     /// The other side has closed.
@@ -52,7 +52,8 @@ impl Inbox {
         }
     }
 
-    /// Receives what is available without waiting. The socket must be non-blocking.
+    /// Receives up to 4 KiB of the available bytes without waiting. The socket must be
+    /// non-blocking.
     pub(super) fn receive(&mut self, socket: impl AsFd) -> io::Result<ReceiveOutcome> {
         let mut buffer = [0u8; 4096];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
@@ -61,7 +62,7 @@ impl Inbox {
         let message = match recvmsg(socket, parts, &mut ancillary, RECEIVE_FLAGS) {
             Ok(message) => message,
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(ReceiveOutcome::Nothing),
-            Err(rustix::io::Errno::INTR) => return Ok(ReceiveOutcome::Some),
+            Err(rustix::io::Errno::INTR) => return Ok(ReceiveOutcome::Received),
             Err(rustix::io::Errno::CONNRESET) => return Ok(ReceiveOutcome::Closed),
             Err(error) => return Err(error.into()),
         };
@@ -74,7 +75,7 @@ impl Inbox {
             return Ok(ReceiveOutcome::Closed);
         }
         self.bytes.extend_from_slice(&buffer[..message.bytes]);
-        Ok(ReceiveOutcome::Some)
+        Ok(ReceiveOutcome::Received)
     }
 
     /// Returns the next complete message with its descriptors; `None` if there is none yet.
@@ -199,7 +200,7 @@ mod tests {
         drop(write);
         let mut inbox = Inbox::new();
         let mut got = Vec::new();
-        while inbox.receive(&b).unwrap() == ReceiveOutcome::Some {
+        while inbox.receive(&b).unwrap() == ReceiveOutcome::Received {
             while let Some((event, fds)) = inbox.next::<Event>().unwrap() {
                 got.push((event, fds));
             }
@@ -235,9 +236,9 @@ mod tests {
         )
         .unwrap();
         let mut inbox = Inbox::new();
-        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Some);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Received);
         assert!(inbox.next::<Event>().unwrap().is_none());
-        while inbox.receive(&b).unwrap() == ReceiveOutcome::Some {}
+        while inbox.receive(&b).unwrap() == ReceiveOutcome::Received {}
         let (event, _) = inbox.next::<Event>().unwrap().unwrap();
         assert_eq!(event, Event::StartFailed { reason });
     }
@@ -248,7 +249,7 @@ mod tests {
         let mut inbox = Inbox::new();
         assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Nothing);
         rustix::io::write(&a, b"\xff\xff\xff\xff\x00").unwrap();
-        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Some);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Received);
         assert!(inbox.next::<Order>().is_err());
         drop(a);
         assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Closed);

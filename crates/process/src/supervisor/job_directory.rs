@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 /// The job's description. Never changes; a directory without it is not a job.
 pub const ENTRY_FILE: &str = "job.json";
 
-/// [`ENTRY_FILE`] before its supervisor has taken over the job.
+/// The name of [`ENTRY_FILE`] until a supervisor has taken over the job.
 pub const NEW_ENTRY_FILE: &str = "job.new";
 
 /// The file with the job's [`JobEnd`]. Absent while the job runs.
 pub const END_FILE: &str = "end.json";
 
-/// [`END_FILE`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
-/// recording the end.
+/// The name of [`END_FILE`] until the job ends. Contains [`END_LENGTH`] spaces, so that a full disk
+/// cannot prevent recording the end.
 pub const NEW_END_FILE: &str = "end.new";
 
 /// Size of [`END_FILE`]: its text, padded with spaces.
@@ -34,7 +34,7 @@ pub const END_LENGTH: usize = 512;
 /// The output of a started job.
 pub const OUTPUT_FILE: &str = "output";
 
-/// The socket of its supervisor.
+/// The socket of the job's supervisor.
 const SOCKET_FILE: &str = "control";
 
 /// The end of a job.
@@ -49,7 +49,8 @@ pub struct JobEnd {
     /// True if processes of the job are still running. If the shell was killed, they may still
     /// write to the output.
     pub has_remaining: bool,
-    /// Size of the output file at that time; 0 for survivors, which use the file of their call.
+    /// Size of the output file when the job ended; 0 for survivors, which use the file of their
+    /// call.
     pub length: u64,
 }
 
@@ -78,7 +79,7 @@ impl JobDirectory {
         Ok(listener)
     }
 
-    /// Returns a short path of the socket, as the address length is limited.
+    /// Returns a path of the socket that is short enough for a socket address.
     pub(super) fn socket(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!(

@@ -26,8 +26,8 @@ pub(super) fn variable() -> (OsString, Option<OsString>) {
 pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
     let named = env
         .get(OsStr::new(SUPERVISOR_VARIABLE))
-        .and_then(|it| it.to_str());
-    let named = named.and_then(|it| it.split_once('.'));
+        .and_then(|value| value.to_str());
+    let named = named.and_then(|value| value.split_once('.'));
     let Some((pid, start)) = named else {
         return false;
     };
@@ -37,15 +37,15 @@ pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
     if !ProcessIdentity::new(pid, start).is_alive() {
         return false;
     }
-    let mut at = rustix::process::getpid().as_raw_pid();
+    let mut current = rustix::process::getpid().as_raw_pid();
     for _ in 0..MAX_ANCESTORS {
-        let Some(process) = ProcessInfo::read(at) else {
+        let Some(process) = ProcessInfo::read(current) else {
             return false;
         };
         if process.parent == pid {
             return true;
         }
-        at = process.parent;
+        current = process.parent;
     }
     false
 }

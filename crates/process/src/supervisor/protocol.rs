@@ -46,9 +46,9 @@ pub(super) enum Order {
     /// `network`. Answer: `Started` without descriptors, or a failure as for `Start`. The script
     /// runs at once.
     StartOnTerminal(TerminalStart),
-    /// Start a shell that runs its own command line at once. Descriptors: the standard ones that it
-    /// inherits, the network entrance if `network`. Answer: `Running`, `NoTrace`, or a failure as
-    /// for `Start`.
+    /// Start a shell that runs its own command line at once. Descriptors: the standard descriptors
+    /// that the shell inherits, the network entrance if `network`. Answer: `Running`, `NoTrace`, or
+    /// a failure as for `Start`.
     StartDirectly(DirectStart),
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later:
     /// `Ended` (if the shell was still alive), and `Empty` or `Stuck`.
@@ -61,7 +61,8 @@ pub(super) enum Order {
     },
     /// List the processes besides the shell that were not adopted. Answer: `Survivors`.
     Survivors,
-    /// Watch those processes until all have ended. Answer, later: `SurvivorsEnded`.
+    /// Watch the processes that `Survivors` lists until all have ended. Answer, later:
+    /// `SurvivorsEnded`.
     WatchSurvivors,
     /// End the watched processes only: SIGTERM, SIGCONT, grace, SIGKILL.
     EndSurvivors {
@@ -73,17 +74,17 @@ pub(super) enum Order {
     /// is set. Answer: `Adopted`, or `AdoptFailed`.
     Adopt(AdoptOptions),
     /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order:
-    /// the read end of its output, the control pipe's write end, and the write end of its stdin if
-    /// it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
+    /// the read end of the job's output, the control pipe's write end, and the write end of the
+    /// job's stdin if it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
     Detach(DetachOptions),
     /// Record the changes of the shell and its descendants in the change set with this directory.
     /// The shell was started with a trace. The shell waits for the first such order before its
-    /// first change, and does not wait for later ones. Answer, if `tell`: `Recording`.
+    /// first change, and does not wait for later ones. Answer, if `wants_answer`: `Recording`.
     Record {
-        /// The set's directory.
+        /// The change set's directory.
         set: OsString,
-        /// Answer when the record has begun.
-        tell: bool,
+        /// True to answer when recording has started.
+        wants_answer: bool,
     },
     /// Stop recording. Answer: `Recorded`.
     StopRecording,
@@ -93,9 +94,9 @@ pub(super) enum Order {
         /// The overlay that the shell gets.
         overlay: Overlay,
     },
-    /// Let the next shell finish, even if the host ends. When the time is over, end the shell and
-    /// the other processes of its process session. Processes in other sessions are not ended, and
-    /// the supervisor does not wait for them. No answer.
+    /// Let the next shell finish, even if the host ends. After `limit_ms`, end the shell and the
+    /// other processes of its process session. Processes in other sessions are not ended, and the
+    /// supervisor does not wait for them. No answer.
     LetFinish {
         /// Milliseconds from now until the end.
         limit_ms: u64,
@@ -131,7 +132,7 @@ pub struct DetachOptions {
     pub limit_ms: u64,
     /// Milliseconds between SIGTERM and SIGKILL at the time limit.
     pub grace_ms: u64,
-    /// Maximum size of its output file in bytes.
+    /// Maximum size of the job's output file in bytes.
     pub quota: u64,
     /// True if the output file ends with the job's completion status.
     pub completion_status: bool,
@@ -151,7 +152,7 @@ pub enum Event {
         reason: String,
     },
     /// A shell waits for its script. Descriptors: script file, control pipe's write end, host ends
-    /// of its report sockets (if any), read ends of its streams.
+    /// of the shell's report sockets (if any), read ends of its streams.
     Started {
         /// Pid and process group of the shell.
         pid: u32,
@@ -159,20 +160,20 @@ pub enum Event {
         script_fd: i32,
         /// Descriptor number of the script's stdin in the shell, if it has one.
         stdin_fd: Option<i32>,
-        /// The report of its sandbox.
+        /// The report on the shell's sandbox.
         sandbox: Option<Report>,
         /// True if the shell's changes are held back.
         held_back: bool,
-        /// The reason why the shell's changes cannot be recorded, if requested.
+        /// The reason why the shell's changes cannot be recorded, if recording was requested.
         unwatched: Option<String>,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
     Running {
         /// Pid of the shell.
         pid: u32,
-        /// The report of its sandbox.
+        /// The report on the shell's sandbox.
         sandbox: Option<Report>,
-        /// The reason why the shell's changes cannot be recorded, if they were to be.
+        /// The reason why the shell's changes cannot be recorded, if recording was requested.
         unwatched: Option<String>,
     },
     /// No shell was started, because its changes cannot be recorded.
@@ -271,7 +272,7 @@ pub(super) enum JobRequest {
     },
     /// List the living processes. Answer: `Survivors`.
     Survivors,
-    /// Get the write end of the job's stdin. Answer: `Stdin` with it, or `NoStdin`.
+    /// Get the write end of the job's stdin. Answer: `Stdin` with this descriptor, or `NoStdin`.
     Stdin,
     /// Close the job's stdin. Answer: `StdinClosed`, or `NoStdin`.
     CloseStdin,
@@ -280,7 +281,8 @@ pub(super) enum JobRequest {
 /// Messages to a later host about a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum JobAnswer {
-    /// The job has ended. Sent once: when it ends, or at once if it has.
+    /// The job has ended. Sent once: when the job ends, or when a host connects to a job that has
+    /// ended.
     Ended {
         /// The ending.
         end: JobEnd,
@@ -323,11 +325,12 @@ pub struct ShellStart {
     /// shell has ended.
     pub output: Vec<StreamId>,
     /// True if the shell gets two sockets to its host, for its status and its exports. In each
-    /// argument, `{status_fd}` and `{exports_fd}` are replaced by their descriptor numbers.
+    /// argument, `{status_fd}` and `{exports_fd}` are replaced by the descriptor numbers of the two
+    /// sockets.
     pub reports: bool,
     /// Resource limits for the shell and its descendants.
     pub limits: Limits,
-    /// The sandbox; `None` for none.
+    /// The sandbox; `None` for a shell that is neither confined nor observed.
     pub sandbox: Option<ShellSandbox>,
     /// The shell's role in a shared network. The sender of the order sets it, and attaches the
     /// descriptor.
@@ -337,13 +340,13 @@ pub struct ShellStart {
 /// How a shell is confined or observed: a sandbox, a trial, both, private mounts, or only a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSandbox {
-    /// The policy of the sandbox; `None` for none.
+    /// The policy of the sandbox; `None` for an unconfined shell.
     pub plan: Option<Plan>,
     /// The overlay that holds the shell's changes back; `None` for no trial.
     pub trial: Option<Overlay>,
     /// True if the shell waits with private mounts, so that an overlay can be mounted when a call
-    /// uses the shell. Its supervisor leaves the host's mounts, and from then on starts only such
-    /// shells. Not possible with a sandbox.
+    /// uses the shell. The supervisor then leaves the host's mount namespace, and from then on
+    /// starts only such shells. Not possible with a sandbox.
     pub private_mounts: bool,
     /// True if the shell is to be traced, so that its changes can be recorded. If that fails, the
     /// shell runs untraced.
@@ -363,8 +366,9 @@ impl ShellStart {
             ..sandbox
         });
         Self {
-            sandbox: sandbox
-                .filter(|it| it.plan.is_some() || it.trial.is_some() || it.private_mounts),
+            sandbox: sandbox.filter(|sandbox| {
+                sandbox.plan.is_some() || sandbox.trial.is_some() || sandbox.private_mounts
+            }),
             ..self.clone()
         }
     }

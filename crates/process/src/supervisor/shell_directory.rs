@@ -32,10 +32,10 @@ pub(super) struct ShellDirectory {
 }
 
 impl ShellDirectory {
-    /// Creates a directory for a shell with this sandbox plan, in `wanted` (`$TMPDIR`) or, if that
-    /// fails, in `/tmp`.
-    pub(super) fn create(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
-        make_temporary(wanted, |parent| Self::create_in(parent, plan))
+    /// Creates a directory for a shell with this sandbox plan, in `tmpdir` (`$TMPDIR`). If the
+    /// creation fails there, creates the directory in `/tmp`.
+    pub(super) fn create(tmpdir: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
+        make_temporary(tmpdir, |parent| Self::create_in(parent, plan))
     }
 
     fn create_in(parent: &Path, plan: Option<&Plan>) -> io::Result<Self> {
@@ -45,14 +45,15 @@ impl ShellDirectory {
         }
         for number in 0..MAX_NAMES {
             let name = format!("{NAME_PREFIX}{}-{number}", std::process::id());
-            if let Some(own) = Self::create_at(parent.join(name))? {
-                return Ok(own);
+            if let Some(directory) = Self::create_at(parent.join(name))? {
+                return Ok(directory);
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Returns `None` if another process has a directory of this name, or removes it right now.
+    /// Creates the directory `path`. `None` if another process has a directory of this name, or is
+    /// removing it.
     fn create_at(path: PathBuf) -> io::Result<Option<Self>> {
         match private().create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
@@ -64,13 +65,13 @@ impl ShellDirectory {
             Err(error) if is_owned_elsewhere(&error) => return Ok(None),
             Err(_) => None,
         };
-        let own = Self {
+        let directory = Self {
             path,
             _lock: held_lock,
         };
-        private().create(own.temporary())?;
-        make_fifo(&own.report())?;
-        Ok(Some(own))
+        private().create(directory.temporary())?;
+        make_fifo(&directory.report())?;
+        Ok(Some(directory))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -118,9 +119,9 @@ fn lock(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Removes the directories of this user's killed supervisors, in `wanted` (`$TMPDIR`) and `/tmp`.
-pub(super) fn sweep_temporary(wanted: &Path) {
-    temporary_parents(wanted).for_each(sweep);
+/// Removes the directories of this user's killed supervisors, in `tmpdir` (`$TMPDIR`) and `/tmp`.
+pub(super) fn sweep_temporary(tmpdir: &Path) {
+    temporary_parents(tmpdir).for_each(sweep);
 }
 
 /// Removes the directories of this user's killed supervisors in `parent`.
@@ -177,14 +178,14 @@ mod tests {
         let file = parent.path().join("file");
         fs::write(&file, "").unwrap();
         // In `/proc`, creating a directory fails as if the parent were missing.
-        for wanted in [&parent.path().join("missing"), &file, Path::new("/proc")] {
+        for tmpdir in [&parent.path().join("missing"), &file, Path::new("/proc")] {
             assert!(
-                ShellDirectory::create_in(wanted, None).is_err(),
-                "{wanted:?}"
+                ShellDirectory::create_in(tmpdir, None).is_err(),
+                "{tmpdir:?}"
             );
-            let own = ShellDirectory::create(wanted, None).unwrap();
+            let directory = ShellDirectory::create(tmpdir, None).unwrap();
             let shared = fs::canonicalize("/tmp").unwrap();
-            assert_eq!(own.parent(), Some(shared), "{wanted:?}");
+            assert_eq!(directory.parent(), Some(shared), "{tmpdir:?}");
         }
     }
 
@@ -201,8 +202,8 @@ mod tests {
             devices: Vec::new(),
             caches: Caches::default(),
         };
-        for wanted in [parent.path(), Path::new("/dev/shm")] {
-            assert!(ShellDirectory::create_in(wanted, Some(&plan)).is_err());
+        for tmpdir in [parent.path(), Path::new("/dev/shm")] {
+            assert!(ShellDirectory::create_in(tmpdir, Some(&plan)).is_err());
         }
         plan.hidden.clear();
         assert!(ShellDirectory::create_in(parent.path(), Some(&plan)).is_ok());

@@ -160,13 +160,13 @@ fn cases() -> Vec<Case> {
         (json!("Survivors"), 0, no_survivors(), NONE),
         // There is no traced shell.
         (
-            json!({"Record": {"set": missing_directory, "tell": false}}),
+            json!({"Record": {"set": missing_directory, "wants_answer": false}}),
             0,
             Value::Null,
             NONE,
         ),
         (
-            json!({"Record": {"set": missing_directory, "tell": true}}),
+            json!({"Record": {"set": missing_directory, "wants_answer": true}}),
             0,
             json!({"Recording":{"lacking":"this shell is not traced"}}),
             NONE,
@@ -184,7 +184,7 @@ fn cases() -> Vec<Case> {
             json!({"HoldBack": {"overlay": {"root": "/", "upper": "/", "work": "/"}}}),
             0,
             json!("NoTrial"),
-            "no shell waits for that",
+            "no shell waits for a trial",
         ),
     ]
 }

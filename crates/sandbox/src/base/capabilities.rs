@@ -1,4 +1,4 @@
-//! Drops capabilities: root keeps those for files and processes of other users, and no capability
+//! Drops capabilities: root keeps the capabilities for files and processes of other users, and none
 //! that affects the machine.
 
 use crate::error::SandboxError;
@@ -23,8 +23,8 @@ pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
     } else {
         CapabilitySet::empty()
     };
-    let had = capabilities(None).map_err(step())?;
-    if had.effective.contains(CapabilitySet::SETPCAP) {
+    let current = capabilities(None).map_err(step())?;
+    if current.effective.contains(CapabilitySet::SETPCAP) {
         for number in 0..u64::BITS {
             let capability = CapabilitySet::from_bits_retain(1 << number);
             if kept.contains(capability) {
@@ -32,19 +32,19 @@ pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
             }
             match remove_capability_from_bounding_set(capability) {
                 Ok(()) => {}
-                // The kernel knows no further capabilities.
+                // The number is beyond the kernel's last capability.
                 Err(rustix::io::Errno::INVAL) => break,
                 Err(error) => return Err(step()(error)),
             }
         }
     }
-    if had.permitted.is_empty() {
+    if current.permitted.is_empty() {
         return Ok(());
     }
     clear_ambient_capability_set().map_err(step())?;
     let sets = CapabilitySets {
-        effective: had.effective & kept,
-        permitted: had.permitted & kept,
+        effective: current.effective & kept,
+        permitted: current.permitted & kept,
         inheritable: CapabilitySet::empty(),
     };
     set_capabilities(None, sets).map_err(step())

@@ -33,7 +33,8 @@ const HARMLESS_DEVICES: [&str; 7] = [
     "/dev/ptmx",
 ];
 
-/// The directory of devices. Nothing else below it may be opened.
+/// The directory of devices. Below it, only [`HARMLESS_DEVICES`] and devices of the plan may be
+/// opened.
 const DEVICE_DIRECTORY: &str = "/dev";
 
 /// The limits of the kernel's Landlock.
@@ -41,13 +42,16 @@ pub(crate) struct LandlockGaps {
     /// Promises that Landlock does not enforce.
     pub(crate) missing: Vec<Lack>,
     /// True if truncating a file does not count as a write.
-    pub(crate) truncate: bool,
+    pub(crate) ignores_truncation: bool,
 }
 
 /// Restricts this thread and its children.
-pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<LandlockGaps, SandboxError> {
+pub(crate) fn restrict(
+    plan: &Plan,
+    private_directories: &[PathBuf],
+) -> Result<LandlockGaps, SandboxError> {
     let refused = SandboxError::step::<io::Error>("restricting files");
-    let status = rules(plan, own)?.restrict_self();
+    let status = rules(plan, private_directories)?.restrict_self();
     let status = status.map_err(|error| refused(io::Error::other(error)))?;
     gaps(&status)
 }
@@ -66,61 +70,61 @@ fn gaps(status: &RestrictionStatus) -> Result<LandlockGaps, SandboxError> {
             .iter()
             .filter_map(|(since, lack)| (abi < *since).then_some(*lack))
             .collect(),
-        truncate: abi < ABI::V3,
+        ignores_truncation: abi < ABI::V3,
     })
 }
 
-fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
-    let created = created(plan).map_err(failed)?;
+fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
+    let created = create_ruleset(plan).map_err(failed)?;
     let mut rules = Rules { created };
     let shared = plan.writable.iter().chain(&plan.caches.writable);
-    let writable = shared.clone().chain(own);
+    let writable = shared.clone().chain(private_directories);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
     rules.reading(&excluded)?;
     for path in shared {
-        rules.allow_without_links(path, written())?;
+        rules.allow_without_links(path, write_access())?;
     }
-    let mounted = plan.caches.mounts.iter().map(|(_, over)| over);
-    for path in own.iter().chain(mounted) {
-        rules.allow(path, written())?;
+    let mounted = plan.caches.mounts.iter().map(|(_, target)| target);
+    for path in private_directories.iter().chain(mounted) {
+        rules.allow(path, write_access())?;
     }
     let devices = HARMLESS_DEVICES.iter().map(Path::new);
     for path in devices.chain(plan.devices.iter().map(PathBuf::as_path)) {
-        rules.allow(path, device())?;
+        rules.allow(path, device_access())?;
     }
     if plan.tier == Tier::Full {
         // The sandbox has a private `/dev/pts`.
-        rules.allow(Path::new("/dev/pts"), device())?;
-        rules.allow(Path::new("/dev/shm"), written())?;
+        rules.allow(Path::new("/dev/pts"), device_access())?;
+        rules.allow(Path::new("/dev/shm"), write_access())?;
     }
     rules.inherited_terminals()?;
     Ok(rules.created)
 }
 
-fn created(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
+fn create_ruleset(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(TESTED_ABI))?
         .scope(Scope::from_all(TESTED_ABI))?;
     match (plan.network, plan.tier) {
-        // This includes inherited sockets. With namespaces there is no peer to connect to, and the
-        // namespace counts attempts.
+        // The rules also apply to inherited sockets. The full tier needs no rules: its network
+        // namespace has no peers, and counts attempts.
         (Network::Off, Tier::Base) => ruleset.handle_access(AccessNet::from_all(TESTED_ABI))?,
         _ => ruleset,
     }
     .create()
 }
 
-fn read() -> BitFlags<AccessFs> {
+fn read_access() -> BitFlags<AccessFs> {
     AccessFs::from_read(TESTED_ABI)
 }
 
-fn written() -> BitFlags<AccessFs> {
+fn write_access() -> BitFlags<AccessFs> {
     AccessFs::from_all(TESTED_ABI)
         & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
 }
 
-fn device() -> BitFlags<AccessFs> {
+fn device_access() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir
         | AccessFs::WriteFile
@@ -134,15 +138,15 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<ExcludedPaths, Sandbox
     let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
     let lookup = PathLookup::default();
     for hidden in &plan.hidden {
-        let there = lookup.existing_one(hidden);
-        let is_there = there.is_some();
-        let hidden = there.unwrap_or_else(|| hidden.clone());
+        let existing = lookup.canonical_if_existing(hidden);
+        let exists = existing.is_some();
+        let hidden = existing.unwrap_or_else(|| hidden.clone());
         let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) else {
             excluded.push(hidden);
             continue;
         };
-        // A writable path can be read as well, so hiding something in it needs a mount.
-        if is_there && plan.tier == Tier::Base {
+        // A writable path can also be read, so only a mount can hide a path below it.
+        if exists && plan.tier == Tier::Base {
             return Err(SandboxError::HiddenInWritable {
                 writable: PathBuf::from(writable),
                 hidden,
@@ -150,7 +154,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<ExcludedPaths, Sandbox
             });
         }
     }
-    Ok(ExcludedPaths::at(excluded))
+    Ok(ExcludedPaths::of(excluded))
 }
 
 struct Rules {
@@ -168,9 +172,9 @@ impl Rules {
         };
         let directory = OFlags::RDONLY | OFlags::DIRECTORY;
         let root = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
-        let mut left: Vec<(OwnedFd, &ExcludedPaths)> =
-            root.into_iter().map(|it| (it, excluded)).collect();
-        while let Some((parent, excluded)) = left.pop() {
+        let mut pending: Vec<(OwnedFd, &ExcludedPaths)> =
+            root.into_iter().map(|root| (root, excluded)).collect();
+        while let Some((parent, excluded)) = pending.pop() {
             // A process that cannot list a directory cannot read its entries through a rule.
             let Ok(entries) = Dir::read_from(&parent) else {
                 continue;
@@ -181,12 +185,13 @@ impl Rules {
                 match excluded.find(name) {
                     ExcludedName::Excluded => {}
                     _ if name == "." || name == ".." || kind == FileType::Symlink => {}
-                    ExcludedName::OnTheWay(inner) => {
-                        left.extend(open(&parent, name, directory).map(|it| (it, inner)));
+                    ExcludedName::ContainsExcluded(inner) => {
+                        pending
+                            .extend(open(&parent, name, directory).map(|inside| (inside, inner)));
                     }
                     ExcludedName::Sibling => {
                         if let Ok(opened) = open(&parent, name, OFlags::PATH) {
-                            self.allow_opened(opened, kind, read())?;
+                            self.allow_opened(opened, kind, read_access())?;
                         }
                     }
                 }
@@ -204,8 +209,8 @@ impl Rules {
         }
     }
 
-    /// Allows a path without following links. The plan has no links, so a link on the way was
-    /// created since then, perhaps by another call.
+    /// Allows a path without following links. The plan has no links, so a link in the path was
+    /// created after the plan, perhaps by another call.
     fn allow_without_links(
         &mut self,
         path: &Path,
@@ -218,11 +223,11 @@ impl Rules {
                 opened = openat(directory, name, flags, Mode::empty());
             }
         }
-        let is_gone = |error| matches!(error, Errno::NOENT);
+        let is_missing = |error| matches!(error, Errno::NOENT);
         match opened {
             Ok(opened) if is_link(&opened) => Err(SandboxError::Replaced(path.to_owned())),
             Ok(opened) => self.allow_opened(opened, FileType::Unknown, access),
-            Err(error) if is_gone(error) => Ok(()),
+            Err(error) if is_missing(error) => Ok(()),
             Err(_) => Err(SandboxError::Replaced(path.to_owned())),
         }
     }
@@ -235,17 +240,21 @@ impl Rules {
             io::stdout().is_terminal(),
             io::stderr().is_terminal(),
         ];
-        for (number, _) in standard.iter().enumerate().filter(|(_, is)| **is) {
+        for (number, _) in standard
+            .iter()
+            .enumerate()
+            .filter(|(_, is_terminal)| **is_terminal)
+        {
             let path = format!("/proc/self/fd/{number}");
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             if let Ok(terminal) = openat(CWD, path, flags, Mode::empty()) {
-                self.allow_opened(terminal, FileType::Unknown, device())?;
+                self.allow_opened(terminal, FileType::Unknown, device_access())?;
             }
         }
         Ok(())
     }
 
-    /// `kind` is the file type, if known.
+    /// Allows access to an opened file. `kind` is its type, or `Unknown`.
     fn allow_opened(
         &mut self,
         opened: OwnedFd,

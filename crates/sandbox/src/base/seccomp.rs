@@ -8,10 +8,20 @@ use agent_bash_core::sandbox::Plan;
 use program::OtherArchitectures;
 use std::io;
 
-/// Filters the system calls of this thread and its children. `shortening`: Landlock does not treat
-/// truncation as a write, so this filter must. `unix`: connections of Unix sockets are guarded.
-pub(crate) fn restrict(plan: &Plan, shortening: bool, unix: bool) -> Result<(), SandboxError> {
-    apply(&rules::rules(plan.network, plan.tier, shortening, unix))
+/// Filters the system calls of this thread and its children. With `refuse_truncation`, the filter
+/// treats truncation as a write, because Landlock does not. With `unix_is_guarded`, Unix sockets
+/// are allowed, because their connections are guarded.
+pub(crate) fn restrict(
+    plan: &Plan,
+    refuse_truncation: bool,
+    unix_is_guarded: bool,
+) -> Result<(), SandboxError> {
+    apply(&rules::rules(
+        plan.network,
+        plan.tier,
+        refuse_truncation,
+        unix_is_guarded,
+    ))
 }
 
 /// Refuses Unix sockets from now on, because their connections cannot be guarded.
@@ -104,8 +114,8 @@ mod tests {
     fn rules_of_every_plan_are_assembled() {
         for network in [Network::Off, Network::Loopback, Network::On] {
             for tier in [Tier::Base, Tier::Full] {
-                for shortening in [false, true] {
-                    let rules = rules::rules(network, tier, shortening, !shortening);
+                for refuse_truncation in [false, true] {
+                    let rules = rules::rules(network, tier, refuse_truncation, !refuse_truncation);
                     assert!(!rules.is_empty());
                     assert!(program::assemble(0, &OtherArchitectures::Absent, &rules).is_some());
                 }

@@ -6,8 +6,7 @@ use std::path::Path;
 
 const PTMX_PATH: &str = "/dev/ptmx";
 
-/// Mounts the private file systems.
-pub(super) fn make_own() -> Result<(), SandboxError> {
+pub(super) fn mount_private_file_systems() -> Result<(), SandboxError> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     let noexec = MountFlags::NOSUID | MountFlags::NOEXEC;
     mount_private("/dev/shm", "tmpfs", plain, c"mode=1777")?;
@@ -27,10 +26,10 @@ pub(super) fn make_own() -> Result<(), SandboxError> {
 }
 
 fn mount_private(
-    at: &'static str,
+    path: &'static str,
     kind: &'static str,
     flags: MountFlags,
     options: &'static std::ffi::CStr,
 ) -> Result<(), SandboxError> {
-    mount(kind, at, kind, flags, options).map_err(SandboxError::step(format!("mounting {at}")))
+    mount(kind, path, kind, flags, options).map_err(SandboxError::step(format!("mounting {path}")))
 }

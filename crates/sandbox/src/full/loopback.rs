@@ -18,8 +18,8 @@ const LOOPBACK_INDEX: i32 = 1;
 /// The lengths of a message header and an interface header.
 const HEADER_BYTES: usize = 16 + 16;
 
-/// Sets the interface up.
-pub(super) fn up() -> Result<(), SandboxError> {
+/// Activates the loopback interface of this process's network namespace.
+pub(super) fn activate() -> Result<(), SandboxError> {
     set_up().map_err(SandboxError::step("setting the loopback interface up"))
 }
 
@@ -28,7 +28,7 @@ fn set_up() -> io::Result<()> {
         AddressFamily::NETLINK,
         SocketType::RAW,
         SocketFlags::CLOEXEC,
-        // NETLINK_ROUTE
+        // `None` selects `NETLINK_ROUTE`.
         None,
     )?;
     let kernel = SocketAddrNetlink::new(0, 0);
@@ -41,6 +41,7 @@ fn set_up() -> io::Result<()> {
 fn message() -> [u8; HEADER_BYTES] {
     let mut message = [0; HEADER_BYTES];
     let mut put = |at: usize, bytes: &[u8]| message[at..at + bytes.len()].copy_from_slice(bytes);
+    // The offsets of fields in `struct nlmsghdr` (16 bytes), then in `struct ifinfomsg`.
     put(0, &(HEADER_BYTES as u32).to_ne_bytes());
     put(4, &RTM_NEWLINK.to_ne_bytes());
     put(6, &(NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());

@@ -1,5 +1,5 @@
 //! Makes mounts read-only, which also protects permissions, times and attributes. Landlock has no
-//! rules for those.
+//! rules for these.
 
 use crate::error::SandboxError;
 use agent_bash_os::mountinfo_path;
@@ -21,21 +21,21 @@ const REPEATED_FLAGS: [(u64, MountFlags); 4] = [
 #[derive(Debug, PartialEq, Eq)]
 struct MountLine {
     id: u64,
-    at: PathBuf,
+    path: PathBuf,
     /// The flags that a remount must repeat.
     flags: MountFlags,
     kind: String,
 }
 
-/// Makes all mounts read-only except those at or below these paths. Returns true if that succeeded
-/// for all of them.
+/// Makes all mounts read-only except those at or below these paths. Returns true if this succeeded
+/// for all these mounts.
 pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     let table = table()?;
     let mut all = true;
-    for mounted in table.split(|byte| *byte == b'\n').filter_map(parsed) {
-        let writable = except.iter().any(|path| mounted.at.starts_with(path));
+    for mounted in table.split(|byte| *byte == b'\n').filter_map(parse_line) {
+        let writable = except.iter().any(|path| mounted.path.starts_with(path));
         if !writable && !may_hang(&mounted.kind) && mounted.is_reachable() {
-            all &= read_only(&mounted.at, mounted.flags).is_ok();
+            all &= read_only(&mounted.path, mounted.flags).is_ok();
         }
     }
     Ok(all)
@@ -48,19 +48,19 @@ pub(crate) fn table() -> Result<Vec<u8>, SandboxError> {
 
 /// Returns a reachable mount below a directory.
 pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
-    let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parsed);
+    let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parse_line);
     let below = mounts.find(|mounted| {
-        mounted.at != directory && mounted.at.starts_with(directory) && mounted.is_reachable()
+        mounted.path != directory && mounted.path.starts_with(directory) && mounted.is_reachable()
     });
-    below.map(|mounted| mounted.at)
+    below.map(|mounted| mounted.path)
 }
 
 impl MountLine {
-    /// True if the path of the mount leads to it. A covered mount is unreachable, and its flags
-    /// differ from those of the path.
+    /// True if the path of the mount leads to this mount. A covered mount is unreachable, and its
+    /// flags differ from those of the path.
     fn is_reachable(&self) -> bool {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-        match statx(CWD, &self.at, flags, StatxFlags::MNT_ID) {
+        match statx(CWD, &self.path, flags, StatxFlags::MNT_ID) {
             // Older kernels do not report the mount id.
             Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => true,
             Ok(stat) => stat.stx_mnt_id == self.id,
@@ -87,7 +87,7 @@ pub(super) fn flags_of(descriptor: impl AsFd) -> rustix::io::Result<MountFlags> 
 }
 
 /// Returns the flags that a remount clears unless it repeats them. A remount without flags for
-/// access times keeps those.
+/// access times leaves the access time settings unchanged.
 fn flags_to_repeat(found: &StatVfs) -> MountFlags {
     let bits = found.f_flag.bits();
     let is_set = |(bit, _): &&(u64, MountFlags)| bits & bit != 0;
@@ -112,11 +112,11 @@ fn may_hang(kind: &str) -> bool {
     REMOTE_FILE_SYSTEMS.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
 }
 
-/// `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`
-fn parsed(line: &[u8]) -> Option<MountLine> {
+/// Parses a line such as `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`.
+fn parse_line(line: &[u8]) -> Option<MountLine> {
     let mut fields = line.split(|byte| *byte == b' ');
     let id = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-    let at = fields.nth(3)?;
+    let path = fields.nth(3)?;
     let options = fields.next()?;
     let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
     let known = [
@@ -131,7 +131,7 @@ fn parsed(line: &[u8]) -> Option<MountLine> {
         .fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag);
     Some(MountLine {
         id,
-        at: mountinfo_path(at),
+        path: mountinfo_path(path),
         flags,
         kind: String::from_utf8_lossy(kind).into_owned(),
     })
@@ -146,12 +146,12 @@ mod tests {
         let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
         let expected = MountLine {
             id: 36,
-            at: "/mnt/two words".into(),
+            path: "/mnt/two words".into(),
             flags: MountFlags::NOSUID | MountFlags::NOEXEC,
             kind: "fuse.x".into(),
         };
-        assert_eq!(parsed(line), Some(expected));
-        assert_eq!(parsed(b""), None);
+        assert_eq!(parse_line(line), Some(expected));
+        assert_eq!(parse_line(b""), None);
         assert!(may_hang("fuse.x") && may_hang("nfs4") && !may_hang("fuseblk"));
     }
 }

@@ -9,31 +9,33 @@ use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;
 use std::io;
 
-/// Enters new namespaces: for mounts, in a sandbox for IPC, for the network unless it is the host's
-/// or shared, and for users if the others need it. A sandbox in a shared network has its own user
-/// namespace, so that it has no power over the others.
+/// Enters new namespaces. `network` is `None` for a trial without a sandbox, which gets only a
+/// mount namespace. A sandbox also gets an IPC namespace, and a network namespace unless its
+/// network is the host's or shared. A process without privileges also needs a user namespace. A
+/// sandbox in a shared network has its own user namespace, so that it has no power over the other
+/// sandboxes.
 pub(super) fn leave(
     network: Option<Network>,
     entrance: Option<&NetworkEntrance>,
 ) -> Result<(), SandboxError> {
-    let users = if are_allowed()? {
+    let users = if may_create_namespaces()? {
         CloneFlags::empty()
     } else {
         CloneFlags::CLONE_NEWUSER
     };
     let mounts = CloneFlags::CLONE_NEWNS | users;
-    let own = mounts | CloneFlags::CLONE_NEWIPC;
+    let sandbox_namespaces = mounts | CloneFlags::CLONE_NEWIPC;
     match (network, entrance) {
         (None, _) => separate(mounts),
-        (Some(Network::On), _) => separate(own),
+        (Some(Network::On), _) => separate(sandbox_namespaces),
         (Some(_), Some(entrance)) => {
             share(entrance, users)?;
-            separate(own)
+            separate(sandbox_namespaces)
         }
         (Some(network), None) => {
-            separate(own | CloneFlags::CLONE_NEWNET)?;
+            separate(sandbox_namespaces | CloneFlags::CLONE_NEWNET)?;
             match network {
-                Network::Loopback => loopback::up(),
+                Network::Loopback => loopback::activate(),
                 _ => Ok(()),
             }
         }
@@ -42,11 +44,11 @@ pub(super) fn leave(
 
 /// Creates the shared network, or enters it.
 fn share(entrance: &NetworkEntrance, users: CloneFlags) -> Result<(), SandboxError> {
-    let NetworkEntrance { part, socket } = entrance;
-    match part {
+    let NetworkEntrance { role, socket } = entrance;
+    match role {
         NetworkRole::Make => {
             separate(users | CloneFlags::CLONE_NEWNET)?;
-            loopback::up()?;
+            loopback::activate()?;
             shared::offer(socket, !users.is_empty())
         }
         NetworkRole::Join => shared::join(socket),
@@ -54,16 +56,16 @@ fn share(entrance: &NetworkEntrance, users: CloneFlags) -> Result<(), SandboxErr
 }
 
 /// True if this process may create namespaces without a user namespace.
-pub(super) fn are_allowed() -> Result<bool, SandboxError> {
-    let had = capabilities(None).map_err(SandboxError::step("reading capabilities"))?;
-    Ok(had.effective.contains(CapabilitySet::SYS_ADMIN))
+pub(super) fn may_create_namespaces() -> Result<bool, SandboxError> {
+    let current = capabilities(None).map_err(SandboxError::step("reading capabilities"))?;
+    Ok(current.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
 /// Creates and enters these namespaces.
-fn separate(wanted: CloneFlags) -> Result<(), SandboxError> {
+fn separate(namespaces: CloneFlags) -> Result<(), SandboxError> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
-    unshare(wanted).map_err(SandboxError::step("making namespaces"))?;
-    if !wanted.contains(CloneFlags::CLONE_NEWUSER) {
+    unshare(namespaces).map_err(SandboxError::step("making namespaces"))?;
+    if !namespaces.contains(CloneFlags::CLONE_NEWUSER) {
         return Ok(());
     }
     let map = || -> io::Result<()> {

@@ -14,19 +14,22 @@ use std::path::{Path, PathBuf};
 /// `f_type` of overlayfs, from linux/magic.h.
 const OVERLAYFS_MAGIC: i64 = 0x794C_7630;
 
-/// Checks whether an overlay is possible, as far as that is known in the host's namespaces. `table`
-/// is the mount table.
+/// Checks whether an overlay is possible, as far as this can be determined in the host's
+/// namespaces. `table` is the mount table.
 pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
-    if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
-        return Err(no(format!(
-            "what it changes would be kept in `{}`, which is within `{}` itself",
+    if let Some(inner) = [upper, work]
+        .into_iter()
+        .find(|directory| directory.starts_with(root))
+    {
+        return Err(no_trial(format!(
+            "the trial's changes would be stored in `{}`, which is within `{}` itself",
             inner.display(),
             root.display()
         )));
     }
     if let Some(below) = mounts::below(root, table) {
-        return Err(no(format!(
+        return Err(no_trial(format!(
             "something is mounted at `{}`, and an overlay of `{}` would not show it",
             below.display(),
             root.display()
@@ -35,13 +38,13 @@ pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     may_copy(&directory(root)?, root)
 }
 
-/// Mounts the overlay in this process's mount namespace. Private directories in `own` that are in
-/// the workspace stay outside the overlay.
-pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError> {
+/// Mounts the overlay in this process's mount namespace. The directories of `private_directories`
+/// that are in the workspace stay outside the overlay.
+pub(crate) fn mount(trial: &Overlay, private_directories: &[PathBuf]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     let lower = directory(root)?;
     let (upper, work) = (directory(upper)?, directory(work)?);
-    let kept: Vec<(&PathBuf, OwnedFd)> = own
+    let real_directories: Vec<(&PathBuf, OwnedFd)> = private_directories
         .iter()
         .filter(|path| path.starts_with(root))
         .map(|path| Ok((path, directory(path)?)))
@@ -49,46 +52,48 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError
     // Descriptors need no escaping and have no length limit.
     let layers = format!(
         "lowerdir={},upperdir={},workdir={},userxattr,volatile",
-        name(&lower),
-        name(&upper),
-        name(&work)
+        proc_path(&lower),
+        proc_path(&upper),
+        proc_path(&work)
     );
-    let layers = CString::new(layers).map_err(|error| no(error.to_string()))?;
+    let layers = CString::new(layers).map_err(|error| no_trial(error.to_string()))?;
     let refuse = |error| refused(root, (&trial.upper, &upper), error);
     let flags = mounts::flags_of(&lower).map_err(refuse)?;
-    rustix::mount::mount("overlay", name(&lower), "overlay", flags, &*layers).map_err(refuse)?;
-    for (path, real) in kept {
-        mount_bind(name(&real), path)
-            .map_err(|error| no(format!("mounting `{}`: {error}", path.display())))?;
+    rustix::mount::mount("overlay", proc_path(&lower), "overlay", flags, &*layers)
+        .map_err(refuse)?;
+    for (path, real) in real_directories {
+        mount_bind(proc_path(&real), path)
+            .map_err(|error| no_trial(format!("mounting `{}`: {error}", path.display())))?;
     }
     Ok(())
 }
 
-fn no(reason: String) -> SandboxError {
+fn no_trial(reason: String) -> SandboxError {
     SandboxError::NoTrial(reason)
 }
 
 fn directory(path: &Path) -> Result<OwnedFd, SandboxError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
-        .map_err(|error| no(format!("opening `{}`: {error}", path.display())))
+        .map_err(|error| no_trial(format!("opening `{}`: {error}", path.display())))
 }
 
-fn name(descriptor: &OwnedFd) -> String {
+fn proc_path(descriptor: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", descriptor.as_raw_fd())
 }
 
-/// In a user namespace only this user exists, so files of other users or groups cannot be copied
-/// up. Only the owner of the workspace itself is checked; checking all files would take long.
+/// Checks that the kernel can copy files of the workspace up. In a user namespace only this user
+/// exists, so files of other users or groups cannot be copied up. Only the owner of the workspace
+/// itself is checked; checking all files would take long.
 fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
-    let stat = fstat(lower).map_err(|error| no(format!("`{}`: {error}", root.display())))?;
+    let stat = fstat(lower).map_err(|error| no_trial(format!("`{}`: {error}", root.display())))?;
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let own = stat.st_uid == user.as_raw() && stat.st_gid == group.as_raw();
-    if own || namespaces::are_allowed()? {
+    let is_owner = stat.st_uid == user.as_raw() && stat.st_gid == group.as_raw();
+    if is_owner || namespaces::may_create_namespaces()? {
         return Ok(());
     }
-    Err(no(format!(
-        "`{}` belongs to user {} and group {}, and without privileges only files of user {user} and group {group} can be changed in one",
+    Err(no_trial(format!(
+        "`{}` belongs to user {} and group {}, and without privileges only files of user {user} and group {group} can be changed in a trial",
         root.display(),
         stat.st_uid,
         stat.st_gid,
@@ -97,7 +102,7 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
 
 /// Returns the advice for a state directory on an overlay: a setting that moves the directory to
 /// another file system.
-fn cure() -> &'static str {
+fn state_directory_advice() -> &'static str {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let memory = openat(CWD, "/dev/shm", flags, Mode::empty());
     let memory = memory.and_then(|opened| fstatfs(&opened));
@@ -112,15 +117,15 @@ fn cure() -> &'static str {
 }
 
 /// Returns the error for an overlay that the kernel does not mount.
-fn refused(root: &Path, (kept, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
+fn refused(root: &Path, (upper_path, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS_MAGIC);
-    no(match error {
+    no_trial(match error {
         Errno::NODEV => "this kernel has no overlayfs".to_owned(),
         Errno::INVAL if nested => format!(
-            "what it changes would be kept in `{}`, which is on an overlay (a container's own, perhaps), and the kernel takes none for that; {} (`{root}`: {error})",
-            kept.display(),
-            cure()
+            "the trial's changes would be stored in `{}`, which is on an overlay (perhaps of a container), which the kernel cannot use for another overlay; {} (`{root}`: {error})",
+            upper_path.display(),
+            state_directory_advice()
         ),
         Errno::PERM | Errno::ACCESS => format!(
             "this system lets no unprivileged process mount an overlay on `{root}`: {error}"

@@ -25,12 +25,12 @@ pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
         if covered.iter().any(|outer| path.starts_with(outer)) {
             continue;
         }
-        let nothing = if path.is_dir() {
+        let empty = if path.is_dir() {
             EMPTY_DIRECTORY
         } else {
             EMPTY_FILE
         };
-        mount_bind(nothing, path)
+        mount_bind(empty, path)
             .map_err(SandboxError::step(format!("hiding {}", path.display())))?;
         covered.push(path);
     }

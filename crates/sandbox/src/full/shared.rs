@@ -12,21 +12,21 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// How long the sandbox that creates the network may take.
+/// Time limit for the sandbox that creates the network.
 const CREATION_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
 
-/// Number of namespaces of a network: its own, and its user namespace.
+/// Maximum number of namespaces in an offer: the network namespace, and its user namespace.
 const MAX_NAMESPACES: usize = 2;
 
 /// Offers this process's network to later sandboxes, with its user namespace if it created one.
-pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxError> {
+pub(super) fn offer(socket: &OwnedFd, with_user_namespace: bool) -> Result<(), SandboxError> {
     let names = ["/proc/self/ns/net", "/proc/self/ns/user"];
     let offer = || -> rustix::io::Result<()> {
         let open = |name: &&str| rustix::fs::open(*name, OFlags::CLOEXEC, Mode::empty());
-        let count = 1 + usize::from(with_users);
+        let count = 1 + usize::from(with_user_namespace);
         let opened: Vec<OwnedFd> = names
             .iter()
             .take(count)
@@ -58,7 +58,9 @@ pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
         }
         match network {
             Some(network) => Ok(setns(network, CloneFlags::CLONE_NEWNET)?),
-            None => Err(io::Error::other("the box that was to make it ended")),
+            None => Err(io::Error::other(
+                "the sandbox that was to create the network has ended",
+            )),
         }
     };
     enter().map_err(SandboxError::step("entering the loopback network"))

@@ -18,11 +18,11 @@ const CONSOLE_PATH: &str = "/dev/console";
 pub(super) fn keep_name() {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let standard = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
-    let Some(own) = standard.iter().find_map(|fd| Terminal::at(*fd)) else {
+    let Some(host_terminal) = standard.iter().find_map(|fd| Terminal::at(*fd)) else {
         return;
     };
-    // Some systems lack this device. Then the terminal has no name, and everything else works.
-    if mount_bind(&own.path, CONSOLE_PATH).is_err() {
+    // On systems without this device, the terminal has no name; everything else works.
+    if mount_bind(&host_terminal.path, CONSOLE_PATH).is_err() {
         return;
     }
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -31,7 +31,7 @@ pub(super) fn keep_name() {
     };
     let replace = [dup2_stdin, dup2_stdout, dup2_stderr];
     for (fd, replace) in standard.into_iter().zip(replace) {
-        if Terminal::at(fd).is_some_and(|other| other.id == own.id) {
+        if Terminal::at(fd).is_some_and(|other| other.id == host_terminal.id) {
             // After a failure the descriptor is unchanged.
             let _ = replace(&opened);
         }

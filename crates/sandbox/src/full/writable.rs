@@ -6,7 +6,7 @@ use rustix::mount::mount_bind_recursive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Returns the paths that are not inside another one.
+/// Returns the paths that are not inside another of these paths.
 pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a Path> {
     // A directory sorts before its entries.
     let sorted: BTreeSet<&Path> = paths.map(PathBuf::as_path).collect();
@@ -21,13 +21,15 @@ pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a
 
 /// Makes each path a separate mount, which can stay writable.
 pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
-    roots.iter().try_for_each(|root| onto_itself(root))
+    roots.iter().try_for_each(|root| bind_to_itself(root))
 }
 
 /// Mounts private directories over others.
 pub(super) fn cover(mounts: &[(PathBuf, PathBuf)]) -> Result<(), SandboxError> {
     let mut mounts = mounts.iter();
-    mounts.try_for_each(|(private, over)| mount_bind_recursive(private, over).map_err(step(over)))
+    mounts.try_for_each(|(private, covered)| {
+        mount_bind_recursive(private, covered).map_err(step(covered))
+    })
 }
 
 /// Makes the existing protected paths read-only. Protected paths, and writable paths within them,
@@ -37,8 +39,8 @@ pub(super) fn protect(
     writable: &[PathBuf],
     protected: &[PathBuf],
 ) -> Result<(), SandboxError> {
-    for (path, is_protected) in mounted_over(roots, writable, protected, is_there) {
-        onto_itself(path)?;
+    for (path, is_protected) in mount_points(roots, writable, protected, is_mountable) {
+        bind_to_itself(path)?;
         if is_protected {
             make_one_read_only(path).map_err(step(path))?;
         }
@@ -46,19 +48,20 @@ pub(super) fn protect(
     Ok(())
 }
 
-/// A mount over a link would cover its target instead.
-fn is_there(path: &Path) -> bool {
+/// True if the path exists and is not a link. A mount over a link would cover the link's target
+/// instead.
+fn is_mountable(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink())
 }
 
 /// Returns the paths that become mounts, outer ones first, with true for read-only ones. The
-/// directories between them are mounts as well: otherwise one could be moved away and replaced by a
-/// copy.
-fn mounted_over<'a>(
+/// directories between them are mounts as well: otherwise such a directory could be moved away and
+/// replaced by a copy.
+fn mount_points<'a>(
     roots: &[&Path],
     writable: &'a [PathBuf],
     protected: &'a [PathBuf],
-    is_there: impl Fn(&Path) -> bool,
+    is_mountable: impl Fn(&Path) -> bool,
 ) -> BTreeMap<&'a Path, bool> {
     let mut mounted = BTreeMap::new();
     let inner = writable
@@ -66,7 +69,10 @@ fn mounted_over<'a>(
         .filter(|path| !roots.contains(&path.as_path()))
         .map(|path| (path, false));
     let protected = protected.iter().map(|path| (path, true));
-    for (path, is_protected) in inner.chain(protected).filter(|(path, _)| is_there(path)) {
+    for (path, is_protected) in inner
+        .chain(protected)
+        .filter(|(path, _)| is_mountable(path))
+    {
         for root in roots.iter().filter(|root| path.starts_with(root)) {
             for ancestor in path.ancestors().skip(1).take_while(|a| a != root) {
                 mounted.entry(ancestor).or_insert(false);
@@ -77,7 +83,7 @@ fn mounted_over<'a>(
     mounted
 }
 
-fn onto_itself(path: &Path) -> Result<(), SandboxError> {
+fn bind_to_itself(path: &Path) -> Result<(), SandboxError> {
     mount_bind_recursive(path, path).map_err(step(path))
 }
 
@@ -101,7 +107,7 @@ mod tests {
         let protected = ["/w/.git/hooks", "/w/.git/config", "/w/gone", "/x/y"].map(PathBuf::from);
         let writable = ["/w", "/w/a/inner", "/w/.git/config"].map(PathBuf::from);
         let there = |path: &Path| path != Path::new("/w/gone");
-        let mounted = mounted_over(&[Path::new("/w")], &writable, &protected, there);
+        let mounted = mount_points(&[Path::new("/w")], &writable, &protected, there);
         let expected = [
             ("/w/.git", false),
             ("/w/.git/config", true),

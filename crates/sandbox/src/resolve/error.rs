@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum ResolveError {
     /// The workspace would contain the user's whole home.
     #[error(
-        "{directory} cannot be the workspace of a sandbox, as everything of the user's is in it; work in a directory below it, or use the level `read_only`",
+        "{directory} cannot be the workspace of a sandbox, because it contains the user's whole home; work in a directory below it, or use the level `read_only`",
         directory = .0.display()
     )]
     TooWide(PathBuf),
@@ -33,7 +33,7 @@ pub enum ResolveError {
     },
     /// A writable path is hidden.
     #[error(
-        "{writable} is to be written in the sandbox but is within {hidden}, which is hidden; name it in `readable`, or work elsewhere",
+        "{writable} is to be written in the sandbox but is within {hidden}, which is hidden; name the hidden path in `readable`, or work elsewhere",
         writable = .writable.display(), hidden = .hidden.display()
     )]
     Hidden {
@@ -69,7 +69,7 @@ pub enum ResolveError {
         /// The link.
         link: PathBuf,
     },
-    /// A loopback network takes namespaces.
+    /// A loopback network needs namespaces.
     #[error(
         "the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not"
     )]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How deep submodule repositories are searched: their names may contain slashes.
+/// Maximum depth at which submodule repositories are searched: their names may contain slashes.
 const MAX_MODULE_DEPTH: usize = 6;
 
 /// Files of a git directory that are programs, or name programs.
@@ -40,19 +40,17 @@ impl RepositoryPaths {
             git.protected.insert(link.clone());
         }
         if link.is_file() {
-            // A change of this file moves the hooks.
+            // A change of this file would select other hooks.
             git.protected.insert(link.clone());
-            if let Some(OutsideRepository {
-                git_dir: own,
-                common,
-            }) = OutsideRepository::of(workspace, &link)
+            if let Some(OutsideRepository { git_dir, common }) =
+                OutsideRepository::of(workspace, &link)
             {
                 git.protect(&common);
                 git.protected
-                    .extend(WORKTREE_FILES.map(|name| own.join(name)));
-                git.writable.extend([own, common]);
-            } else if let Some(own) = named_by(&link, workspace) {
-                git.protect(&own);
+                    .extend(WORKTREE_FILES.map(|name| git_dir.join(name)));
+                git.writable.extend([git_dir, common]);
+            } else if let Some(git_dir) = git_dir_named_by(&link, workspace) {
+                git.protect(&git_dir);
             }
         } else {
             git.protect(&link);
@@ -61,16 +59,16 @@ impl RepositoryPaths {
     }
 
     /// Returns the protected paths of linked worktrees whose trees are not `writable`. In a
-    /// writable tree, `.git` can name any directory, so protection gains nothing, and removing the
-    /// worktree removes the rest.
-    pub(super) fn of_worktrees(
+    /// writable tree, `.git` can name any directory, so protection gains nothing. Removing the
+    /// worktree removes these paths.
+    pub(super) fn worktree_paths(
         &self,
         is_writable: impl Fn(&Path) -> bool,
     ) -> impl Iterator<Item = &PathBuf> {
-        let elsewhere = move |(tree, _): &&(PathBuf, _)| !is_writable(tree);
+        let is_elsewhere = move |(tree, _): &&(PathBuf, _)| !is_writable(tree);
         self.worktrees
             .iter()
-            .filter(elsewhere)
+            .filter(is_elsewhere)
             .flat_map(|(_, paths)| paths)
     }
 
@@ -79,7 +77,7 @@ impl RepositoryPaths {
         self.protected
             .extend(PROTECTED_FILES.map(|name| directory.join(name)));
         if let Ok(common) = fs::read_to_string(directory.join("commondir"))
-            && let Some(common) = referred(&directory, &common)
+            && let Some(common) = referenced_directory(&directory, &common)
         {
             let names = PROTECTED_FILES.map(|name| common.join(name));
             self.protected.extend(names);
@@ -108,58 +106,55 @@ impl RepositoryPaths {
 struct OutsideRepository {
     /// The git directory of this workspace.
     git_dir: PathBuf,
-    /// The common directory of all worktrees; equal to the former without worktrees.
+    /// The common directory of all worktrees; equal to `git_dir` without worktrees.
     common: PathBuf,
 }
 
 impl OutsideRepository {
-    /// Only a directory that refers back to the workspace counts, since the file can name any
-    /// directory.
+    /// Returns the repository that the file `link` names. The file can name any directory, so only
+    /// a directory that refers back to the workspace counts.
     fn of(workspace: &Path, link: &Path) -> Option<Self> {
-        let own = named_by(link, workspace)?;
-        if let Ok(common) = fs::read_to_string(own.join("commondir")) {
-            let back = fs::read_to_string(own.join("gitdir")).ok()?;
-            let common = referred(&own, &common)?;
-            let refers_back = fs::canonicalize(own.join(back.trim())).ok()? == link;
-            let is_worktree = own.parent()? == common.join("worktrees");
-            return (refers_back && is_worktree).then_some(Self {
-                git_dir: own,
-                common,
-            });
+        let git_dir = git_dir_named_by(link, workspace)?;
+        if let Ok(common) = fs::read_to_string(git_dir.join("commondir")) {
+            let back = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+            let common = referenced_directory(&git_dir, &common)?;
+            let refers_back = fs::canonicalize(git_dir.join(back.trim())).ok()? == link;
+            let is_worktree = git_dir.parent()? == common.join("worktrees");
+            return (refers_back && is_worktree).then_some(Self { git_dir, common });
         }
-        // The repository of a submodule is inside that of a parent directory.
+        // The repository of a submodule is inside the repository of a parent directory.
         let above = workspace.ancestors().skip(1);
         let mut modules = above.map(|directory| directory.join(".git/modules"));
-        let is_module = modules.any(|modules| own.starts_with(&modules) && own != modules);
-        let refers_back = work_tree(&own).is_some_and(|tree| tree == workspace);
-        (is_module && refers_back && own.join("HEAD").is_file()).then(|| Self {
-            common: own.clone(),
-            git_dir: own,
+        let is_module = modules.any(|modules| git_dir.starts_with(&modules) && git_dir != modules);
+        let refers_back = work_tree(&git_dir).is_some_and(|tree| tree == workspace);
+        (is_module && refers_back && git_dir.join("HEAD").is_file()).then(|| Self {
+            common: git_dir.clone(),
+            git_dir,
         })
     }
 }
 
 /// Returns the git directory that the `.git` file of a tree names.
-fn named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
-    referred(
+fn git_dir_named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
+    referenced_directory(
         tree,
         fs::read_to_string(link).ok()?.strip_prefix("gitdir:")?,
     )
 }
 
 /// Returns the work tree that the configuration of a submodule's repository names.
-fn work_tree(own: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(own.join("config")).ok()?;
+fn work_tree(git_dir: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(git_dir.join("config")).ok()?;
     let value = text.lines().find_map(|line| {
         let (name, value) = line.split_once('=')?;
-        let is_it = name.trim().eq_ignore_ascii_case("worktree");
-        is_it.then(|| value.trim().trim_matches('"').to_owned())
+        let is_worktree_setting = name.trim().eq_ignore_ascii_case("worktree");
+        is_worktree_setting.then(|| value.trim().trim_matches('"').to_owned())
     });
-    referred(own, &value?)
+    referenced_directory(git_dir, &value?)
 }
 
 /// Returns the existing directory that a git file names.
-fn referred(from: &Path, text: &str) -> Option<PathBuf> {
+fn referenced_directory(from: &Path, text: &str) -> Option<PathBuf> {
     let path = from.join(text.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
 }

@@ -10,14 +10,14 @@ const ACCOUNTS_FILE: &str = "/etc/passwd";
 /// The parent directory of people's homes, including homes without an account in the list.
 const HOMES_DIRECTORY: &str = "/home";
 
-/// Accounts below this number belong to services.
-const FIRST_PERSON: u32 = 1000;
+/// Accounts with a smaller uid belong to services.
+const FIRST_PERSON_UID: u32 = 1000;
 
-/// The account that owns nothing.
+/// The account for processes that own no files.
 const UNPRIVILEGED_UID: u32 = 65534;
 
 /// Directories that accounts of services name as their home, but that have no files of a service.
-const OF_PROGRAMS: [&str; 9] = [
+const DIRECTORIES_WITHOUT_HOMES: [&str; 9] = [
     "/bin",
     "/sbin",
     "/usr",
@@ -33,15 +33,16 @@ const OF_PROGRAMS: [&str; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OtherHome {
     pub(super) path: PathBuf,
-    /// True for a service's home: only its existing secrets are hidden.
+    /// True for a service's home, in which only existing secrets are hidden.
     pub(super) is_of_service: bool,
 }
 
-/// Returns the home of the account that this process runs as, and, if that is root, all others.
+/// Returns the home of the account that this process runs as and, if the account is root, all other
+/// homes.
 pub(super) fn others() -> BTreeSet<OtherHome> {
     let accounts = fs::read_to_string(ACCOUNTS_FILE).unwrap_or_default();
     let user = rustix::process::geteuid();
-    let mut homes = listed(&accounts, user.as_raw());
+    let mut homes = parse_homes(&accounts, user.as_raw());
     if user.is_root() {
         let people = fs::read_dir(HOMES_DIRECTORY)
             .into_iter()
@@ -58,20 +59,20 @@ pub(super) fn others() -> BTreeSet<OtherHome> {
 
 /// Parses lines `name:password:user:group:comment:home:shell`, and returns the homes that this user
 /// could read.
-fn listed(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
+fn parse_homes(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
     let homes = accounts.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(2);
         let owner: u32 = fields.next()?.parse().ok()?;
         let path = Path::new(fields.nth(2)?);
         let is_own = owner == user;
-        let is_kept = path.is_absolute()
+        let is_home = path.is_absolute()
             && path.parent().is_some()
-            && !OF_PROGRAMS
+            && !DIRECTORIES_WITHOUT_HOMES
                 .iter()
                 .any(|programs| path.starts_with(programs));
         let is_of_service =
-            !is_own && (owner < FIRST_PERSON || owner == UNPRIVILEGED_UID) && owner != 0;
-        (is_kept && (is_own || user == 0)).then(|| OtherHome {
+            !is_own && (owner < FIRST_PERSON_UID || owner == UNPRIVILEGED_UID) && owner != 0;
+        (is_home && (is_own || user == 0)).then(|| OtherHome {
             path: path.to_owned(),
             is_of_service,
         })
@@ -97,7 +98,7 @@ top:x:1003:1003::/:/bin/sh
     #[test]
     fn listed_returns_all_homes_for_root_and_the_own_home_for_others() {
         let named = |user| -> Vec<(String, bool)> {
-            let homes = listed(ACCOUNT_LINES, user).into_iter();
+            let homes = parse_homes(ACCOUNT_LINES, user).into_iter();
             homes
                 .map(|home| (home.path.display().to_string(), home.is_of_service))
                 .collect()

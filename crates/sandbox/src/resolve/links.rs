@@ -1,5 +1,5 @@
-//! Follows symbolic links on the way to a path. A link that a sandboxed call can create would
-//! decide where a later call may write.
+//! Follows the symbolic links of a path. A link that a sandboxed call can create would decide where
+//! a later call may write.
 
 use super::error::ResolveError;
 use super::paths::is_too_wide;
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// The number of links that the kernel follows.
 const MAX_LINKS: usize = 40;
 
-/// The target of a path, and the links on the way.
+/// The target of a path, and the links that lead to the target.
 #[derive(Debug)]
 pub(super) struct LinkedPath {
     /// The path of each link; only its last name is a link.
@@ -47,11 +47,11 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
         if links.len() == MAX_LINKS {
             return Err(rustix::io::Errno::LOOP.into());
         }
-        let leads = fs::read_link(&next)?;
-        if leads.is_absolute() {
+        let link_target = fs::read_link(&next)?;
+        if link_target.is_absolute() {
             target = PathBuf::from("/");
         }
-        for name in names(&leads).rev() {
+        for name in names(&link_target).rev() {
             rest.push_front(name);
         }
         links.push(next);
@@ -72,9 +72,9 @@ fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
     })
 }
 
-/// The places in which sandboxed calls can create links.
+/// The directories in which sandboxed calls can create links.
 #[derive(Debug)]
-pub(super) struct LinkCreators<'a> {
+pub(super) struct UntrustedDirectories<'a> {
     /// Directories that calls may write or could write earlier; canonical.
     pub(super) directories: Vec<PathBuf>,
     /// The user's home. A repository around it is never a workspace.
@@ -86,28 +86,28 @@ pub(super) struct LinkCreators<'a> {
 pub(super) fn check(
     list: &'static str,
     path: &Path,
-    way: &LinkedPath,
-    written: &LinkCreators<'_>,
+    followed: &LinkedPath,
+    untrusted: &UntrustedDirectories<'_>,
 ) -> Result<(), ResolveError> {
     let leads_out = |link: &&PathBuf| {
-        let listed = written.directories.iter();
-        let around = listed.filter(|it| link.starts_with(it) && link != it);
-        let repository = repository_around(link, written.home);
+        let listed = untrusted.directories.iter();
+        let around = listed.filter(|directory| link.starts_with(directory) && link != directory);
+        let repository = repository_around(link, untrusted.home);
         let mut around = around.map(PathBuf::as_path).chain(repository);
-        around.any(|directory| !way.target.starts_with(directory))
+        around.any(|directory| !followed.target.starts_with(directory))
     };
-    match way.links.iter().find(leads_out) {
+    match followed.links.iter().find(leads_out) {
         Some(link) => Err(ResolveError::Link {
             list,
             path: path.to_owned(),
             link: link.clone(),
-            target: way.target.clone(),
+            target: followed.target.clone(),
         }),
         None => Ok(()),
     }
 }
 
-/// Returns the repository around a path. Calls that start there may write it.
+/// Returns the repository around a path. Calls that start below the repository may write it.
 fn repository_around<'a>(path: &'a Path, home: Option<&Path>) -> Option<&'a Path> {
     let around = path.ancestors().skip(1);
     around
@@ -137,16 +137,16 @@ mod tests {
             ("w/relative/b", "out/b", &["w/relative"]),
             ("w/chain/b/..", "out", &["w/chain", "w/relative"]),
         ] {
-            let way = follow(&base.join(path)).unwrap();
-            assert_eq!(way.target, base.join(target), "{path}");
+            let followed = follow(&base.join(path)).unwrap();
+            assert_eq!(followed.target, base.join(target), "{path}");
             let links: Vec<PathBuf> = links.iter().map(|link| base.join(link)).collect();
-            assert_eq!(way.links, links, "{path}");
+            assert_eq!(followed.links, links, "{path}");
             let is_refused = |directories: &[PathBuf]| {
-                let written = LinkCreators {
+                let untrusted = UntrustedDirectories {
                     directories: directories.to_vec(),
                     home: None,
                 };
-                check("workspace", Path::new(path), &way, &written).is_err()
+                check("workspace", Path::new(path), &followed, &untrusted).is_err()
             };
             assert_eq!(
                 is_refused(&[base.join("w")]),
@@ -168,13 +168,13 @@ mod tests {
         symlink("../out", base.join("w/link")).unwrap();
         symlink("a", base.join("w/inner")).unwrap();
         let is_refused = |path: &str, home: &str| {
-            let way = follow(&base.join(path)).unwrap();
+            let followed = follow(&base.join(path)).unwrap();
             let home = base.join(home);
-            let written = LinkCreators {
+            let untrusted = UntrustedDirectories {
                 directories: Vec::new(),
                 home: Some(&home),
             };
-            check("workspace", Path::new(path), &way, &written).is_err()
+            check("workspace", Path::new(path), &followed, &untrusted).is_err()
         };
         for (path, refused) in [("w/link", true), ("w/inner", false), ("w/a", false)] {
             assert_eq!(is_refused(path, "out"), refused, "{path}");

@@ -6,8 +6,8 @@ use std::path::Path;
 pub(super) const PROJECT_SETTINGS: &str = ".agent-bash.toml";
 
 /// Files that an editor, shell, debugger or agent loads from its directory. At the top of a
-/// writable directory the kernel keeps them as they are; further below they are compared after the
-/// call.
+/// writable directory, the sandbox makes these files read-only. Further below, they are compared
+/// after the call.
 pub(super) const PROTECTED_NAMES: &[&str] = &[
     PROJECT_SETTINGS,
     ".mcp.json",
@@ -64,7 +64,7 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
 ];
 
 /// Files that calls may write as part of their work, and that are compared after the call:
-/// instructions for agents, and what git hooks or shells run once the user has agreed to that.
+/// instructions for agents, and files that git hooks or shells run once the user has agreed.
 const COMPARED_NAMES: &[&str] = &[
     "AGENTS.md",
     "AGENTS.override.md",
@@ -100,8 +100,8 @@ const COMPARED_NAMES: &[&str] = &[
 /// All names without a pattern.
 pub(super) const ALL_NAMES: [&[&str]; 2] = [PROTECTED_NAMES, COMPARED_NAMES];
 
-/// Names that count only in a certain directory, like those of [`COMPARED_NAMES`]: the directory's
-/// name and the file's.
+/// Pairs of a directory's name and a file's name. In such a directory, the file is treated like
+/// those of [`COMPARED_NAMES`].
 const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".github", "copilot-instructions.md"),
     (".github", "instructions"),
@@ -114,13 +114,14 @@ const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".config", "mise.toml"),
 ];
 
-/// True if a list has the name. Some file systems do not distinguish cases.
+/// True if the list contains the name. Some file systems do not distinguish cases.
 fn is_in(names: &[&str], name: &str) -> bool {
-    names.iter().any(|it| it.eq_ignore_ascii_case(name))
+    names.iter().any(|listed| listed.eq_ignore_ascii_case(name))
 }
 
-/// True if the kernel keeps a file or directory of this name at the top of a writable directory.
-pub(super) fn is_held(name: &str) -> bool {
+/// True if the sandbox protects a file or directory of this name at the top of a writable
+/// directory.
+pub(super) fn is_protected_name(name: &str) -> bool {
     is_in(PROTECTED_NAMES, name)
         || name
             .strip_suffix(".code-workspace")
@@ -128,9 +129,10 @@ pub(super) fn is_held(name: &str) -> bool {
         || (name.starts_with(".aider") && has_extension(name, &["yml", "yaml"]))
 }
 
-/// True if a change of this path is named after a call. The depth does not matter.
+/// True if a change of this path is reported after a call. The path may be at any depth.
 pub fn is_named(path: &Path) -> bool {
-    let text = |part: Option<&std::ffi::OsStr>| part.and_then(|it| it.to_str().map(str::to_owned));
+    let text =
+        |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str().map(str::to_owned));
     let Some(name) = text(path.file_name()) else {
         return false;
     };
@@ -140,7 +142,7 @@ pub fn is_named(path: &Path) -> bool {
 
 /// True if [`is_named`] is true for the name alone, or in a directory with this name.
 pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
-    is_held(name)
+    is_protected_name(name)
         || is_in(COMPARED_NAMES, name)
         || COMPARED_NAMES_WITHIN.contains(&(directory, name))
         || (name.trim_start_matches('.').starts_with("lefthook")
@@ -148,8 +150,10 @@ pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
 }
 
 fn has_extension(name: &str, extensions: &[&str]) -> bool {
-    let extension = Path::new(name).extension().and_then(|it| it.to_str());
-    extension.is_some_and(|it| extensions.contains(&it))
+    let extension = Path::new(name)
+        .extension()
+        .and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| extensions.contains(&extension))
 }
 
 #[cfg(test)]
@@ -176,7 +180,7 @@ mod tests {
             ("/w/conftest.py", false, false),
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
-            assert_eq!(is_held(name), held, "{path}");
+            assert_eq!(is_protected_name(name), held, "{path}");
             assert_eq!(is_named(Path::new(path)), named, "{path}");
         }
     }

@@ -29,6 +29,8 @@ pub(super) fn in_home(path: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
+/// Returns the canonical form of an existing path. `list` is the setting that contains the path,
+/// for the error.
 pub(super) fn existing(list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
     fs::canonicalize(path).map_err(|error| ResolveError::Unusable {
         list,

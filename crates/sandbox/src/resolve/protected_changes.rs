@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 pub struct ChangedPath {
     /// The file's present or former path, relative to the workspace.
     pub path: PathBuf,
-    /// True if paths below this one are no longer valid: it was removed, or is not a directory any
-    /// more.
+    /// True if paths below this one are no longer valid, because it was removed, or is no longer a
+    /// directory.
     pub breaks_paths: bool,
 }
 
 /// Returns the protected paths below `root` that contain a changed file, in the state after the
 /// change.
 ///
-/// `further` contains additional protected paths, as the setting `protected` does; `home` is the
-/// directory of its `~/`.
+/// `further` contains additional protected paths, in the format of the setting `protected`. `home`
+/// replaces their `~`.
 pub fn protected_among(
     root: &Path,
     home: Option<&Path>,
@@ -37,10 +37,13 @@ pub fn protected_among(
     protected.extend(further);
     let is_changed = |protected: &PathBuf| {
         let below = protected.strip_prefix(&root);
-        below.is_ok_and(|below| changed.iter().any(|it| it.concerns(below)))
+        below.is_ok_and(|below| changed.iter().any(|file| file.affects(below)))
     };
     let mut found: BTreeSet<PathBuf> = protected.into_iter().filter(is_changed).collect();
-    for below in changed.iter().filter_map(|it| named_in(&it.path)) {
+    for below in changed
+        .iter()
+        .filter_map(|file| protected_ancestor(&file.path))
+    {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
             found.insert(path);
@@ -51,9 +54,9 @@ pub fn protected_among(
 
 /// Returns the protected file or directory, by name and at any depth, that contains or is the
 /// changed path.
-fn named_in(changed: &Path) -> Option<&Path> {
+fn protected_ancestor(changed: &Path) -> Option<&Path> {
     /// Files that git reads in a repository before it runs a program.
-    const OF_GIT: [&str; 5] = [
+    const GIT_FILES: [&str; 5] = [
         "config",
         "config.worktree",
         "commondir",
@@ -62,14 +65,14 @@ fn named_in(changed: &Path) -> Option<&Path> {
     ];
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
-    let counts = |path: &&Path| {
-        let git = path.ancestors().find(|it| it.ends_with(".git"));
+    let is_protected = |path: &&Path| {
+        let git = path.ancestors().find(|ancestor| ancestor.ends_with(".git"));
         match git.and_then(|git| path.strip_prefix(git).ok()) {
             // The repository of the root is protected as a whole.
             Some(_) if changed.starts_with(".git") => false,
             Some(inner) => {
                 (inner.as_os_str().is_empty() && *path == changed)
-                    || OF_GIT.iter().any(|name| inner == Path::new(name))
+                    || GIT_FILES.iter().any(|name| inner == Path::new(name))
             }
             None => is_named(path),
         }
@@ -77,11 +80,11 @@ fn named_in(changed: &Path) -> Option<&Path> {
     let is_foreign = changed.iter().any(|name| name == "node_modules");
     prefixes
         .into_iter()
-        .find(|path| counts(path) && !is_foreign)
+        .find(|path| is_protected(path) && !is_foreign)
 }
 
 impl ChangedPath {
-    fn concerns(&self, protected: &Path) -> bool {
+    fn affects(&self, protected: &Path) -> bool {
         self.path.starts_with(protected) || self.breaks_paths && protected.starts_with(&self.path)
     }
 }

@@ -1,11 +1,11 @@
 //! Finds the files below writable directories that run, configure or instruct programs outside the
 //! sandbox, and compares two such scans. A scan is bounded: it reads a fixed number of directories,
-//! the ones near the top first.
+//! those near the top first.
 
 mod repositories;
 mod version;
 
-use super::names::{self, is_held, is_named_in};
+use super::names::{self, is_named_in, is_protected_name};
 use agent_bash_core::sandbox::{Plan, Tier};
 use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,18 +13,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use version::{FileVersion, Time};
+use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time};
 
 /// The maximum number of directories scanned before a call, and after it.
 const MAX_DIRECTORIES_BEFORE: usize = 600;
 const MAX_DIRECTORIES_AFTER: usize = 1000;
 
-/// The maximum number of files, and the depth, in a directory with such a name.
+/// The maximum number of files, and the maximum depth, in a directory that is scanned because of
+/// its name.
 const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 8;
 
-/// The maximum number of names read of a directory. In a larger one, the names that count are
-/// looked up.
+/// The maximum number of names read of a directory. In a larger directory, only the names that
+/// count are looked up.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The maximum number of paths in a result.
@@ -47,15 +48,15 @@ const DEPENDENCY_DIRECTORIES: &[&str] = &[
 /// The file with which build tools mark their directories.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// The result for one directory.
+/// The result of scanning one directory.
 #[derive(Debug)]
-struct Directory {
+struct ScannedDirectory {
     version: FileVersion,
     /// Names of files and directories that count.
     named: Vec<OsString>,
-    /// True if it has a `.git`.
+    /// True if the directory has a `.git`.
     is_repository: bool,
-    /// True if git could take it for a repository without a `.git`.
+    /// True if git could treat the directory as a repository without a `.git`.
     is_bare: bool,
     is_cache: bool,
     directories: Vec<OsString>,
@@ -64,7 +65,7 @@ struct Directory {
 /// The files that count, below all writable directories.
 #[derive(Debug, Default)]
 pub struct NameScan {
-    directories: BTreeMap<PathBuf, Arc<Directory>>,
+    directories: BTreeMap<PathBuf, Arc<ScannedDirectory>>,
     /// The files that count.
     files: BTreeMap<PathBuf, FileVersion>,
     /// True if the scan reached all directories.
@@ -73,21 +74,21 @@ pub struct NameScan {
 
 impl NameScan {
     /// Scans the writable directories of a plan before a call. Directories that are the same as in
-    /// `earlier` are not read again.
+    /// `earlier` are not read again. The scan stops when `is_over` returns true.
     #[must_use]
     pub fn of(plan: &Plan, earlier: &Self, is_over: &dyn Fn() -> bool) -> Self {
-        earlier.walked(plan, MAX_DIRECTORIES_BEFORE, is_over)
+        earlier.scan(plan, MAX_DIRECTORIES_BEFORE, is_over)
     }
 
-    /// Scans after a call.
+    /// Scans the same directories after a call. The scan stops when `is_over` returns true.
     #[must_use]
     pub fn again(&self, plan: &Plan, is_over: &dyn Fn() -> bool) -> Self {
-        self.walked(plan, MAX_DIRECTORIES_AFTER, is_over)
+        self.scan(plan, MAX_DIRECTORIES_AFTER, is_over)
     }
 
-    /// Returns the files that differ in `now`, except those that the kernel keeps. `since` is the
-    /// start of the call in seconds and nanoseconds. If this scan `is_old`, only changes since then
-    /// count.
+    /// Returns the files that differ in `now`, except those that the sandbox protects. `since` is
+    /// the start of the call in seconds and nanoseconds. If this scan `is_old`, only changes since
+    /// the start of the call count.
     #[must_use]
     pub fn changed(
         &self,
@@ -96,46 +97,52 @@ impl NameScan {
         since: (i64, i64),
         is_old: bool,
     ) -> Vec<PathBuf> {
-        let held: BTreeSet<&Path> = plan.protected.iter().map(PathBuf::as_path).collect();
-        let is_held =
-            |path: &Path| plan.tier == Tier::Full && path.ancestors().any(|it| held.contains(it));
-        let counts = |path: &Path, changed: Option<Time>| {
+        let protected: BTreeSet<&Path> = plan.protected.iter().map(PathBuf::as_path).collect();
+        let is_protected = |path: &Path| {
+            plan.tier == Tier::Full
+                && path
+                    .ancestors()
+                    .any(|ancestor| protected.contains(ancestor))
+        };
+        let is_reported = |path: &Path, changed: Option<Time>| {
             let is_certain = !is_old && (self.is_whole || self.has_seen(path, now));
             is_certain || changed.is_none_or(|changed| changed >= since)
         };
         let written = now.files.iter().filter(|(path, version)| {
             let changed = || match version.changed {
-                (0, 0) => FileVersion::at(path).map(|it| it.changed),
+                (0, 0) => FileVersion::at(path).map(|version| version.changed),
                 changed => Some(changed),
             };
-            self.files.get(*path) != Some(version) && counts(path, changed())
+            self.files.get(*path) != Some(version) && is_reported(path, changed())
         });
-        let gone = self.files.iter().filter(|(path, before)| {
-            // A `HEAD` counts as removed where its directory is no repository any more.
+        let missing = self.files.iter().filter(|(path, before)| {
+            // A `HEAD` counts as removed if its directory is no longer a repository.
             let repository = path.parent().filter(|_| path.ends_with("HEAD"));
             // The second scan may not have reached the file; then it still has the same version.
             let is_other = match repository {
                 Some(directory) => !is_git_directory(directory),
                 None => !before.is_at(path),
             };
-            let own = FileVersion::at(path).map(|it| it.changed);
+            let own = FileVersion::at(path).map(|version| version.changed);
             let changed = match repository {
-                Some(directory) => own.max(FileVersion::at(directory).map(|it| it.changed)),
-                None => own.or_else(|| around(path).map(|it| it.changed)),
+                Some(directory) => {
+                    own.max(FileVersion::at(directory).map(|version| version.changed))
+                }
+                None => own.or_else(|| nearest_existing(path).map(|version| version.changed)),
             };
             !now.files.contains_key(*path)
                 && is_other
-                && (!is_absent(path) || is_removal_named(path, plan))
-                && counts(path, changed)
+                && (!is_absent(path) || is_removal_reported(path, plan))
+                && is_reported(path, changed)
         });
-        let removed = gone.map(|(path, _)| path);
+        let removed = missing.map(|(path, _)| path);
         let mut changed: BTreeSet<PathBuf> = written
             .map(|(path, _)| path)
             .chain(removed)
-            .filter(|path| !is_held(path))
+            .filter(|path| !is_protected(path))
             .cloned()
             .collect();
-        // For a repository that was created or removed, its `.git` is enough.
+        // For a repository that was created or removed, only its `.git` is reported.
         let gits = changed.iter().filter(|path| path.ends_with(".git"));
         let gits: Vec<PathBuf> = gits.cloned().collect();
         changed.retain(|path| !gits.iter().any(|git| path != git && path.starts_with(git)));
@@ -155,19 +162,19 @@ impl NameScan {
     /// runs in the link's target.
     #[must_use]
     pub fn replaced_by_links(&self, now: &Self) -> Vec<PathBuf> {
-        let gone = self.directories.keys();
-        let gone = gone.filter(|path| !now.directories.contains_key(*path));
-        gone.filter(|path| path.is_symlink()).cloned().collect()
+        let missing = self.directories.keys();
+        let missing = missing.filter(|path| !now.directories.contains_key(*path));
+        missing.filter(|path| path.is_symlink()).cloned().collect()
     }
 
     /// True if this scan reached the directory in which `now` found the file.
     fn has_seen(&self, path: &Path, now: &Self) -> bool {
         let mut around = path.ancestors().skip(1);
-        let found = around.find(|it| now.directories.contains_key(*it));
-        found.is_none_or(|it| self.directories.contains_key(it))
+        let found = around.find(|directory| now.directories.contains_key(*directory));
+        found.is_none_or(|directory| self.directories.contains_key(directory))
     }
 
-    fn walked(&self, plan: &Plan, most: usize, is_over: &dyn Fn() -> bool) -> Self {
+    fn scan(&self, plan: &Plan, max_directories: usize, is_over: &dyn Fn() -> bool) -> Self {
         let mut walk = ScanWalk {
             before: self,
             now: Self::default(),
@@ -182,7 +189,7 @@ impl NameScan {
                 walk.near.push_back((root.clone(), None));
             }
         }
-        while walk.now.directories.len() < most && !is_over() {
+        while walk.now.directories.len() < max_directories && !is_over() {
             let near = walk.near.pop_front();
             let Some((path, device)) = near.or_else(|| walk.far.pop_front()) else {
                 break;
@@ -205,7 +212,8 @@ impl NameScan {
 struct ScanWalk<'a> {
     before: &'a NameScan,
     now: NameScan,
-    /// Directories to visit, each with the device of its parent. Those in `far` come last.
+    /// Directories to visit, each with the device of its parent. The directories in `far` are
+    /// visited last.
     near: VecDeque<(PathBuf, Option<u64>)>,
     far: VecDeque<(PathBuf, Option<u64>)>,
     repositories: Repositories,
@@ -221,7 +229,7 @@ impl ScanWalk<'_> {
         };
         // A file system that is mounted there may not answer.
         let is_elsewhere = device.is_some_and(|device| device != version.device);
-        if is_elsewhere || version.kind != 0o040_000 {
+        if is_elsewhere || version.kind != DIRECTORY_KIND {
             return;
         }
         let known = self.before.directories.get(&path);
@@ -262,7 +270,7 @@ fn is_dependency(name: &OsStr) -> bool {
 }
 
 /// Reads a directory; `None` if that fails.
-fn read(path: &Path, version: FileVersion) -> Option<Directory> {
+fn read(path: &Path, version: FileVersion) -> Option<ScannedDirectory> {
     /// Directories of a repository that are not scanned.
     const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
         "objects",
@@ -276,7 +284,7 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
     ];
     let own_name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_foreign = path.iter().any(is_dependency);
-    let mut found = Directory {
+    let mut found = ScannedDirectory {
         version,
         named: Vec::new(),
         is_repository: false,
@@ -284,8 +292,8 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
         is_cache: false,
         directories: Vec::new(),
     };
-    let mut insides: BTreeSet<OsString> = BTreeSet::new();
-    let mut sort_in = |name: OsString, is_directory: bool| {
+    let mut repository_files: BTreeSet<OsString> = BTreeSet::new();
+    let mut classify = |name: OsString, is_directory: bool| {
         match name.to_str() {
             Some(text) if text.eq_ignore_ascii_case(".git") => {
                 found.is_repository = true;
@@ -293,7 +301,7 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
             }
             Some(CACHE_TAG) => found.is_cache = true,
             Some("HEAD" | "objects" | "refs" | "commondir") => {
-                insides.insert(name.clone());
+                repository_files.insert(name.clone());
             }
             Some(text) if !is_foreign && is_named_in(own_name, text) => {
                 found.named.push(name);
@@ -305,27 +313,27 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
             found.directories.push(name);
         }
     };
-    let mut left = MAX_ENTRIES;
+    let mut remaining = MAX_ENTRIES;
     for entry in fs::read_dir(path).ok()?.flatten() {
-        let is_directory = entry.file_type().is_ok_and(|it| it.is_dir());
-        sort_in(entry.file_name(), is_directory);
-        left -= 1;
-        if left == 0 {
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        classify(entry.file_name(), is_directory);
+        remaining -= 1;
+        if remaining == 0 {
             let all = names::ALL_NAMES.iter().copied().flatten();
             for name in all.chain(&[".git", "HEAD", "objects", "refs", "commondir"]) {
-                if let Ok(it) = path.join(name).symlink_metadata() {
-                    sort_in(name.into(), it.is_dir());
+                if let Ok(found) = path.join(name).symlink_metadata() {
+                    classify(name.into(), found.is_dir());
                 }
             }
             break;
         }
     }
-    let has = |name: &str| insides.contains(OsStr::new(name));
+    let has = |name: &str| repository_files.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
     if found.is_bare {
         let is_inside = |name: &OsString| {
             name.to_str()
-                .is_some_and(|it| UNSCANNED_GIT_DIRECTORIES.contains(&it))
+                .is_some_and(|name| UNSCANNED_GIT_DIRECTORIES.contains(&name))
         };
         found.directories.retain(|name| !is_inside(name));
     }
@@ -336,29 +344,31 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
 fn add_files(
     path: &Path,
     depth: usize,
-    most: &mut usize,
+    remaining_files: &mut usize,
     files: &mut BTreeMap<PathBuf, FileVersion>,
 ) {
-    let (Some(rest), Some(version)) = (most.checked_sub(1), FileVersion::at(path)) else {
+    let (Some(rest), Some(version)) = (remaining_files.checked_sub(1), FileVersion::at(path))
+    else {
         return;
     };
-    *most = rest;
+    *remaining_files = rest;
     match version.kind {
-        0o040_000 => {
-            // New, removed and moved names are compared separately.
+        DIRECTORY_KIND => {
+            // New, removed and moved names are compared separately, so the directory's time does
+            // not matter.
             files.insert(path.to_owned(), version.without_time());
             if depth > 0 {
                 for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-                    add_files(&entry.path(), depth - 1, most, files);
+                    add_files(&entry.path(), depth - 1, remaining_files, files);
                 }
             }
         }
-        0o120_000 => {
+        LINK_KIND => {
             files.insert(path.to_owned(), version);
             if let Ok(target) = fs::canonicalize(path)
                 && depth > 0
             {
-                add_files(&target, depth - 1, most, files);
+                add_files(&target, depth - 1, remaining_files, files);
             }
         }
         _ => {
@@ -371,34 +381,36 @@ fn is_absent(path: &Path) -> bool {
     path.symlink_metadata().is_err()
 }
 
-/// True if the removal of this file is named. Without a nested `.git`, git uses the repository
-/// around it, so that this removal is not.
-fn is_removal_named(path: &Path, plan: &Plan) -> bool {
-    let mut gits = path.ancestors().filter(|it| it.ends_with(".git"));
+/// True if the removal of this file is reported. The removal of a nested `.git` is not reported,
+/// because git then uses the enclosing repository.
+fn is_removal_reported(path: &Path, plan: &Plan) -> bool {
+    let mut gits = path
+        .ancestors()
+        .filter(|ancestor| ancestor.ends_with(".git"));
     match gits.next() {
         Some(git) => {
-            let is_top = git
-                .parent()
-                .is_some_and(|it| plan.writable.iter().any(|w| w == it));
+            let is_top = git.parent().is_some_and(|directory| {
+                plan.writable.iter().any(|writable| writable == directory)
+            });
             is_top || !is_absent(git)
         }
         None => true,
     }
 }
 
-/// Returns the version of the nearest existing directory above.
-fn around(path: &Path) -> Option<FileVersion> {
+/// Returns the version of the nearest existing ancestor directory.
+fn nearest_existing(path: &Path) -> Option<FileVersion> {
     path.ancestors().skip(1).find_map(FileVersion::at)
 }
 
-/// Returns the files at the top of these directories that the kernel is to keep, those that match a
-/// pattern included.
-pub(super) fn held_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+/// Returns the files at the top of these directories that the sandbox protects, including those
+/// that match a pattern.
+pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let entries = directories
         .iter()
-        .flat_map(|it| fs::read_dir(it).into_iter().flatten());
+        .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
     let held = entries
         .flatten()
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_held));
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
     held.map(|entry| entry.path()).collect()
 }

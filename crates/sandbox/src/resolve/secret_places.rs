@@ -2,7 +2,7 @@
 
 /// Secrets below a directory.
 pub(super) struct SecretGroup {
-    /// Variables that move the directory; the first that is set counts.
+    /// Variables that move the directory; the first variable that is set counts.
     pub(super) variables: &'static [&'static str],
     /// The directory below the home; empty for the home itself.
     pub(super) directory: &'static str,
@@ -122,8 +122,8 @@ pub(super) const SECRET_GROUPS: &[SecretGroup] = &[
     group(&["VSCODE_PORTABLE"], "", &["user-data/User/globalStorage"]),
 ];
 
-/// Variables that hold the path of a secret; several, separated by colons, in some. A leading
-/// `FILE:` is left out.
+/// Variables that hold the path of a secret. Some hold several paths, separated by colons. A
+/// leading `FILE:` is ignored.
 pub(super) const FILE_VARIABLES: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
@@ -177,8 +177,8 @@ pub(super) const FILE_VARIABLES: &[&str] = &[
     "JULIA_HISTORY",
 ];
 
-/// A variable whose name ends like this holds the path of a secret, too, unless that is in the
-/// directory of the host: a project's own test data are often named so.
+/// A variable whose name ends like this also holds the path of a secret, unless the path is in the
+/// directory of the host: a project's own test data often have such names.
 pub(super) const FILE_ENDINGS: &[&str] = &[
     "_TOKEN_FILE",
     "_PASSWORD_FILE",
@@ -475,7 +475,7 @@ const STATE_SECRETS: &[&str] = &[
 ];
 
 /// Secrets outside of the homes, which a host could read as root or in a container.
-pub(super) const OF_THE_SYSTEM: &[&str] = &[
+pub(super) const SYSTEM_SECRETS: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -486,7 +486,7 @@ pub(super) const OF_THE_SYSTEM: &[&str] = &[
     "/etc/ssh/ssh_host_ed25519_key",
     "/etc/ssh/ssh_host_rsa_key",
     "/etc/ssl/private",
-    // Of containers, and of pods.
+    // Secrets of containers and pods.
     "/run/secrets",
     "/var/run/secrets",
 ];

@@ -3,7 +3,7 @@
 use super::homes::{self, OtherHome};
 use super::paths::canonical;
 use super::secret_places::{
-    FILE_ENDINGS, FILE_VARIABLES, OF_THE_SYSTEM, SECRET_GROUPS, SecretGroup,
+    FILE_ENDINGS, FILE_VARIABLES, SECRET_GROUPS, SYSTEM_SECRETS, SecretGroup,
 };
 use crate::path_lookup::PathLookup;
 use rustix::fs::{Access, access};
@@ -38,12 +38,12 @@ impl SecretSearch<'_> {
     }
 
     fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> BTreeSet<PathBuf> {
-        let mut hidden: BTreeSet<PathBuf> = readable(OF_THE_SYSTEM).collect();
+        let mut hidden: BTreeSet<PathBuf> = readable(SYSTEM_SECRETS).collect();
         if let Some(home) = self.home {
             hidden.extend(self.in_home(home));
         }
         for group in SECRET_GROUPS {
-            hidden.extend(self.moved(group));
+            hidden.extend(self.relocated(group));
         }
         hidden.extend(self.named_files());
         let others = others.into_iter().filter_map(|other| {
@@ -69,7 +69,9 @@ impl SecretSearch<'_> {
 
     /// Returns the default paths of secrets in a home.
     fn in_home(&self, home: &Path) -> Vec<PathBuf> {
-        let groups = SECRET_GROUPS.iter().filter(|group| !is_moved_only(group));
+        let groups = SECRET_GROUPS
+            .iter()
+            .filter(|group| !is_relocated_only(group));
         let all = groups.flat_map(|group| {
             group
                 .secrets
@@ -86,7 +88,7 @@ impl SecretSearch<'_> {
     }
 
     /// Returns the paths of a group's secrets below the directory that a variable names.
-    fn moved(&self, group: &SecretGroup) -> Vec<PathBuf> {
+    fn relocated(&self, group: &SecretGroup) -> Vec<PathBuf> {
         let set = group.variables.iter().find_map(|name| self.value(name));
         let Some(directory) = set.and_then(|value| self.path(value)) else {
             return Vec::new();
@@ -105,7 +107,7 @@ impl SecretSearch<'_> {
                 .iter()
                 .any(|listed| name == OsStr::new(listed))
         };
-        let is_named_so = |name: &OsStr| {
+        let has_secret_ending = |name: &OsStr| {
             let name = name.as_bytes();
             FILE_ENDINGS
                 .iter()
@@ -120,7 +122,7 @@ impl SecretSearch<'_> {
         };
         for (name, value) in self.variables {
             let is_listed = is_listed(name);
-            if !is_listed && !is_named_so(name) {
+            if !is_listed && !has_secret_ending(name) {
                 continue;
             }
             let parts = value.as_bytes().split(|byte| *byte == b':');
@@ -150,15 +152,15 @@ impl SecretSearch<'_> {
         let targets = links.filter_map(|link| fs::canonicalize(link.path()).ok());
         targets
             .filter(|target| {
-                let is_kept =
+                let is_candidate =
                     target.is_file() || self.home.is_some_and(|home| target.starts_with(home));
                 let is_own = target.starts_with(self.project());
-                is_kept && !is_own && !is_of_programs(target) && !self.is_needed(target)
+                is_candidate && !is_own && !is_installed_file(target) && !self.is_needed(target)
             })
             .collect()
     }
 
-    /// Returns the repository that the host works in, or else its directory.
+    /// Returns the repository that the host works in, or else the host's directory.
     fn project(&self) -> &Path {
         let is_wide = |path: &&Path| self.home.is_some_and(|home| home.starts_with(path));
         let mut around = self.directory.ancestors().take_while(|path| !is_wide(path));
@@ -195,7 +197,7 @@ impl SecretSearch<'_> {
     }
 }
 
-/// Joins two paths. An empty second one adds no slash.
+/// Joins two paths. An empty `below` adds no slash.
 fn joined(directory: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() {
         return directory.to_owned();
@@ -204,18 +206,18 @@ fn joined(directory: &Path, below: &Path) -> PathBuf {
 }
 
 /// True for groups without a default path below the home.
-fn is_moved_only(group: &SecretGroup) -> bool {
+fn is_relocated_only(group: &SecretGroup) -> bool {
     group.directory.is_empty() && !group.variables.is_empty()
 }
 
 /// True for installed files, which every user may read.
-fn is_of_programs(path: &Path) -> bool {
+fn is_installed_file(path: &Path) -> bool {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store"]
         .iter()
         .any(|programs| path.starts_with(programs))
 }
 
-/// Returns the existing paths that this process may read. A call cannot read the others.
+/// Returns the existing paths that this process may read. A call cannot read the other paths.
 fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let paths = paths.iter().map(Path::new);
     paths

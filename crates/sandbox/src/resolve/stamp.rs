@@ -1,4 +1,4 @@
-//! Tells whether an earlier plan is still valid.
+//! Checks whether an earlier plan is still valid.
 
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
@@ -20,6 +20,7 @@ const LIST_DIRECTORIES: [&str; 2] = ["worktrees", "modules"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStamp {
     protected: Vec<(PathBuf, Option<PathIdentity>)>,
+    /// The directories that list worktrees and submodules.
     lists: Vec<Option<IdentityAndTime>>,
 }
 
@@ -35,7 +36,7 @@ pub struct PathIdentity {
 impl PathIdentity {
     /// Returns the identity of the current file; `None` if the path does not exist.
     pub fn of(path: &Path) -> Option<Self> {
-        found(path).map(|(identity, _)| identity)
+        identify(path).map(|(identity, _)| identity)
     }
 
     /// Returns the identity from the kernel's caches, so that a hung file system cannot block.
@@ -43,7 +44,7 @@ impl PathIdentity {
     /// # Errors
     /// A file system would have to be asked, or the system does not support the lookup.
     pub fn known(path: &Path) -> Result<Option<Self>, NotCached> {
-        Ok(known(path)?.map(|(identity, _)| identity))
+        Ok(identify_from_caches(path)?.map(|(identity, _)| identity))
     }
 }
 
@@ -57,31 +58,31 @@ type IdentityAndTime = (PathIdentity, Time);
 /// Seconds and nanoseconds.
 type Time = (i64, i64);
 
-fn found(path: &Path) -> Option<IdentityAndTime> {
-    let it = fs::symlink_metadata(path).ok()?;
+fn identify(path: &Path) -> Option<IdentityAndTime> {
+    let stat = fs::symlink_metadata(path).ok()?;
     let identity = PathIdentity {
-        device: it.dev(),
-        inode: it.ino(),
-        is_link: it.is_symlink(),
+        device: stat.dev(),
+        inode: stat.ino(),
+        is_link: stat.is_symlink(),
     };
-    Some((identity, (it.mtime(), it.mtime_nsec())))
+    Some((identity, (stat.mtime(), stat.mtime_nsec())))
 }
 
-/// Identifies the file at a path as [`found`] does, without asking a file system.
+/// Identifies the file at a path as [`identify`] does, without asking a file system.
 #[cfg(target_os = "linux")]
-fn known(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
-    let found = looked_at(path, OFlags::NOFOLLOW)?;
-    Ok(found.map(|it| (it.identity, it.modified)))
+fn identify_from_caches(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+    let found = cached_attributes(path, OFlags::NOFOLLOW)?;
+    Ok(found.map(|file| (file.identity, file.modified)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn known(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+fn identify_from_caches(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
     Err(NotCached)
 }
 
 /// The cached attributes of a path.
 #[cfg(target_os = "linux")]
-struct LookedAt {
+struct CachedAttributes {
     identity: PathIdentity,
     modified: Time,
     /// The `ctime`, which programs cannot set. For a directory it changes with its names.
@@ -89,7 +90,7 @@ struct LookedAt {
 }
 
 #[cfg(target_os = "linux")]
-fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, NotCached> {
+fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttributes>, NotCached> {
     use rustix::fs::{AtFlags, FileType, StatxFlags};
     use rustix::io::Errno;
     let opened = match open_known(path, flags) {
@@ -98,17 +99,17 @@ fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, NotCached> 
         Err(_) => return Err(NotCached),
     };
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    let it = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
-    let it = it.map_err(|_| NotCached)?;
+    let stat = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
+    let stat = stat.map_err(|_| NotCached)?;
     let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, i64::from(time.tv_nsec));
-    Ok(Some(LookedAt {
+    Ok(Some(CachedAttributes {
         identity: PathIdentity {
-            device: rustix::fs::makedev(it.stx_dev_major, it.stx_dev_minor),
-            inode: it.stx_ino,
-            is_link: FileType::from_raw_mode(it.stx_mode.into()) == FileType::Symlink,
+            device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+            inode: stat.stx_ino,
+            is_link: FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Symlink,
         },
-        modified: time(it.stx_mtime),
-        changed: time(it.stx_ctime),
+        modified: time(stat.stx_mtime),
+        changed: time(stat.stx_ctime),
     }))
 }
 
@@ -129,10 +130,10 @@ impl ParentDirectories {
     pub fn known(plan: &Plan) -> Result<Self, NotCached> {
         let parents = plan.protected.iter().filter_map(|path| path.parent());
         let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
-        all.extend(lists(plan));
-        let place = |path: PathBuf| Ok((path.clone(), Self::look(&path)?));
+        all.extend(list_directories(plan));
+        let with_identity = |path: PathBuf| Ok((path.clone(), Self::look(&path)?));
         all.into_iter()
-            .map(place)
+            .map(with_identity)
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -146,8 +147,8 @@ impl ParentDirectories {
     #[cfg(target_os = "linux")]
     fn look(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
         // The path may contain a link; its target directory counts.
-        let found = looked_at(path, OFlags::empty())?;
-        Ok(found.map(|it| (it.identity, it.changed)))
+        let found = cached_attributes(path, OFlags::empty())?;
+        Ok(found.map(|file| (file.identity, file.changed)))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -157,7 +158,7 @@ impl ParentDirectories {
 }
 
 /// Returns the directories in which the repositories of a plan list worktrees and submodules.
-fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+fn list_directories(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
     let repositories = repositories.filter_map(|hooks| hooks.parent());
     repositories.flat_map(|git| LIST_DIRECTORIES.map(|name| git.join(name)))
@@ -166,7 +167,7 @@ fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
 impl PlanStamp {
     /// Reads the current files.
     pub fn of(plan: &Plan) -> Self {
-        let Ok(stamp) = Self::by(plan, |path| Ok::<_, Infallible>(found(path)));
+        let Ok(stamp) = Self::by(plan, |path| Ok::<_, Infallible>(identify(path)));
         stamp
     }
 
@@ -175,7 +176,7 @@ impl PlanStamp {
     /// # Errors
     /// See [`PathIdentity::known`].
     pub fn known(plan: &Plan) -> Result<Self, NotCached> {
-        Self::by(plan, known)
+        Self::by(plan, identify_from_caches)
     }
 
     fn by<E>(
@@ -192,7 +193,7 @@ impl PlanStamp {
                 .iter()
                 .map(identity)
                 .collect::<Result<_, E>>()?,
-            lists: lists(plan)
+            lists: list_directories(plan)
                 .map(|path| look(&path))
                 .collect::<Result<_, E>>()?,
         })
@@ -206,7 +207,7 @@ impl PlanStamp {
 
     /// Returns the protected paths whose file was replaced since `earlier`.
     pub fn replaced_since(&self, earlier: &Self) -> impl Iterator<Item = &Path> {
-        let is_new = |one: &&(PathBuf, Option<PathIdentity>)| !earlier.protected.contains(one);
+        let is_new = |file: &&(PathBuf, Option<PathIdentity>)| !earlier.protected.contains(file);
         self.protected
             .iter()
             .filter(is_new)
@@ -299,7 +300,7 @@ mod tests {
             // The names are then in the caches, and the link was followed since its creation.
             std::thread::sleep(ParentDirectories::SETTLED_AGE);
             drop(PlanStamp::of(&plan));
-            for list in lists(&plan).chain([at("gone"), at("link")]) {
+            for list in list_directories(&plan).chain([at("gone"), at("link")]) {
                 let _ = list.metadata();
             }
             let around = ParentDirectories::known(&plan).unwrap();
@@ -314,7 +315,7 @@ mod tests {
     /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_was_looked_at_is_known_and_what_was_not_is_not() {
+    fn path_is_in_the_caches_only_after_a_lookup() {
         let dir = tempfile::tempdir().unwrap();
         let absent = dir.path().join("absent");
         assert_eq!(PathIdentity::known(&absent), Err(NotCached));
@@ -328,9 +329,9 @@ mod tests {
                 fs::write(&path, "").unwrap();
             }
             let found = PathIdentity::of(&path);
-            assert_eq!(found.map(|it| it.is_link), Some(is_link));
+            assert_eq!(found.map(|stat| stat.is_link), Some(is_link));
             assert_eq!(PathIdentity::known(&path), Ok(found));
-            assert_eq!(known(&path), Ok(super::found(&path)));
+            assert_eq!(identify_from_caches(&path), Ok(identify(&path)));
         }
     }
 }

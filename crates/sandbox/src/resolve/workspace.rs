@@ -1,7 +1,7 @@
 //! Finds the workspace.
 
 use super::error::ResolveError;
-use super::links::{self, LinkCreators};
+use super::links::{self, UntrustedDirectories};
 use super::paths::{existing, is_too_wide};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,21 +14,21 @@ pub struct KnownWorkspace {
     pub start: PathBuf,
     /// The root of the workspace.
     pub root: PathBuf,
-    /// True if the root had a `.git`. It stays a workspace if a call removes that.
+    /// True if the root had a `.git`. The root stays a workspace if a call removes the `.git`.
     pub is_repository: bool,
     /// All paths that the call could write.
     pub writable: Vec<PathBuf>,
 }
 
-/// Returns the nearest directory that has a `.git`, or had one when a call could write it, or else
-/// this one. Never a directory that contains the user's home.
+/// Returns the nearest directory that has a `.git`, or that had one when a call could write to it;
+/// or else `directory`. Never a directory that contains the user's home.
 pub(super) fn find(
     directory: &Path,
     home: Option<&Path>,
     known: &[KnownWorkspace],
 ) -> Result<PathBuf, ResolveError> {
-    let written = LinkCreators {
-        directories: written_by(known).cloned().collect(),
+    let untrusted = UntrustedDirectories {
+        directories: paths_written_in(known).cloned().collect(),
         home,
     };
     let unusable = |error| ResolveError::Unusable {
@@ -36,21 +36,22 @@ pub(super) fn find(
         path: directory.to_owned(),
         error,
     };
-    let way = links::follow(directory).map_err(unusable)?;
-    links::check("workspace", directory, &way, &written)?;
+    let followed = links::follow(directory).map_err(unusable)?;
+    links::check("workspace", directory, &followed, &untrusted)?;
     // The path is followed only once, since a running call may replace a directory on the way.
-    let directory = existing("workspace", &way.target)?;
-    if directory != way.target {
+    let directory = existing("workspace", &followed.target)?;
+    if directory != followed.target {
         let error = std::io::Error::other("it is being replaced");
         return Err(unusable(error));
     }
-    let found = around(&directory, home, known)?;
-    no_planted_way(&directory, known, &written)?;
+    let found = workspace_around(&directory, home, known)?;
+    check_for_planted_link(&directory, known, &untrusted)?;
     Ok(found)
 }
 
-/// Finds the workspace of a path without links, without checking how it was reached.
-pub(super) fn around(
+/// Returns the workspace of a path without links. Does not check through which links the path was
+/// reached.
+pub(super) fn workspace_around(
     directory: &Path,
     home: Option<&Path>,
     known: &[KnownWorkspace],
@@ -58,10 +59,10 @@ pub(super) fn around(
     if is_too_wide(directory, home) {
         return Err(ResolveError::TooWide(directory.to_owned()));
     }
-    let was_repository = |it: &Path| {
+    let was_repository = |ancestor: &Path| {
         known
             .iter()
-            .any(|known| known.is_repository && known.root == it)
+            .any(|known| known.is_repository && known.root == ancestor)
     };
     let repository = directory
         .ancestors()
@@ -73,28 +74,33 @@ pub(super) fn around(
 }
 
 /// Returns the paths that the calls of these workspaces could write.
-pub(super) fn written_by(known: &[KnownWorkspace]) -> impl Iterator<Item = &PathBuf> {
+pub(super) fn paths_written_in(known: &[KnownWorkspace]) -> impl Iterator<Item = &PathBuf> {
     known
         .iter()
         .flat_map(|known| std::iter::once(&known.root).chain(&known.writable))
 }
 
-/// Refuses a directory that an earlier start directory leads to through a link. The kernel follows
-/// that link before a host is started there, so that the host's own directory shows no link.
-fn no_planted_way(
+/// Refuses a directory to which an earlier start directory leads through a link. The kernel follows
+/// the link before a host is started in the directory, so the host's own directory shows no link.
+fn check_for_planted_link(
     directory: &Path,
     known: &[KnownWorkspace],
-    written: &LinkCreators<'_>,
+    untrusted: &UntrustedDirectories<'_>,
 ) -> Result<(), ResolveError> {
-    let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    let identity = |path: &Path| {
+        fs::metadata(path)
+            .map(|found| (found.dev(), found.ino()))
+            .ok()
+    };
     let around: Vec<_> = directory.ancestors().filter_map(identity).collect();
     for known in known {
         let is_elsewhere = !directory.starts_with(&known.start);
-        let leads_here = || identity(&known.start).is_some_and(|it| around.contains(&it));
+        let leads_here = || identity(&known.start).is_some_and(|start| around.contains(&start));
         if is_elsewhere && leads_here() {
-            let way = links::follow(&known.start).ok();
-            let refused =
-                way.and_then(|way| links::check("workspace", &known.start, &way, written).err());
+            let followed = links::follow(&known.start).ok();
+            let refused = followed.and_then(|followed| {
+                links::check("workspace", &known.start, &followed, untrusted).err()
+            });
             if let Some(ResolveError::Link { link, .. }) = refused {
                 let directory = directory.to_owned();
                 return Err(ResolveError::Planted { directory, link });

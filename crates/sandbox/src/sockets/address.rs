@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-/// The size of `struct sockaddr_storage`, which the kernel accepts at most.
+/// The size of `struct sockaddr_storage`, the largest address that the kernel accepts.
 const MAX_BYTES: usize = 128;
 
 /// The size of `struct sockaddr_un`.
@@ -107,19 +107,19 @@ pub(super) fn open(thread: i32, path: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = format!("/proc/{thread}/root");
     let root = openat(CWD, root, flags | OFlags::DIRECTORY, Mode::empty())?;
-    let mut whole = Vec::new();
+    let mut full_path = Vec::new();
     if path.first() != Some(&b'/') {
-        whole = readlinkat(CWD, format!("/proc/{thread}/cwd"), whole)?.into_bytes();
-        whole.push(b'/');
+        full_path = readlinkat(CWD, format!("/proc/{thread}/cwd"), full_path)?.into_bytes();
+        full_path.push(b'/');
     }
-    whole.extend(path);
-    let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    full_path.extend(path);
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     openat2(
         &root,
-        OsStr::from_bytes(&whole),
+        OsStr::from_bytes(&full_path),
         flags,
         Mode::empty(),
-        within,
+        resolve,
     )
 }
 
@@ -130,7 +130,7 @@ pub(super) fn identity(thread: i32, file: &OwnedFd) -> Result<SocketInode, Errno
         return Err(Errno::CONNREFUSED);
     }
     let device = device(thread, file).ok_or(Errno::CONNREFUSED)?;
-    // The list of sockets has 32 bits as well.
+    // The kernel's list of sockets has only 32 bits of the inode.
     let inode = found.st_ino as u32;
     Ok(SocketInode { device, inode })
 }

@@ -25,7 +25,7 @@ const FILE_ATTRIBUTE: u16 = 1;
 /// The bit of the state `TCP_LISTEN`.
 const LISTENING_STATE_BIT: u32 = 1 << 10;
 
-/// The size of one answer in bytes; the kernel sends less at once.
+/// The size of one answer in bytes; the kernel sends less in one message.
 const ANSWER_BYTES: usize = 64 * 1024;
 
 /// Opens a socket that lists the Unix sockets of the network namespace of this process.
@@ -59,9 +59,9 @@ impl SocketTable {
         }
     }
 
-    /// True if a socket listens that was bound to this file.
+    /// True if a listening socket is bound to this file.
     pub(super) fn is_listening(&self, file: SocketInode) -> Result<bool, Errno> {
-        // Any cookie.
+        // `u64::MAX` matches any cookie.
         let query = self.ask(NLM_F_DUMP, LISTENING_STATE_BIT, 0, u64::MAX)?;
         let mut found = false;
         loop {
@@ -100,7 +100,7 @@ impl SocketTable {
         request.extend(BY_FAMILY.to_ne_bytes());
         request.extend((NLM_F_REQUEST | flags).to_ne_bytes());
         request.extend(query.to_ne_bytes());
-        // The port.
+        // The netlink port.
         request.extend([0; 4]);
         // Family, protocol and padding.
         request.extend((libc::AF_UNIX as u32).to_le_bytes());

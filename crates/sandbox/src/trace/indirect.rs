@@ -6,7 +6,7 @@ use crate::base::seccomp::program::FilterAction::Notify;
 use crate::base::seccomp::program::{ArgumentHalf, Rule, RuleCase, Test};
 use crate::base::seccomp::rules::any_of;
 
-/// The effect of such a system call.
+/// The effect of a system call that changes files without a path argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndirectEffect {
     /// Opens a file for writing by its handle.
@@ -15,7 +15,7 @@ pub enum IndirectEffect {
     SetsFlags,
     /// Creates or removes a subvolume below the directory in the first argument.
     ChangesSubvolumes,
-    /// Opens files for writing as others open them (fanotify).
+    /// Opens for writing each file that another process opens (`fanotify`).
     OpensWhatOthersOpen,
     /// Mounts a file system, whose type is in the argument with this number.
     Mounts(u8),
@@ -33,7 +33,7 @@ pub enum IndirectEffect {
     Listens,
 }
 
-/// Returns the effect of a system call; `None` for all others.
+/// Returns the effect of a system call; `None` for a system call without such an effect.
 pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<IndirectEffect> {
     let number = i64::from(number);
     match number {
@@ -111,12 +111,12 @@ fn request(request: u32) -> IndirectEffect {
 }
 
 /// Rules for calls that change files.
-pub(super) fn files() -> Vec<Rule> {
+pub(super) fn file_rules() -> Vec<Rule> {
     let requests = FLAG_REQUESTS
         .iter()
         .chain(&SUBVOLUME_REQUESTS)
         .chain([&XFS_OPEN]);
-    let requests = requests.map(|request| vec![is(1, ArgumentHalf::Low, *request, true)]);
+    let requests = requests.map(|request| vec![compares(1, ArgumentHalf::Low, *request, true)]);
     vec![
         rule(
             libc::SYS_open_by_handle_at,
@@ -129,7 +129,7 @@ pub(super) fn files() -> Vec<Rule> {
         ),
         rule(
             libc::SYS_ptrace,
-            CONTROL_REQUESTS.map(|request| vec![is(0, ArgumentHalf::Low, request, true)]),
+            CONTROL_REQUESTS.map(|request| vec![compares(0, ArgumentHalf::Low, request, true)]),
         ),
         rule(libc::SYS_process_vm_writev, [Vec::new()]),
         rule(libc::SYS_mount, [Vec::new()]),
@@ -139,20 +139,21 @@ pub(super) fn files() -> Vec<Rule> {
 }
 
 /// Rules for sockets.
-pub(super) fn sockets() -> Vec<Rule> {
+pub(super) fn socket_rules() -> Vec<Rule> {
     let connects = |flags| vec![any_of(flags, libc::MSG_FASTOPEN as u32)];
-    let addressed = [ArgumentHalf::Low, ArgumentHalf::High].map(|half| vec![is(4, half, 0, false)]);
+    let addressed =
+        [ArgumentHalf::Low, ArgumentHalf::High].map(|half| vec![compares(4, half, 0, false)]);
     vec![
         rule(libc::SYS_connect, [Vec::new()]),
         rule(libc::SYS_listen, [Vec::new()]),
         rule(libc::SYS_sendto, addressed),
-        // Others send to a peer that `connect` has named, or datagrams.
+        // Other messages go to a peer that `connect` has named, or are datagrams.
         rule(libc::SYS_sendmsg, [connects(2)]),
         rule(libc::SYS_sendmmsg, [connects(3)]),
     ]
 }
 
-fn is(argument: u8, half: ArgumentHalf, value: u32, equal: bool) -> Test {
+fn compares(argument: u8, half: ArgumentHalf, value: u32, equal: bool) -> Test {
     Test {
         argument,
         half,
@@ -166,7 +167,7 @@ fn rule(number: i64, cases: impl IntoIterator<Item = Vec<Test>>) -> Rule {
     let cases = cases.into_iter();
     let cases = cases.map(|tests| RuleCase {
         tests,
-        answer: Notify,
+        action: Notify,
     });
     Rule {
         number,
@@ -195,9 +196,9 @@ mod tests {
         ] {
             assert_eq!(of(number, [0; 6]), Some(want));
         }
-        let traced: Vec<i64> = files()
+        let traced: Vec<i64> = file_rules()
             .iter()
-            .chain(&sockets())
+            .chain(&socket_rules())
             .map(|rule| rule.number)
             .collect();
         for number in [

@@ -42,13 +42,14 @@ pub fn exactly<const LENGTH: usize>(thread: i32, address: u64) -> Result<[u8; LE
     }
 }
 
-/// Reads bytes at this address until `into` is full or a page is not mapped. Returns their number.
-pub fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
-    match read_by_system_call(thread, address, into) {
+/// Reads bytes at this address until `buffer` is full or a page is unmapped. Returns the number of
+/// bytes read.
+pub fn read(thread: i32, address: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
+    match read_by_system_call(thread, address, buffer) {
         // If the address is not mapped, or no thread has this id, reading `/proc/PID/mem` fails as
         // well.
         Err(refused) if !matches!(refused, Errno::EFAULT | Errno::ESRCH) => {
-            read_by_proc_mem(thread, address, into).map_err(|other| match other {
+            read_by_proc_mem(thread, address, buffer).map_err(|other| match other {
                 // The file fails with `EIO` where the system call fails with `EFAULT`.
                 Errno::EIO => Errno::EFAULT,
                 // The thread has ended.
@@ -60,26 +61,30 @@ pub fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> 
     }
 }
 
-fn read_by_system_call(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+fn read_by_system_call(thread: i32, address: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
     let base = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
-    let first = (PAGE_BYTES - base % PAGE_BYTES).min(into.len());
+    let first = (PAGE_BYTES - base % PAGE_BYTES).min(buffer.len());
     let remote = [
         RemoteIoVec { base, len: first },
         RemoteIoVec {
             base: base.wrapping_add(first),
-            len: into.len() - first,
+            len: buffer.len() - first,
         },
     ];
-    process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &remote)
+    process_vm_readv(
+        Pid::from_raw(thread),
+        &mut [IoSliceMut::new(buffer)],
+        &remote,
+    )
 }
 
-fn read_by_proc_mem(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+fn read_by_proc_mem(thread: i32, address: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
     let errno = |error: rustix::io::Errno| Errno::from_raw(error.raw_os_error());
     let path = format!("/proc/{thread}/mem");
     let memory = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let memory = memory.map_err(errno)?;
     loop {
-        match pread(&memory, &mut *into, address) {
+        match pread(&memory, &mut *buffer, address) {
             Err(rustix::io::Errno::INTR) => {}
             // The process has ended.
             Ok(0) => return Err(Errno::EFAULT),

@@ -4,7 +4,7 @@
 pub(super) const CHANGING_FLAGS: i32 =
     libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
 
-/// A system call.
+/// A system call that changes files.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
     /// The number on this architecture.
@@ -29,7 +29,7 @@ pub struct FileOperand {
 pub enum FileArgument {
     /// A path.
     Path(u8),
-    /// A directory descriptor and a path; with an empty path the descriptor itself.
+    /// A directory descriptor and a path; an empty path means the descriptor's own file.
     At(u8, u8),
     /// A descriptor.
     Open(u8),
@@ -71,7 +71,7 @@ pub enum FlagsPosition {
     /// In this argument.
     In(u8),
     /// In memory, at the address in this argument.
-    Behind(u8),
+    InMemory(u8),
     /// The fixed flags of `creat`.
     OfCreat,
 }
@@ -92,32 +92,32 @@ const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
 const SYS_FILE_SETATTR: i64 = 469;
 
-const fn operand(place: FileArgument, follow: LinkHandling, effect: FileEffect) -> FileOperand {
+const fn operand(argument: FileArgument, follow: LinkHandling, effect: FileEffect) -> FileOperand {
     FileOperand {
-        argument: place,
+        argument,
         follow,
         effect,
     }
 }
 
-const fn created(place: FileArgument) -> FileOperand {
-    operand(place, No, FileEffect::Appears)
+const fn created(argument: FileArgument) -> FileOperand {
+    operand(argument, No, FileEffect::Appears)
 }
 
-const fn removed(place: FileArgument) -> FileOperand {
-    operand(place, No, FileEffect::Goes)
+const fn removed(argument: FileArgument) -> FileOperand {
+    operand(argument, No, FileEffect::Goes)
 }
 
-const fn moved(place: FileArgument) -> FileOperand {
-    operand(place, No, FileEffect::Moves)
+const fn moved(argument: FileArgument) -> FileOperand {
+    operand(argument, No, FileEffect::Moves)
 }
 
-const fn attributes(place: FileArgument, follow: LinkHandling) -> FileOperand {
-    operand(place, follow, FileEffect::Attributes)
+const fn attributes(argument: FileArgument, follow: LinkHandling) -> FileOperand {
+    operand(argument, follow, FileEffect::Attributes)
 }
 
-const fn opens(place: FileArgument, flags: FlagsPosition) -> FileOperand {
-    operand(place, Yes, FileEffect::Opens(flags))
+const fn opens(argument: FileArgument, flags: FlagsPosition) -> FileOperand {
+    operand(argument, Yes, FileEffect::Opens(flags))
 }
 
 macro_rules! calls {
@@ -132,7 +132,7 @@ use LinkHandling::{Flags as ByFlags, No, Yes};
 /// System calls of every architecture.
 const COMMON_CALLS: &[Call] = calls! {
     libc::SYS_openat => [opens(At(0, 1), FlagsPosition::In(2))];
-    libc::SYS_openat2 => [opens(At(0, 1), FlagsPosition::Behind(2))];
+    libc::SYS_openat2 => [opens(At(0, 1), FlagsPosition::InMemory(2))];
     libc::SYS_truncate => [operand(Path(0), Yes, FileEffect::Content)];
     libc::SYS_acct => [operand(Path(0), Yes, FileEffect::Content)];
     libc::SYS_swapon => [operand(Path(0), Yes, FileEffect::Content)];
@@ -162,7 +162,8 @@ const COMMON_CALLS: &[Call] = calls! {
     SYS_FILE_SETATTR => [attributes(At(0, 1), ByFlags(4))];
 };
 
-/// System calls that only x86 has. Elsewhere libraries use the others.
+/// System calls that only x86 has. On other architectures, libraries use the calls of
+/// [`COMMON_CALLS`].
 #[cfg(target_arch = "x86_64")]
 const X86_CALLS: &[Call] = calls! {
     libc::SYS_open => [opens(Path(0), FlagsPosition::In(1))];

@@ -77,8 +77,8 @@ fn started(
     let program = found(words.first().ok_or("no program is named")?);
     let plan = order.plan.as_ref().filter(|_| order.trial.is_none());
     let entrance = plan.map_or(Ok(None), |plan| networks.entrance(plan))?;
-    if let Some(NetworkEntrance { part, socket }) = &entrance {
-        order.network = Some((*part, socket.as_raw_fd()));
+    if let Some(NetworkEntrance { role, socket }) = &entrance {
+        order.network = Some((*role, socket.as_raw_fd()));
         fcntl_setfd(socket, FdFlags::empty())?;
     }
     let start = LauncherStart::new(&order)?;

@@ -117,7 +117,7 @@ impl PrecedingWords {
         let whole = &text[word.range.clone()];
         self.remember(whole);
         self.announced = self.announces(text, word, whole);
-        self.programs.extend(options::known(whole));
+        self.programs.extend(options::known_program(whole));
         whole.clone_into(&mut self.previous);
     }
 
@@ -147,7 +147,7 @@ impl PrecedingWords {
 
     fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
         let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
-        match options::next_word(&self.programs, whole, is_glued) {
+        match options::kind_of_next_word(&self.programs, whole, is_glued) {
             Some(CredentialKind::Secret) => return Some(Announced::Secret),
             Some(CredentialKind::User) => return Some(Announced::User),
             Some(CredentialKind::Cookie) => return Some(Announced::Cookie),
@@ -233,7 +233,7 @@ impl Announced {
                 is_secret.then_some(range)
             }
             Self::User => options::password(text, range),
-            Self::Cookie | Self::Assigned => options::assigned(text, range),
+            Self::Cookie | Self::Assigned => options::assigned_value(text, range),
             Self::Field { name, is_header } => {
                 let is_scheme = AUTH_SCHEMES
                     .iter()
@@ -257,7 +257,7 @@ impl Announced {
 /// secret.
 pub(super) fn json_secret(
     filter: &SecretFilter,
-    before: &PrecedingWords,
+    preceding: &PrecedingWords,
     text: &str,
     word: &Range<usize>,
 ) -> Option<Range<usize>> {
@@ -267,9 +267,9 @@ pub(super) fn json_secret(
         .or_else(|| whole.strip_prefix(":'"))?;
     let is_value = !value.is_empty() && !value.starts_with('$');
     let is_secret = is_value
-        && is_secret_field(&before.previous)
+        && is_secret_field(&preceding.previous)
         && follows_quote(text, word.start)
-        && filter.is_secret(before.previous.as_ref(), value.as_ref());
+        && filter.is_secret(preceding.previous.as_ref(), value.as_ref());
     is_secret.then(|| word.end - value.len()..word.end)
 }
 

@@ -20,11 +20,11 @@ pub(super) enum CredentialKind {
 struct CredentialOption {
     /// Names of programs, without a directory.
     programs: &'static [&'static str],
-    /// The subcommand that has these options; empty for all.
+    /// The subcommand that has these options; empty if they do not depend on the subcommand.
     subcommand: &'static str,
     options: &'static [&'static str],
     value: CredentialKind,
-    /// True if a value that is not attached is the next word.
+    /// True if the value may be the next word; false if it must be attached to the option.
     is_next_word: bool,
 }
 
@@ -147,8 +147,8 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
     },
 ];
 
-/// Commands that read a credential from their input: their first word, then words that follow in
-/// this order, with others between.
+/// Commands that read a credential from their input. Each pattern has the program, then words that
+/// follow in this order, possibly with other words between them.
 const SECRET_READERS: &[&[&str]] = &[
     &["docker", "login", "--password-stdin"],
     &["podman", "login", "--password-stdin"],
@@ -193,7 +193,7 @@ const SETTING_COMMANDS: &[&[&str]] = &[
 const POSITIONAL_PROGRAMS: [&str; 1] = ["htpasswd"];
 
 /// Returns the program or subcommand, if it is in a table.
-pub(super) fn known(word: &str) -> Option<&'static str> {
+pub(super) fn known_program(word: &str) -> Option<&'static str> {
     let name = file_name(word);
     let mut names = CREDENTIAL_OPTIONS
         .iter()
@@ -207,13 +207,14 @@ fn file_name(word: &str) -> &str {
 }
 
 /// Returns the kind of credential that a command reads from its input, by its words so far. The
-/// first word is the program; a program started by it is not recognised.
+/// first word must be the program itself, not another program that starts it.
 pub(super) fn input_credential(words: &[String]) -> Option<CredentialKind> {
-    let is = |table: &[&[&str]]| table.iter().any(|pattern| matches_pattern(pattern, words));
-    if is(USER_PASSWORD_READERS) {
+    let matches_one_of =
+        |table: &[&[&str]]| table.iter().any(|pattern| matches_pattern(pattern, words));
+    if matches_one_of(USER_PASSWORD_READERS) {
         return Some(CredentialKind::User);
     }
-    is(SECRET_READERS).then_some(CredentialKind::Secret)
+    matches_one_of(SECRET_READERS).then_some(CredentialKind::Secret)
 }
 
 /// True if the words are a command that sets a setting, so that the setting's name follows.
@@ -247,8 +248,10 @@ pub(super) fn is_password_next(words: &[String]) -> bool {
             .iter()
             .any(|option| !option.starts_with("--") && option.contains(letter))
     };
-    let before = if has('n') { 1 } else { 2 };
-    POSITIONAL_PROGRAMS.contains(&file_name(first)) && has('b') && others.len() == before
+    let words_before_password = if has('n') { 1 } else { 2 };
+    POSITIONAL_PROGRAMS.contains(&file_name(first))
+        && has('b')
+        && others.len() == words_before_password
 }
 
 fn options_of<'a>(
@@ -260,9 +263,9 @@ fn options_of<'a>(
     })
 }
 
-/// Returns the kind of credential that the next word is. `-sSu` is read as `-s -S -u`. `is_glued`:
-/// a quoted text follows without a blank.
-pub(super) fn next_word(
+/// Returns the kind of credential that the word after `word` is. `-sSu` is read as `-s -S -u`.
+/// `is_glued` is true if a quoted text follows `word` without a blank.
+pub(super) fn kind_of_next_word(
     programs: &[&'static str],
     word: &str,
     is_glued: bool,
@@ -298,7 +301,7 @@ pub(super) fn attached_credential(
         let range = word.end - value.len()..word.end;
         match entry.value {
             CredentialKind::User => password(text, range),
-            CredentialKind::Cookie | CredentialKind::Assigned => assigned(text, range),
+            CredentialKind::Cookie | CredentialKind::Assigned => assigned_value(text, range),
             CredentialKind::Secret => {
                 let is_value = !value.is_empty() && !value.starts_with('$');
                 is_value.then_some(range)
@@ -308,7 +311,7 @@ pub(super) fn attached_credential(
 }
 
 /// Returns the range of the value in `name=value`.
-pub(super) fn assigned(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn assigned_value(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let (name, value) = text[range.clone()].split_once('=')?;
     let is_present = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
     is_present.then(|| range.end - value.len()..range.end)

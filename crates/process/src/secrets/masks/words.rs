@@ -29,7 +29,7 @@ pub(super) struct Words<'a> {
     /// value ends at a blank.
     quotes_are_certain: bool,
     /// True if the next word can be an assignment.
-    is_at_command: bool,
+    may_be_assignment: bool,
 }
 
 /// Words that may precede an assignment.
@@ -45,7 +45,7 @@ fn starts_expansion(text: &str) -> bool {
     text.starts_with('`') || text.starts_with("$(") || text.starts_with("${")
 }
 
-/// `NAME=…`
+/// True for `NAME=…`.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
@@ -61,7 +61,7 @@ impl<'a> Words<'a> {
             at: 0,
             quote: None,
             quotes_are_certain: true,
-            is_at_command: true,
+            may_be_assignment: true,
         }
     }
 
@@ -75,10 +75,10 @@ impl<'a> Words<'a> {
         let (follows, ends_command) = self.skip()?;
         let start = self.at;
         let is_quoted = self.quote.is_some();
-        self.is_at_command |= ends_command;
+        self.may_be_assignment |= ends_command;
         let end = self.end_of_word(start);
         let word = &self.text[start..end];
-        self.is_at_command &=
+        self.may_be_assignment &=
             !is_quoted && (is_assignment(word) || BEFORE_ASSIGNMENTS.contains(&word));
         Some(Word {
             range: start..end,
@@ -170,7 +170,7 @@ impl<'a> Words<'a> {
         let around = self.quote;
         let name = &self.text[start..self.at];
         let is_whole = self.quotes_are_certain
-            && self.is_at_command
+            && self.may_be_assignment
             && around.is_none()
             && is_assignment(name);
         self.at += quote.len_utf8();

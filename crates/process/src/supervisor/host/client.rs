@@ -28,8 +28,8 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 /// machine or a stopped supervisor needs longer.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The host's connection to a supervisor. Dropping it ends all processes of the supervisor, except
-/// jobs and adopted survivors.
+/// The host's connection to a supervisor. Dropping the client ends all processes of the supervisor,
+/// except jobs and adopted survivors.
 #[derive(Debug)]
 pub struct SupervisorClient {
     /// `None` if the supervisor is a thread.
@@ -43,26 +43,26 @@ pub struct SupervisorClient {
     inbox: Inbox,
     /// True if the supervisor's hello was received, with a matching version.
     hello_received: bool,
-    /// Changes from the supervisor's environment to that of its shells, if it was started before
-    /// the latter was known.
-    changes: Vec<(OsString, Option<OsString>)>,
-    /// The parameters of the last shell.
-    pub(super) last: Option<ShellStart>,
-    /// The report on that shell's sandbox.
+    /// The differences between the supervisor's environment and the environment of its shells.
+    /// Empty unless the supervisor was started before the shells' environment was known.
+    env_changes: Vec<(OsString, Option<OsString>)>,
+    /// The parameters of the last shell that was ordered.
+    pub(super) last_start: Option<ShellStart>,
+    /// The report on the last shell's sandbox.
     pub(super) enforced: Option<Report>,
     /// The host's mounts when the last shell with private mounts was started.
     pub(super) host_mounts: Option<Mounts>,
 }
 
 impl SupervisorClient {
-    /// `what` is the supervisor's process, or the reason for a thread.
+    /// `process_or_reason` is the supervisor's process, or the reason for a thread.
     pub(super) fn new(
-        what: Result<SupervisorProcess, String>,
+        process_or_reason: Result<SupervisorProcess, String>,
         link: OrderSender,
         clock: &Arc<dyn Clock>,
         networks: &Arc<Networks>,
     ) -> Self {
-        let (process, fallback) = match what {
+        let (process, fallback) = match process_or_reason {
             Ok(process) => (Some(process), None),
             Err(reason) => (None, Some(reason)),
         };
@@ -74,44 +74,50 @@ impl SupervisorClient {
             link,
             inbox: Inbox::new(),
             hello_received: false,
-            changes: Vec::new(),
-            last: None,
+            env_changes: Vec::new(),
+            last_start: None,
             enforced: None,
             host_mounts: None,
         }
     }
 
-    /// Sets the changes that shells get: from `has`, the environment of the supervisor, to
-    /// `wanted`.
+    /// Computes the changes from `current`, the environment of the supervisor, to `wanted`, the
+    /// environment of its shells.
     pub(super) fn set_environment(
         &mut self,
-        has: &BTreeMap<OsString, OsString>,
+        current: &BTreeMap<OsString, OsString>,
         wanted: &BTreeMap<OsString, OsString>,
     ) {
-        let removed = has.keys().filter(|name| !wanted.contains_key(*name));
+        let removed = current.keys().filter(|name| !wanted.contains_key(*name));
         let removed = removed.map(|name| (name.clone(), None));
         let set = wanted
             .iter()
-            .filter(|(name, value)| has.get(*name) != Some(*value));
+            .filter(|(name, value)| current.get(*name) != Some(*value));
         let set = set.map(|(name, value)| (name.clone(), Some(value.clone())));
-        self.changes = removed.chain(set).collect();
+        self.env_changes = removed.chain(set).collect();
     }
 
-    /// Adds the environment of the shells to `start`. Also returns the entrance to the network that
-    /// the sandbox shares.
-    pub(super) fn completed(
+    /// Adds the environment of the shells and the role in a shared network to `start`. Also returns
+    /// the socket of the shared network, if there is one.
+    pub(super) fn complete_start(
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
         // A sandbox sets `TMPDIR` and the variables of caches to its own directories. The host's
         // values must not replace them, but a variable of the call may.
-        let plan = start.sandbox.as_ref().and_then(|it| it.plan.as_ref());
-        let is_own = |name: &OsString| {
-            let is_moved =
+        let plan = start
+            .sandbox
+            .as_ref()
+            .and_then(|sandbox| sandbox.plan.as_ref());
+        let is_set_by_sandbox = |name: &OsString| {
+            let is_cache_variable =
                 |plan: &Plan| plan.caches.variables.iter().any(|(moved, _)| moved == name);
-            plan.is_some_and(|plan| name == "TMPDIR" || is_moved(plan))
+            plan.is_some_and(|plan| name == "TMPDIR" || is_cache_variable(plan))
         };
-        let inherited = self.changes.iter().filter(|(name, _)| !is_own(name));
+        let inherited = self
+            .env_changes
+            .iter()
+            .filter(|(name, _)| !is_set_by_sandbox(name));
         let inherited: Vec<_> = inherited.cloned().collect();
         // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, inherited);
@@ -126,10 +132,10 @@ impl SupervisorClient {
         let plan = sandbox.and_then(|sandbox| sandbox.plan.as_ref());
         let entrance = plan.map_or(Ok(None), |plan| self.networks.entrance(plan));
         let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
-        let (part, socket) = entrance
-            .map(|NetworkEntrance { part, socket }| (part, socket))
+        let (role, socket) = entrance
+            .map(|NetworkEntrance { role, socket }| (role, socket))
             .unzip();
-        start.network = part;
+        start.network = role;
         Ok((start, socket))
     }
 
@@ -141,7 +147,8 @@ impl SupervisorClient {
     /// Waits for the supervisor's hello, unless it was received.
     ///
     /// # Errors
-    /// The supervisor does not answer within a second, or has another version. It is then killed.
+    /// The supervisor does not answer within a second, or has another version. This function then
+    /// kills the supervisor.
     pub async fn handshake(mut self) -> Result<Self, StartError> {
         if self.hello_received {
             return Ok(self);
@@ -168,7 +175,7 @@ impl SupervisorClient {
         greeted.map(|()| self)
     }
 
-    /// The exit status of the supervisor's process, if it has ended. A process closes its
+    /// Returns the exit status of the supervisor's process, if it has ended. A process closes its
     /// descriptors a moment before it can be reaped.
     async fn exit_status(&mut self) -> Option<ExitStatus> {
         let process = self.process.as_mut()?;
@@ -191,7 +198,7 @@ impl SupervisorClient {
         }
     }
 
-    /// The reason for a thread instead of a supervisor: see
+    /// Returns the reason why a thread replaces the supervisor's process: see
     /// [`Supervisor::fallback`](super::Supervisor::fallback).
     pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
@@ -264,8 +271,8 @@ impl SupervisorClient {
         receive::next(self.link.socket(), &mut self.inbox).await
     }
 
-    /// True if an event, or the end of the connection, is unread. Does not wait. For a warm shell,
-    /// which should send nothing while it waits.
+    /// True if an event, or the end of the connection, is unread. Does not wait. A warm shell
+    /// should send nothing while it waits.
     pub fn has_unread_event(&mut self) -> bool {
         !matches!(self.try_event(), Ok(None))
     }
@@ -282,7 +289,7 @@ impl SupervisorClient {
         reap(ending, Arc::clone(self.link.socket())).await;
     }
 
-    /// Sends SIGCONT to the supervisor: a script may have stopped it, and then it would not end.
+    /// Sends SIGCONT to the supervisor: if a script had stopped the supervisor, it would not end.
     pub fn wake(&self) {
         if let Some(process) = &self.process {
             process.signal(Signal::CONT);
@@ -297,11 +304,12 @@ impl SupervisorClient {
         self.process.take()
     }
 
-    /// For a supervisor that ended without reporting how its shell ended. Kills the remaining
-    /// processes of its session, and processes that can write to the call's output, given by its
-    /// read ends. Returns their number. A process that has left both is not found. The supervisor
-    /// is not reaped yet, so its session id is still its own. Returns 0 for the fallback's thread,
-    /// which kills them itself.
+    /// Kills the remaining processes of the supervisor's session, and processes that can write to
+    /// the call's output. `output` are the read ends of the output. Returns the number of killed
+    /// processes; 0 for the fallback's thread, which kills them itself. Call this function for a
+    /// supervisor that ended without reporting how its shell ended. Such a supervisor is not reaped
+    /// yet, so its session id is not reused. A process that has left the session and closed the
+    /// output is not found.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
         pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output))

@@ -16,18 +16,18 @@ pub struct DirectShell {
     /// Read ends of the captured streams, in the order of [`ShellStart::output`](
     /// crate::supervisor::ShellStart::output).
     pub output: Vec<(StreamId, OwnedFd)>,
-    /// The report on its sandbox.
+    /// The report on the shell's sandbox.
     pub sandbox: Option<Report>,
-    /// The reason why the shell's changes cannot be recorded, if they were to be.
+    /// The reason why the shell's changes cannot be recorded, if recording was requested.
     pub unwatched: Option<String>,
 }
 
 impl SupervisorClient {
-    /// Starts a shell that runs its own command line at once. If it is traced, its first change to
+    /// Starts a shell that runs its own command line at once. The first change of a traced shell to
     /// a file waits for [`Self::record`]. `inherited` are the descriptors of
-    /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session (see
-    /// [`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and that has had no
-    /// shell yet.
+    /// [`DirectStart::inherited`]. The supervisor must be in this program's session (see
+    /// [`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and must not have
+    /// started a shell yet.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::NoTrace`];
@@ -37,7 +37,7 @@ impl SupervisorClient {
         start: DirectStart,
         inherited: &[BorrowedFd<'_>],
     ) -> Result<DirectShell, StartError> {
-        let (shell, network) = self.completed(start.start)?;
+        let (shell, network) = self.complete_start(start.start)?;
         let streams = shell.output.clone();
         let start = DirectStart {
             start: shell,

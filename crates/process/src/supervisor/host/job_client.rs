@@ -59,7 +59,7 @@ impl JobClient {
     /// Cancel safe.
     ///
     /// # Errors
-    /// The supervisor has ended: only the job's files can tell the end.
+    /// The supervisor has ended. Then the job's files have the end of the job.
     pub async fn ended(&mut self) -> Result<JobEnd, Disconnected> {
         self.answer(|answer, _| match answer {
             JobAnswer::Ended { end } => Some(end),
@@ -105,7 +105,7 @@ impl JobClient {
         .await
     }
 
-    /// Closes the job's stdin. Returns false if there is none, or it was closed.
+    /// Closes the job's stdin. Returns false if the job has no stdin, or it was closed.
     ///
     /// # Errors
     /// The supervisor has ended.

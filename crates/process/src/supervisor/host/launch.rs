@@ -49,7 +49,7 @@ pub struct Supervisor {
 #[derive(Debug)]
 struct EarlySupervisor {
     process: StartedProcess,
-    /// The environment of its process.
+    /// The environment of the supervisor's process.
     env: BTreeMap<OsString, OsString>,
 }
 
@@ -84,16 +84,18 @@ enum LaunchMethod {
 }
 
 impl Supervisor {
-    /// Starts supervisors by re-executing this program, which the token proves to be safe.
+    /// Returns a way to start supervisors: by re-executing this program. The token proves that this
+    /// is safe.
     pub fn this_program(_: &Token) -> Self {
         Self::by(LaunchMethod::Program(SupervisorProgram {
-            is_this_one: true,
+            is_this_program: true,
             ..program_at(this_program())
         }))
     }
 
-    /// Starts supervisors by another program, which must call [`crate::supervisor::init`] at the
-    /// top of its `main`. For hosts that do not control `main`: plugins, tests.
+    /// Returns a way to start supervisors: by executing another program, which must call
+    /// [`crate::supervisor::init`] at the top of its `main`. For hosts that do not control `main`:
+    /// plugins, tests.
     ///
     /// Checks whether this program's working directory can be entered by its path. If a parent may
     /// not be searched, shells can only inherit the directory.
@@ -127,7 +129,8 @@ impl Supervisor {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
 
-    /// Starts no supervisors, as [`Self::fallback`], with a reason that is reported to calls.
+    /// Returns a supervisor without a process, as [`Self::fallback`] does. `reason` is reported to
+    /// calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
         Self::by(LaunchMethod::Fallback(reason.into()))
     }
@@ -157,10 +160,10 @@ impl Supervisor {
     }
 
     /// Waits until every supervisor started by this value and its clones has been reaped, except
-    /// those that outlive their host on purpose. For a program that is about to exit and has
-    /// dropped everything that starts or holds a supervisor. Otherwise, in a container whose
-    /// process 1 does not reap, zombies would remain. Returns false if some are not reaped after
-    /// `limit`. Blocks the thread.
+    /// those that outlive their host on purpose. Call this function in a program that is about to
+    /// exit and has dropped everything that starts or holds a supervisor. Otherwise, in a container
+    /// whose process 1 does not reap, zombies would remain. Returns false if some are not reaped
+    /// after `limit`. Blocks the thread.
     pub fn all_reaped(&self, limit: Duration) -> bool {
         // A supervisor that was started in advance and never used.
         drop(self.take_early());
@@ -196,40 +199,46 @@ impl Supervisor {
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
     ) -> Result<SupervisorClient, StartError> {
-        if let Some(EarlySupervisor { process, env: has }) = self.take_early() {
-            let mut supervised = self.supervised(process.socket, Ok(process.process), clock)?;
-            supervised.set_environment(&has, env);
-            return Ok(supervised);
+        if let Some(EarlySupervisor {
+            process,
+            env: process_env,
+        }) = self.take_early()
+        {
+            let mut client = self.client(process.socket, Ok(process.process), clock)?;
+            client.set_environment(&process_env, env);
+            return Ok(client);
         }
-        let supervised = match &self.method {
+        let client = match &self.method {
             LaunchMethod::Program(program) => {
                 let StartedProcess { socket, process } = self.spawn(program, env)?;
-                self.supervised(socket, Ok(process), clock)
+                self.client(socket, Ok(process), clock)
             }
             LaunchMethod::Fallback(reason) => {
-                let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
-                start_fallback(env, theirs.into()).map_err(spawn_error)?;
-                self.supervised(socket, Err(reason.clone()), clock)
+                let (socket, supervisor_end) = UnixStream::pair().map_err(spawn_error)?;
+                start_fallback(env, supervisor_end.into()).map_err(spawn_error)?;
+                self.client(socket, Err(reason.clone()), clock)
             }
         };
         tracing::debug!("a supervisor was started");
-        supervised
+        client
     }
 
     /// Starts a supervisor in advance. The next [`Self::start`] or [`Self::launch`] of this value
     /// or a clone uses it, with any environment. For programs that make a single call: the call is
-    /// parsed, checked and prepare meanwhile.
+    /// parsed, checked and prepared meanwhile.
     ///
-    /// If this program has one thread and no signal handlers, the supervisor is a fork of it, which
-    /// starts much faster; see `docs/design/0014-forked-supervisor.md`. Otherwise the program is
-    /// executed again. Both have only the variables of `env` that identify the owner.
+    /// If this program has one thread and no signal handlers, the supervisor is a fork of this
+    /// program, which starts much faster; see `docs/design/0014-forked-supervisor.md`. Otherwise
+    /// the program is executed again. In both cases, the supervisor has only the variables of `env`
+    /// that identify the owner.
     pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>) {
         let LaunchMethod::Program(program) = &self.method else {
             return;
         };
-        let own = env.iter();
-        let own = own.filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
-        let env: BTreeMap<_, _> = own
+        let own_variables = env.iter();
+        let own_variables =
+            own_variables.filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
+        let env: BTreeMap<_, _> = own_variables
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let started = self.fork(program, &env).or_else(|error| {
@@ -252,7 +261,7 @@ impl Supervisor {
         early.take()
     }
 
-    fn supervised(
+    fn client(
         &self,
         socket: UnixStream,
         process: Result<SupervisorProcess, String>,
@@ -273,10 +282,10 @@ impl Supervisor {
         program: &SupervisorProgram,
         env: &BTreeMap<OsString, OsString>,
     ) -> Result<StartedProcess, StartError> {
-        let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
-        let child = program.command(env, theirs.into()).spawn();
+        let (socket, supervisor_end) = UnixStream::pair().map_err(spawn_error)?;
+        let child = program.command(env, supervisor_end.into()).spawn();
         let child = child.map_err(spawn_error)?;
-        Ok(self.started(socket, Pid::from_child(&child)))
+        Ok(self.started_process(socket, Pid::from_child(&child)))
     }
 
     #[cfg(target_os = "linux")]
@@ -288,12 +297,12 @@ impl Supervisor {
         // A shell that cannot enter its directory by path enters it through `/proc` of its
         // supervisor. A forked process with hidden memory does not show it.
         let needs_readable_cwd = program.keep_directory && !program.in_session;
-        if !program.is_this_one || needs_readable_cwd {
+        if !program.is_this_program || needs_readable_cwd {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let (socket, theirs) = UnixStream::pair()?;
-        let child = fork(program, env, theirs.into())?;
-        Ok(self.started(socket, child))
+        let (socket, supervisor_end) = UnixStream::pair()?;
+        let child = fork(program, env, supervisor_end.into())?;
+        Ok(self.started_process(socket, child))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -305,7 +314,7 @@ impl Supervisor {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn started(&self, socket: UnixStream, child: Pid) -> StartedProcess {
+    fn started_process(&self, socket: UnixStream, child: Pid) -> StartedProcess {
         let process = SupervisorProcess::new(child, self.unreaped.add());
         StartedProcess { socket, process }
     }
@@ -314,7 +323,7 @@ impl Supervisor {
 fn program_at(path: PathBuf) -> SupervisorProgram {
     SupervisorProgram {
         path,
-        is_this_one: false,
+        is_this_program: false,
         keep_directory: is_cwd_unresolvable(),
         in_session: false,
     }

@@ -32,7 +32,7 @@ impl OrderSender {
     /// Ends the whole process tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn terminate(&self, grace: Duration) -> io::Result<()> {
         self.end(grace, false)
     }
@@ -41,7 +41,7 @@ impl OrderSender {
     /// its next command when the current one is ended.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn stop_and_terminate(&self, grace: Duration) -> io::Result<()> {
         self.end(grace, true)
     }

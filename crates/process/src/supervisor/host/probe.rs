@@ -16,14 +16,14 @@ use std::time::Duration;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(8);
 
 impl Supervisor {
-    /// Returns what a sandbox of the best tier enforces here. The first time takes a few
-    /// milliseconds; the answer is cached, also for clones. `directory` is the parent of the
-    /// private directories.
+    /// Starts a sandbox of the best tier that this system supports, and returns its report. The
+    /// first call takes a few milliseconds; the result is cached, also for clones. `directory` is
+    /// the parent of the private directories.
     ///
     /// # Errors
     /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no sandbox is possible here, or none
-    /// started within eight seconds; the next call tries the latter again. Others if no supervisor
-    /// can be started.
+    /// started within eight seconds. A timeout is not cached: the next call tries again. Others if
+    /// no supervisor can be started.
     ///
     /// # Panics
     /// Panics outside a tokio runtime with I/O enabled.
@@ -35,11 +35,11 @@ impl Supervisor {
         // The probe needs no variables of the host.
         let env = BTreeMap::new();
         let probe = async || {
-            let found = self.probe_sandbox(&env, directory, clock).await;
-            let found = found.ok_or_else(|| NotStarted::Sandbox {
+            let report = self.probe_sandbox(&env, directory, clock).await;
+            let report = report.ok_or_else(|| NotStarted::Sandbox {
                 reason: format!("it did not start within {} s", PROBE_TIMEOUT.as_secs()),
             })?;
-            match found.map_err(NotStarted::from) {
+            match report.map_err(NotStarted::from) {
                 Err(lacks @ (NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. })) => {
                     Ok(Err(lacks))
                 }
@@ -49,8 +49,9 @@ impl Supervisor {
         self.confines.get_or_try_init(probe).await?.clone()
     }
 
-    /// Returns `None` on a time-out. Load is no reason for a weaker tier: it would hold for all
-    /// calls, and a sandboxed process can cause it.
+    /// Returns the report of a sandbox of the best possible tier; `None` on a time-out. A time-out
+    /// does not select a weaker tier, because all later calls would use that tier, and because a
+    /// sandboxed process can cause the time-out.
     async fn probe_sandbox(
         &self,
         env: &BTreeMap<OsString, OsString>,
@@ -59,14 +60,14 @@ impl Supervisor {
     ) -> Option<Result<Report, StartError>> {
         match self.probe_tier(Tier::Full, env, directory, clock).await? {
             Err(reason @ (StartError::Sandbox(_) | StartError::SandboxLacks(_))) => {
-                tracing::debug!(%reason, "no box of the full tier");
+                tracing::debug!(%reason, "no sandbox of the full tier");
                 self.probe_tier(Tier::Base, env, directory, clock).await
             }
             other => Some(other),
         }
     }
 
-    /// Returns `None` on a time-out.
+    /// Returns the report of a sandbox of this tier; `None` on a time-out.
     async fn probe_tier(
         &self,
         tier: Tier,
@@ -84,7 +85,7 @@ impl Supervisor {
             devices: Vec::new(),
             caches: Caches::default(),
         };
-        let nothing = ["-c", ":"].map(OsString::from);
+        let empty_command = ["-c", ":"].map(OsString::from);
         let start = ShellStart {
             sandbox: Some(ShellSandbox {
                 plan: Some(plan),
@@ -94,18 +95,18 @@ impl Supervisor {
                 directory: directory.to_owned(),
                 writable: Vec::new(),
             }),
-            ..ShellStart::of(&Shell::bash("/bin/sh"), nothing.into())
+            ..ShellStart::of(&Shell::bash("/bin/sh"), empty_command.into())
         };
-        let mut supervised = match self.launch(env, clock).await {
-            Ok(supervised) => supervised,
+        let mut client = match self.launch(env, clock).await {
+            Ok(client) => client,
             Err(error) => return Some(Err(error)),
         };
         let started = tokio::select! {
             biased;
-            started = supervised.start(start, None) => Some(started),
+            started = client.start(start, None) => Some(started),
             () = clock.sleep(PROBE_TIMEOUT) => None,
         };
-        supervised.close().await;
+        client.close().await;
         let no_report = || StartError::Sandbox("the launcher sent no report".to_owned());
         Some(started?.and_then(|started| started.sandbox.ok_or_else(no_report)))
     }

@@ -16,8 +16,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 
-/// Kills the remaining processes of the session of `leader`, and processes that can write to these
-/// pipes. Returns their number. `leader` must not be reaped yet.
+/// Kills the remaining processes of the session of `leader`, and processes that can write to the
+/// pipes of `output`. Returns their number. `leader` must not be reaped yet.
 pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     /// Maximum number of rounds. Each round kills processes that were forked during the previous
     /// one.
@@ -64,7 +64,7 @@ impl UnreapedCount {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more.
+    /// Counts one more supervisor, until the returned value is dropped.
     pub(super) fn add(&self) -> UnreapedSupervisor {
         *self.lock() += 1;
         UnreapedSupervisor(self.clone())
@@ -91,10 +91,10 @@ impl Drop for UnreapedSupervisor {
 /// runtime, a thread takes over.
 #[derive(Debug)]
 pub(super) struct SupervisorProcess {
-    /// `None` once it is reaped.
+    /// `None` once the supervisor is reaped.
     child: Option<Pid>,
     /// True if the supervisor may outlive its host.
-    keeps: bool,
+    outlives_host: bool,
     unreaped: Option<UnreapedSupervisor>,
     /// The directory in which the supervisor creates directories for shells.
     directories: Option<PathBuf>,
@@ -104,20 +104,20 @@ impl SupervisorProcess {
     pub(super) fn new(child: Pid, unreaped: UnreapedSupervisor) -> Self {
         Self {
             child: Some(child),
-            keeps: false,
+            outlives_host: false,
             unreaped: Some(unreaped),
             directories: None,
         }
     }
 
-    /// The pid of the supervisor; `None` once it is reaped.
+    /// The pid of the supervisor; `None` once the supervisor is reaped.
     pub(super) fn pid(&self) -> Option<Pid> {
         self.child
     }
 
     /// Lets the supervisor outlive this program, which then does not wait for it.
     pub(super) fn keep(&mut self) {
-        self.keeps = true;
+        self.outlives_host = true;
         self.unreaped = None;
     }
 
@@ -142,8 +142,8 @@ impl SupervisorProcess {
         Some(ExitStatus::from_raw(status.as_raw()))
     }
 
-    /// Reaps the supervisor if it has ended; true if it is reaped. If it was killed, kills its
-    /// remaining processes: the task that watches the socket may have ended.
+    /// Reaps the supervisor if it has ended; true if it is reaped. If the supervisor was killed,
+    /// kills its remaining processes: the task that watches the socket may have ended.
     pub(super) fn try_reap(&mut self) -> bool {
         let Some(pid) = self.child else {
             return true;
@@ -152,7 +152,7 @@ impl SupervisorProcess {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
             Ok(None) => return false,
-            Ok(Some(status)) if status.exit_status() != Some(0) && !self.keeps => {
+            Ok(Some(status)) if status.exit_status() != Some(0) && !self.outlives_host => {
                 let ended = sweep(pid.as_raw_pid(), &[]);
                 if let Some(directories) = &self.directories {
                     shell_directory::sweep_temporary(directories);
@@ -200,7 +200,7 @@ impl Drop for SupervisorProcess {
         if self.try_reap() {
             return;
         }
-        let (child, keeps) = (self.child.take(), self.keeps);
+        let (child, outlives_host) = (self.child.take(), self.outlives_host);
         let (unreaped, directories) = (self.unreaped.take(), self.directories.take());
         let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
         // Passed in parts: a `SupervisorProcess` dropped because its thread did not start would
@@ -208,7 +208,7 @@ impl Drop for SupervisorProcess {
         let reap = move || {
             let process = Self {
                 child,
-                keeps,
+                outlives_host,
                 unreaped,
                 directories,
             };
@@ -245,7 +245,7 @@ pub(super) async fn reap(ending: Option<SupervisorProcess>, socket: Arc<UnixStre
         // The receiving task may have been dropped.
         let _ = sender.send(());
     };
-    // If no thread can be started, the child is not own_children.
+    // If no thread can be started, the supervisor is not reaped.
     let _ = std::thread::Builder::new().spawn(wait);
     let _ = receiver.await;
 }

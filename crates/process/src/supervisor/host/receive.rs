@@ -43,7 +43,7 @@ pub(super) fn try_next<M: DeserializeOwned>(
             received => Ok(received),
         });
         match received {
-            Ok(ReceiveOutcome::Some | ReceiveOutcome::Nothing) => {}
+            Ok(ReceiveOutcome::Received | ReceiveOutcome::Nothing) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
             Ok(ReceiveOutcome::Closed) | Err(_) => return Err(Disconnected),
         }

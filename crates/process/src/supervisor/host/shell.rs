@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct ShellFds {
     /// The shell's pid and process group.
     pub pid: u32,
-    /// The file for its script.
+    /// The file for the shell's script.
     pub script: OwnedFd,
     /// The descriptor number of that file in the shell.
     pub script_fd: i32,
@@ -26,15 +26,15 @@ pub struct ShellFds {
     pub stdin_fd: Option<i32>,
     /// The pipe that is the shell's stdin.
     pub control: OwnedFd,
-    /// The sockets on which the shell reports, if it does.
+    /// The sockets on which the shell reports, if the start requested them.
     pub reports: Option<ReportFds>,
     /// Read ends of the requested streams, in the requested order.
     pub output: Vec<(StreamId, OwnedFd)>,
-    /// The report of its sandbox.
+    /// The report on the shell's sandbox.
     pub sandbox: Option<Report>,
     /// True if the shell's changes are held back.
     pub held_back: bool,
-    /// The reason why the shell's changes cannot be recorded, if they were to be.
+    /// The reason why the shell's changes cannot be recorded, if recording was requested.
     pub unwatched: Option<String>,
 }
 
@@ -76,14 +76,14 @@ impl SupervisorClient {
             let now = Mounts::now().map_err(|error| StartError::NoTrial(error.to_string()))?;
             self.host_mounts = Some(now);
         }
-        let (start, network) = self.completed(start)?;
+        let (start, network) = self.complete_start(start)?;
         let network = network.iter().map(AsFd::as_fd);
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().chain(network).collect();
         // A repeated start is a short message: it is sent between two calls, where time matters.
-        let ordered = if self.last.as_ref() == Some(&start) {
+        let ordered = if self.last_start.as_ref() == Some(&start) {
             self.order(&Order::StartAnother, &fds)
         } else {
-            self.last = Some(start.clone());
+            self.last_start = Some(start.clone());
             self.order(&Order::Start(start), &fds)
         };
         ordered.map_err(|_| StartError::Disconnected)
@@ -145,30 +145,39 @@ impl SupervisorClient {
     }
 
     /// Starts recording the shell's changes in the change set with this directory. The shell must
-    /// have been started with tracing; its first change waits for this order.
+    /// have been started with tracing. The shell's first change waits for this order.
     ///
     /// # Errors
     /// The supervisor has ended, or does not read.
     pub fn record(&self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
-        self.order(&Order::Record { set, tell: false }, &[])
+        self.order(
+            &Order::Record {
+                set,
+                wants_answer: false,
+            },
+            &[],
+        )
     }
 
-    /// Starts recording the changes of a shell that was recorded before, which does not wait for
-    /// the order. Returns when the recording has started.
+    /// Starts recording the changes of a shell that was recorded before. Such a shell does not wait
+    /// for this order. Returns when the recording has started.
     ///
     /// # Errors
     /// The change set cannot be opened, or the supervisor has ended or does not answer.
     pub async fn record_running(&mut self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
-        let order = Order::Record { set, tell: true };
-        let begun = self.ask(&order, &[], |event| match event {
+        let order = Order::Record {
+            set,
+            wants_answer: true,
+        };
+        let recording_started = self.ask(&order, &[], |event| match event {
             Event::Recording { lacking } => Some(lacking),
             _ => None,
         });
-        match begun.await {
+        match recording_started.await {
             Ok(None) => Ok(()),
-            Ok(Some(why)) => Err(io::Error::other(why)),
+            Ok(Some(reason)) => Err(io::Error::other(reason)),
             Err(_) => Err(io::Error::other("the recorder does not answer")),
         }
     }
@@ -202,7 +211,7 @@ impl SupervisorClient {
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Disconnected);
                 };
-                let last = self.last.as_ref();
+                let last = self.last_start.as_ref();
                 let reports = if last.is_some_and(|start| start.reports) {
                     let (Some(status), Some(exports)) = (fds.next(), fds.next()) else {
                         return Err(StartError::Disconnected);

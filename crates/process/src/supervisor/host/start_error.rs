@@ -39,7 +39,7 @@ pub enum StartError {
     #[error("{0}")]
     Sandbox(String),
     /// The shell's changes cannot be recorded, so nothing was started.
-    #[error("its changes cannot be recorded: {0}")]
+    #[error("the shell's changes cannot be recorded: {0}")]
     NoTrace(String),
     /// A trial is not possible, so nothing was started.
     #[error("a trial is not possible here: {0}")]
@@ -78,7 +78,7 @@ impl From<StartError> for NotStarted {
 }
 
 /// Names the limit of open files if it is probably too low: messages then lose their descriptors,
-/// which ends the conversation.
+/// which ends the connection.
 fn few_files(limit: Option<u64>) -> String {
     const ENOUGH_FILES: u64 = 64;
     let few = limit.filter(|limit| *limit < ENOUGH_FILES);

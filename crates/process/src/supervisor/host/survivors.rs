@@ -13,10 +13,11 @@ use std::path::Path;
 use std::time::Duration;
 
 impl SupervisorClient {
-    /// Lists the survivors; in a session, the processes besides the shell that were not adopted.
+    /// Lists the survivors. In a session, these are the processes, except the shell, that were not
+    /// adopted.
     ///
     /// # Errors
-    /// It has ended.
+    /// The supervisor has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Disconnected> {
         self.ask(&Order::Survivors, &[], |event| match event {
             Event::Survivors { survivors } => Some(survivors),
@@ -25,10 +26,11 @@ impl SupervisorClient {
         .await
     }
 
-    /// Hands the survivors over: from now on the supervisor reads their output. With `detach`, they
-    /// outlive the host. `files` has one file per pipe; if it is empty, their output is discarded.
-    /// With the directory of a job, they become that job, and outlive the host. If the job cannot
-    /// be created, they are adopted without it; then the job has no entry file.
+    /// Hands the survivors over: from now on the supervisor reads their output. With `detach`, the
+    /// survivors outlive the host. `files` has one file per pipe; if it is empty, the output is
+    /// discarded. `quota` is the maximum number of bytes in all files together. With `job`, the
+    /// directory of a job, the survivors become that job and outlive the host. If the job cannot be
+    /// created, the survivors are adopted without a job, and its directory has no entry file.
     ///
     /// # Errors
     /// The supervisor has ended, or refused: nothing was adopted.
@@ -60,11 +62,12 @@ impl SupervisorClient {
 }
 
 impl SupervisorClient {
-    /// Lets the next shell finish even if this program ends: for at most `limit`, then with `grace`
-    /// between SIGTERM and SIGKILL. Daemons that the shell starts are not ended.
+    /// Lets the next shell finish even if this program ends, for at most `limit`. Then the shell is
+    /// ended, with `grace` between SIGTERM and SIGKILL. Daemons that the shell starts are not
+    /// ended.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn let_finish(&mut self, limit: Duration, grace: Duration) -> io::Result<()> {
         self.keep();
         let [limit_ms, grace_ms] = [limit, grace].map(in_ms);
@@ -73,11 +76,11 @@ impl SupervisorClient {
 }
 
 impl OrderSender {
-    /// Watches the processes of a session besides its shell that were not adopted:
+    /// Watches the processes of a session, except the shell, that were not adopted.
     /// `Event::SurvivorsEnded` reports their end.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn watch_survivors(&self) -> io::Result<()> {
         self.order(&Order::WatchSurvivors, &[])
     }
@@ -85,7 +88,7 @@ impl OrderSender {
     /// Ends the watched processes only: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn end_survivors(&self, grace: Duration) -> io::Result<()> {
         let grace_ms = in_ms(grace);
         self.order(&Order::EndSurvivors { grace_ms }, &[])

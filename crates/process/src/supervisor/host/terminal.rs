@@ -8,15 +8,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// A shell that runs on a terminal.
 #[derive(Debug)]
 pub struct StartedOnTerminal {
-    /// The program's process id.
+    /// The shell's process id.
     pub pid: u32,
-    /// The reason why the program's changes cannot be recorded, if they were to be.
+    /// The reason why the shell's changes cannot be recorded, if recording was requested.
     pub unwatched: Option<String>,
 }
 
 impl SupervisorClient {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the
-    /// shell shares its file offset. Only for a supervisor without another shell before or after.
+    /// shell shares its file offset. The supervisor must not start another shell, before or after.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
@@ -25,7 +25,7 @@ impl SupervisorClient {
         start: TerminalStart,
         script: BorrowedFd<'_>,
     ) -> Result<StartedOnTerminal, StartError> {
-        let (shell, network) = self.completed(start.start)?;
+        let (shell, network) = self.complete_start(start.start)?;
         let start = TerminalStart {
             start: shell,
             ..start

@@ -50,15 +50,18 @@ pub(super) fn launch_directly(
     network: Option<&OwnedFd>,
     inherited: &InheritedState,
 ) -> Result<LaunchedShell, NotLaunched> {
-    let own = inherited
+    let own_mask = inherited
         .blocked_signals
         .thread_swap_mask(SigmaskHow::SIG_SETMASK)
         .map_err(io::Error::from)?;
     let launched = launch_or_unwatched(start, descriptors, network, &inherited.descriptors);
-    own.thread_set_mask().map_err(io::Error::from)?;
+    own_mask.thread_set_mask().map_err(io::Error::from)?;
     launched
 }
 
+/// Starts the shell. If its changes cannot be recorded and the trace is not required, starts the
+/// shell without a trace. `inherited` are the standard descriptors from the order; `passed_on` are
+/// the numbers of the supervisor's own descriptors that the shell gets.
 fn launch_or_unwatched(
     start: &DirectStart,
     inherited: &[OwnedFd],
@@ -114,7 +117,7 @@ fn launch(
         None => command,
     };
     let is_watched = start.is_watched() && sandboxed.is_none();
-    let watched = is_watched.then_some((TracerReuse::Other, WatchScope::Changes));
+    let watched = is_watched.then_some((TracerReuse::NewTracer, WatchScope::Changes));
     let (pid, tracer) = spawn(&command, standard, &[], watched)?;
     let started = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))

@@ -47,7 +47,7 @@ pub fn init() -> Token {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
         let words: Vec<OsString> = args.collect();
-        let has = |word: &str| words.iter().any(|it| it == word);
+        let has = |word: &str| words.iter().any(|given| given == word);
         let stdin = io::stdin();
         let served = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)
             .map_err(io::Error::from)
@@ -71,8 +71,8 @@ pub(super) fn exit(served: io::Result<()>) -> ! {
     })
 }
 
-/// Serves over `socket`. `same_directory` and `in_session`: the process stays in its working
-/// directory, or in its process session.
+/// Serves over `socket`. With `same_directory`, the process stays in its working directory. With
+/// `in_session`, the process stays in its process session.
 pub(super) fn supervise(socket: OwnedFd, same_directory: bool, in_session: bool) -> io::Result<()> {
     if !same_directory {
         // The supervisor must not keep the host's directory busy. The host does not use
@@ -115,7 +115,8 @@ pub(super) fn supervise(socket: OwnedFd, same_directory: bool, in_session: bool)
 }
 
 /// Sets up this process as a supervisor: a subreaper that watches its children and withstands
-/// signals. `in_session`: ignored signals stay ignored, here and in the shell.
+/// signals. With `in_session`, signals that the host ignores stay ignored, in this process and in
+/// its shell.
 fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     become_subreaper()
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
@@ -132,7 +133,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
             .map_err(|error| refused("handling signals", error))?;
     }
-    Ok(CallProcesses::Below {
+    Ok(CallProcesses::Descendants {
         children,
         excluded: BTreeSet::new(),
         foreign_group: None,
@@ -161,9 +162,9 @@ fn watch_children() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// Removes what the host passed on by mistake and shells would inherit: descriptors without
-/// close-on-exec, ignored signals, a signal mask. Requires that this process has no other threads,
-/// and has opened only the socket.
+/// Removes state that the host passed on by mistake and that shells would inherit: descriptors
+/// without close-on-exec, ignored signals, a signal mask. Requires that this process has no other
+/// threads, and has opened only the socket.
 fn drop_inherited_state(socket: &OwnedFd) {
     for fd in proc_scan::own_descriptors() {
         if fd != socket.as_raw_fd() {
@@ -180,8 +181,9 @@ fn drop_inherited_state(socket: &OwnedFd) {
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
 }
 
-/// Signals that are ignored without the host's doing. Rust's runtime ignores SIGPIPE, and `Command`
-/// resets it. glibc reserves 32 and 33, and its `posix_spawn` leaves them ignored in every child.
+/// Signals that are ignored although the host does not ignore them. Rust's runtime ignores SIGPIPE,
+/// and `Command` resets it. glibc reserves 32 and 33, and its `posix_spawn` leaves them ignored in
+/// every child.
 const IGNORED_BY_RUNTIME: [i32; 3] = [SIGPIPE, 32, 33];
 
 /// Signals that this process ignores because its host did.

@@ -22,7 +22,7 @@ pub(in crate::supervisor) fn start(
     socket: OwnedFd,
 ) -> io::Result<()> {
     rustix::io::ioctl_fionbio(&socket, true)?;
-    // The combination of this inode and our pid is unique while the socket is open.
+    // The combination of this inode and this process's pid is unique while the socket is open.
     let inode = rustix::fs::fstat(&socket)?.st_ino;
     let mark = format!("{}.{inode}", std::process::id());
     let mut env = env.clone();

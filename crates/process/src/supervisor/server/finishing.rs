@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The time limit of a shell that may finish after its host's end.
 #[derive(Debug)]
 pub(super) struct Finishing {
-    /// The time at which the shell's process session is ended; `None` once that has begun.
+    /// The time at which the shell's process session is ended; `None` once its ending has begun.
     until: Option<Instant>,
     grace: Duration,
     session: i32,
@@ -23,7 +23,7 @@ impl Finishing {
         }
     }
 
-    /// The time of the next [`Self::due`].
+    /// The time at which [`Self::due`] must be called.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.until
     }
@@ -36,7 +36,9 @@ impl Finishing {
 
     /// Returns the processes outside the shell's process session.
     pub(super) fn daemons(&self, living: &[ProcessInfo]) -> Vec<i32> {
-        let daemons = living.iter().filter(|it| it.session != self.session);
+        let daemons = living
+            .iter()
+            .filter(|process| process.session != self.session);
         daemons.map(|process| process.pid).collect()
     }
 }

@@ -32,7 +32,10 @@ pub(in crate::supervisor) fn fork(
     socket: OwnedFd,
 ) -> io::Result<Pid> {
     let handled = handled_signals().ok_or(io::ErrorKind::Unsupported)?;
-    if handled.iter().any(|it| !HANDLED_BY_RUST.contains(it)) {
+    if handled
+        .iter()
+        .any(|signal| !HANDLED_BY_RUST.contains(signal))
+    {
         return Err(io::Error::other("this process handles signals"));
     }
     if let Some(child) = agent_bash_notify::fork(socket.as_raw_fd())? {

@@ -20,7 +20,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Maximum number of concurrent connections. Further ones wait.
+/// Maximum number of concurrent connections. Further connections wait.
 const MAX_CONNECTIONS: usize = 32;
 
 /// Time limit for other processes to close the output after the job's processes have ended, and for
@@ -45,6 +45,7 @@ pub(super) struct Job {
     completion_status: bool,
     /// The last signal sent on request to the job's processes after its shell had ended.
     ended_by: Option<Signal>,
+    /// The time at which the wait for the rest of the output ends.
     drain_until: Option<Instant>,
     end: Option<JobEnd>,
 }
@@ -52,8 +53,11 @@ pub(super) struct Job {
 /// The time limit of a job.
 #[derive(Debug, Clone, Copy)]
 struct JobTimeLimit {
+    /// The length of the limit.
     after: Duration,
+    /// The time at which the limit is reached.
     until: Instant,
+    /// The time between SIGTERM and SIGKILL.
     grace: Duration,
 }
 
@@ -81,7 +85,7 @@ pub(super) struct JobProcesses {
     /// True while the processes are being ended, and none has survived SIGKILL so far.
     pub(super) is_being_ended: bool,
     /// True if some processes withstand SIGKILL.
-    pub(super) is_withstood: bool,
+    pub(super) has_stuck_processes: bool,
     /// True if all output has been read.
     pub(super) all_read: bool,
     /// Bytes that were read but not stored.
@@ -173,8 +177,9 @@ impl Job {
         listener.into_iter().chain(connections)
     }
 
-    /// The time at which [`Job::due`] or [`Job::conclude`] must be called if nothing else happens.
-    pub(super) fn next(&self) -> Option<Instant> {
+    /// Returns the time at which [`Job::due`] or [`Job::conclude`] must be called if nothing else
+    /// happens.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
         let limit = self.limit.filter(|_| !self.timed_out);
         let until = limit.map(|limit| limit.until);
         until.into_iter().chain(self.drain_until).min()
@@ -190,7 +195,7 @@ impl Job {
     fn is_drained(&mut self, state: JobProcesses, now: Instant) -> bool {
         let was_killed =
             matches!(state.shell, Some(ShellEnd::Signaled(_))) && !state.is_being_ended;
-        let is_limited = state.empty || was_killed || state.is_withstood;
+        let is_limited = state.empty || was_killed || state.has_stuck_processes;
         if !is_limited || state.all_read {
             self.drain_until = None;
             return state.all_read;
@@ -203,9 +208,9 @@ impl Job {
         self.end.is_some() && state.empty && self.is_drained(state, now)
     }
 
-    /// Records the job's end once its shell has ended and no process holds its output, or no
-    /// processes remain at all (for survivors, only the latter). A job with a killed shell has
-    /// ended even if its output is still held. Returns true at the moment of its end.
+    /// Records the job's end once its shell has ended and no process holds its output. A job of
+    /// survivors has no shell: it ends when no processes remain. A job with a killed shell has
+    /// ended even if a process still holds its output. Returns true at the moment of its end.
     pub(super) fn conclude(&mut self, state: JobProcesses, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
@@ -248,8 +253,8 @@ impl Job {
         }
     }
 
-    /// Records that the processes are sent SIGTERM on request. `shell_ended`: the shell's end was
-    /// already reported.
+    /// Records that the processes are sent SIGTERM on request. `shell_ended` is true if the shell's
+    /// end was already reported.
     pub(super) fn end_requested(&mut self, shell_ended: bool) {
         if shell_ended && !self.timed_out {
             self.ended_by.get_or_insert(Signal::TERM);
@@ -289,7 +294,7 @@ impl Job {
                 }
             }
         }
-        let mut wanted = Vec::new();
+        let mut supervisor_requests = Vec::new();
         let mut connections = std::mem::take(&mut self.connections);
         connections.retain_mut(|connection| {
             let Some(requests) = connection.requests() else {
@@ -297,7 +302,8 @@ impl Job {
             };
             requests.into_iter().all(|request| match request {
                 JobRequest::End { grace_ms } => {
-                    wanted.push(SupervisorRequest::End(Duration::from_millis(grace_ms)));
+                    supervisor_requests
+                        .push(SupervisorRequest::End(Duration::from_millis(grace_ms)));
                     true
                 }
                 JobRequest::Survivors => {
@@ -315,7 +321,7 @@ impl Job {
             })
         });
         self.connections = connections;
-        wanted
+        supervisor_requests
     }
 
     /// Reports processes that withstand SIGKILL to all clients.
@@ -344,7 +350,7 @@ impl JobConnection {
                 requests.push(request);
             }
             match received {
-                ReceiveOutcome::Some => {}
+                ReceiveOutcome::Received => {}
                 // Requests sent before disconnecting still count: a client may end the job and
                 // disconnect.
                 ReceiveOutcome::Closed if requests.is_empty() => return None,

@@ -35,7 +35,7 @@ pub(super) struct KillRounds {
 
 impl KillRounds {
     /// Creates rounds that start at `since`.
-    pub(super) fn from(since: Instant) -> Self {
+    pub(super) fn starting_at(since: Instant) -> Self {
         Self {
             since,
             next: since,
@@ -48,7 +48,7 @@ impl KillRounds {
         self.next
     }
 
-    /// Returns the one of the two that starts first.
+    /// Returns `self` or `other`, whichever starts first.
     pub(super) fn earlier(self, other: Self) -> Self {
         if other.since < self.since {
             other
@@ -72,7 +72,7 @@ impl KillRounds {
     }
 
     /// True, once, if processes withstand SIGKILL.
-    pub(super) fn is_withstood(&mut self, now: Instant) -> bool {
+    pub(super) fn newly_stuck(&mut self, now: Instant) -> bool {
         self.is_timed_out(now) && !std::mem::replace(&mut self.reported, true)
     }
 
@@ -129,7 +129,7 @@ impl Ladder {
         stop_shell: bool,
     ) -> Self {
         if grace.is_zero() {
-            return Self::Killing(KillRounds::from(now));
+            return Self::Killing(KillRounds::starting_at(now));
         }
         if stop_shell && let Some(pid) = shell {
             tree.stop_and_terminate(pid);
@@ -166,8 +166,8 @@ impl Ladder {
         }
     }
 
-    /// Combines this ladder with one that was begun before. SIGKILL is sent at the earlier of both
-    /// deadlines.
+    /// Combines this ladder with `before`, which began earlier. SIGKILL is sent at the earlier of
+    /// both deadlines.
     pub(super) fn combined_with(mut self, before: Self) -> Self {
         let latest = match before {
             // The ladder continues from its current state.
@@ -187,7 +187,7 @@ impl Ladder {
     }
 
     /// True if processes have withstood SIGKILL.
-    pub(super) fn is_withstood(&self) -> bool {
+    pub(super) fn has_stuck_processes(&self) -> bool {
         matches!(self, Self::Killing(rounds) if rounds.reported)
     }
 
@@ -228,7 +228,7 @@ impl Ladder {
             if now < *until && !alone {
                 return false;
             }
-            *self = Self::Killing(KillRounds::from(now));
+            *self = Self::Killing(KillRounds::starting_at(now));
         }
         let Self::Killing(rounds) = self else {
             return false;
@@ -237,6 +237,6 @@ impl Ladder {
             return false;
         }
         tree.kill_round(shell);
-        rounds.is_withstood(now)
+        rounds.newly_stuck(now)
     }
 }

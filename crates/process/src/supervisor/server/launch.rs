@@ -45,7 +45,7 @@ pub(super) enum ShellStarter {
     },
 }
 
-/// A started shell, and what is sent to the host.
+/// A started shell, with the event and the descriptors to send to the host.
 #[derive(Debug)]
 pub(super) struct LaunchedShell {
     pub(super) shell: Shell,
@@ -54,20 +54,20 @@ pub(super) struct LaunchedShell {
     pub(super) host_ends: Vec<OwnedFd>,
 }
 
-/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
-/// `network` is the entrance to the network that its sandbox shares.
+/// Starts a shell. `stdin` is the script's stdin; the shell itself reads its control pipe.
+/// `network` is the entrance to the network that the shell's sandbox shares.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &ShellStarter,
-    before: TracerReuse,
+    tracer_reuse: TracerReuse,
 ) -> Result<LaunchedShell, NotLaunched> {
     let reason = match starter {
         ShellStarter::Leader { .. } if start.is_watched() => {
             "tracing needs a separate supervisor process".into()
         }
-        _ => match try_launch(start, stdin, network, starter, Some(before)) {
+        _ => match try_launch(start, stdin, network, starter, Some(tracer_reuse)) {
             Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,
             other => return other,
         },
@@ -86,13 +86,13 @@ impl LaunchedShell {
     }
 }
 
-/// Starts a shell once. `before` is `None` for a shell that is not traced.
+/// Starts a shell once. `tracer_reuse` is `None` for a shell that is not traced.
 fn try_launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &ShellStarter,
-    before: Option<TracerReuse>,
+    tracer_reuse: Option<TracerReuse>,
 ) -> Result<LaunchedShell, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
@@ -117,7 +117,7 @@ fn try_launch(
     let sandboxed = SandboxedStart::prepare(start, &numbers, network)?;
     let private_directory = start
         .private_mounts_at()
-        .map(|wanted| ShellDirectory::create(wanted, None))
+        .map(|parent| ShellDirectory::create(parent, None))
         .transpose()?;
     let fifo = sandboxed.as_ref().map(SandboxedStart::report);
     let report =
@@ -140,19 +140,19 @@ fn try_launch(
     let (pid, tracer) = match starter {
         ShellStarter::Child => {
             // A sandboxed shell is traced by its launcher.
-            let scope = scope(start).filter(|_| sandboxed.is_none());
-            let watched = before.zip(scope);
+            let scope = trace_scope(start).filter(|_| sandboxed.is_none());
+            let watched = tracer_reuse.zip(scope);
             spawn(&command, standard, &inherited, watched)?
         }
         ShellStarter::Leader { .. } if sandboxed.is_some() => {
-            let what = "a separate supervisor process";
-            return Err(
-                match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
-                    Some(_) => SandboxError::NoTrial(format!("it needs {what}")),
-                    None => SandboxError::lacks(what),
-                }
-                .into(),
-            );
+            let facility = "a separate supervisor process";
+            let sandbox = start.sandbox.as_ref();
+            let trial = sandbox.and_then(|sandbox| sandbox.trial.as_ref());
+            return Err(match trial {
+                Some(_) => SandboxError::NoTrial(format!("it needs {facility}")),
+                None => SandboxError::lacks(facility),
+            }
+            .into());
         }
         ShellStarter::Leader { env } => {
             let pid = leader::start(&command, env, &standard, &inherited)?;
@@ -199,7 +199,7 @@ fn try_launch(
 
 /// Returns the scope of tracing for a shell without a launcher. A shell that waits for a trial is
 /// only traced for sockets.
-fn scope(start: &ShellStart) -> Option<WatchScope> {
+fn trace_scope(start: &ShellStart) -> Option<WatchScope> {
     if start.is_watched() {
         return Some(WatchScope::Changes);
     }
@@ -215,14 +215,15 @@ pub(super) fn spawn(
     watched: Option<(TracerReuse, WatchScope)>,
 ) -> Result<(i32, Option<Tracer>), NotLaunched> {
     match watched {
-        Some((before, scope)) => {
-            let (pid, tracer) = trace::start(command, standard, inherited, before, scope)?;
+        Some((tracer_reuse, scope)) => {
+            let (pid, tracer) = trace::start(command, standard, inherited, tracer_reuse, scope)?;
             Ok((pid, Some(tracer)))
         }
         None => Ok((command.spawn(standard, inherited)?, None)),
     }
 }
 
+/// Returns the tracer, and the reason why the shell is not traced. At most one of them is `Some`.
 pub(super) fn split_tracer(
     watched: Option<Result<Tracer, String>>,
 ) -> (Option<Tracer>, Option<String>) {
@@ -232,12 +233,12 @@ pub(super) fn split_tracer(
     }
 }
 
-/// Creates the pipes of these streams. Returns the read ends, and the shell's stdout and stderr if
-/// captured.
-pub(super) fn capture(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option<OwnedFd>; 2])> {
+/// Creates a pipe for each stream. Returns the read ends, and the shell's stdout and stderr if they
+/// are captured.
+pub(super) fn capture(streams: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option<OwnedFd>; 2])> {
     let mut output = Vec::new();
     let [mut stdout, mut stderr] = [None, None];
-    for stream in wanted {
+    for stream in streams {
         let (read, write) = pipe()?;
         output.push(read);
         match stream {
@@ -307,7 +308,7 @@ fn try_launch_on_terminal(
     };
     let clone = || terminal.try_clone();
     let is_watched = shell.is_watched() && sandboxed.is_none();
-    let watched = is_watched.then_some((TracerReuse::Other, WatchScope::Changes));
+    let watched = is_watched.then_some((TracerReuse::NewTracer, WatchScope::Changes));
     let standard = [clone()?, clone()?, clone()?];
     let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
     let startup_argument = command.startup_argument();
@@ -321,7 +322,7 @@ fn try_launch_on_terminal(
     // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
-    // If the shell has already ended, it is reaped as usual.
+    // The write fails if the shell has already ended; the shell is then reaped as usual.
     let _ = File::from(control).write_all(start.commit.as_bytes());
     Ok(LaunchedShell {
         shell: Shell {

@@ -45,8 +45,8 @@ pub(super) fn start(
         .map(|argument| c_string(argument.as_bytes()))
         .collect::<io::Result<Vec<_>>>()?;
 
-    // In a host that closed a standard descriptor, these may have its number. Move them first, so
-    // that they are not overwritten.
+    // In a host that closed a standard descriptor, a descriptor of `standard` may have a number
+    // below 3. Move all of them first, so that none is overwritten.
     let standard = standard
         .iter()
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))

@@ -1,5 +1,5 @@
 //! Applies a call's resource limits to its shell after its start and before its script; everything
-//! that the script starts inherits them.
+//! that the script starts inherits the limits.
 
 use agent_bash_core::Limits;
 use std::io;
@@ -23,11 +23,11 @@ pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
         (Resource::Fsize, limits.file_mb.map(mib), 0),
     ] {
         let Some(limit) = limit else { continue };
-        let before = getrlimit(resource);
+        let in_force = getrlimit(resource);
         let bounded = |limit: u64, bound: Option<u64>| Some(bound.map_or(limit, |b| b.min(limit)));
         let new = Rlimit {
-            current: bounded(limit, before.current),
-            maximum: bounded(limit.saturating_add(grace), before.maximum),
+            current: bounded(limit, in_force.current),
+            maximum: bounded(limit.saturating_add(grace), in_force.maximum),
         };
         prlimit(pid, resource, new)?;
     }

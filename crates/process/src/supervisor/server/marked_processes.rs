@@ -35,7 +35,7 @@ pub(super) struct MarkedProcesses {
 struct SessionLeader {
     pid: i32,
     start_time: u64,
-    /// `None` if it cannot be opened: the shell is then polled.
+    /// `None` if the handle cannot be opened: the shell is then polled.
     handle: Option<ProcessHandle>,
     reaped: bool,
     /// Inodes of the shell's output pipes.
@@ -63,7 +63,7 @@ impl MarkedProcesses {
         self.known.clear();
         self.shell = Some(SessionLeader {
             pid,
-            // The child has not been reaped, so the pid is still its own.
+            // The child has not been reaped, so its pid was not reused.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
             handle: ProcessHandle::open(pid).ok(),
             reaped: false,
@@ -89,6 +89,8 @@ impl MarkedProcesses {
         self.shell.as_ref().filter(|shell| !shell.reaped)
     }
 
+    /// Reaps `shell`, the shell's pid while it is running. Scans for the other processes if one has
+    /// ended.
     pub(super) fn reap(&mut self, shell: Option<i32>) -> ReapOutcome {
         let mut reaped = ReapOutcome {
             end: None,
@@ -163,14 +165,17 @@ impl MarkedProcesses {
 /// closes descriptors, then sets the arguments.
 fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
     let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-    let runs_ours = || program(process.pid).is_some_and(|it| Some(it) == program(own));
-    process.parent == own && (runs_ours() || proc_scan::arguments(process.pid).is_empty())
+    let runs_this_program = || program(process.pid).is_some_and(|path| Some(path) == program(own));
+    process.parent == own && (runs_this_program() || proc_scan::arguments(process.pid).is_empty())
 }
 
 /// True if a process has this entry in its environment. False without permission.
 fn has_in_environment(pid: i32, entry: &[u8]) -> bool {
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))
+    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == entry)
+    })
 }
 
 #[cfg(test)]

@@ -28,9 +28,9 @@ pub(super) struct LiveProcesses {
 /// The tracer that the next shell may reuse.
 #[derive(Debug)]
 pub(super) enum TracerReuse {
-    /// No shell is waiting, or one with another trace.
-    Other,
-    /// A shell with the same trace.
+    /// A new tracer is started: there is no former shell, or it was started differently.
+    NewTracer,
+    /// The tracer of an equal former shell without remaining processes.
     Same(Option<Tracer>),
 }
 
@@ -74,7 +74,7 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn full(&self) -> BorrowedFd<'_> {
+    pub(super) fn full_pipe(&self) -> BorrowedFd<'_> {
         match self.0 {}
     }
 

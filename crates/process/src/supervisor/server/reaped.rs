@@ -7,7 +7,7 @@ use rustix::process::WaitStatus;
 /// The result of reaping.
 #[derive(Debug)]
 pub(super) struct ReapOutcome {
-    /// How the shell ended, if it was reaped now.
+    /// How the shell ended, if this reaping includes the shell.
     pub(super) end: Option<ShellEnd>,
     /// True if no processes are left.
     pub(super) empty: bool,

@@ -12,14 +12,16 @@ const BUFFER_BYTES: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Relay {
     pairs: Vec<RelayedPipe>,
+    /// Number of bytes that may still be written to the files.
     quota: u64,
+    /// Number of bytes that were read but not written.
     dropped: u64,
 }
 
 #[derive(Debug)]
 struct RelayedPipe {
     pipe: OwnedFd,
-    /// `None`: read and discard.
+    /// `None` to discard the output.
     file: Option<File>,
 }
 
@@ -70,8 +72,8 @@ impl Relay {
         self.pairs.iter().map(|pair| pair.pipe.as_fd())
     }
 
-    /// Copies what is available, at most one buffer per pipe, so that a flood does not starve the
-    /// supervisor's other work.
+    /// Copies the available output, at most one buffer per pipe, so that a flood does not starve
+    /// the supervisor's other work.
     pub(super) fn pump(&mut self) {
         if self.pairs.is_empty() {
             return;

@@ -42,7 +42,7 @@ impl ReportPipe {
 
     pub(super) fn path(&self) -> String {
         if let Some(fifo) = &self.fifo {
-            // The path is unquoted in a shell's text.
+            // The shell's startup text contains the path without quotes.
             let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
             let path = fifo.to_str().filter(|path| path.chars().all(plain));
             return path.unwrap_or("/dev/null").to_owned();

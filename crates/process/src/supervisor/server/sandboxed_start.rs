@@ -55,7 +55,7 @@ pub(super) struct SandboxedStart {
     directory: ShellDirectory,
     /// Directories whose changes are not recorded.
     unrecorded: Vec<PathBuf>,
-    /// The plan of its sandbox.
+    /// The plan of the shell's sandbox.
     plan: Option<Plan>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct StartConfinement {
     pub(super) sandbox: Option<sandbox::Report>,
     /// True if the shell's changes are held back.
     pub(super) held_back: bool,
-    /// The tracer, or the reason why the shell cannot be traced; `None` if it was not to be traced.
+    /// The tracer, or the reason why the shell cannot be traced; `None` if no trace was requested.
     pub(super) watched: Option<Result<Tracer, String>>,
     /// The shell's own directory.
     pub(super) directory: Option<ShellDirectory>,
@@ -83,7 +83,8 @@ impl SandboxedStart {
         inherited: &[i32],
         network: Option<&OwnedFd>,
     ) -> Result<Option<Self>, NotLaunched> {
-        let is_confined = |it: &&ShellSandbox| it.plan.is_some() || it.trial.is_some();
+        let is_confined =
+            |sandbox: &&ShellSandbox| sandbox.plan.is_some() || sandbox.trial.is_some();
         let Some(confinement) = start.sandbox.as_ref().filter(is_confined) else {
             return Ok(None);
         };
@@ -94,8 +95,9 @@ impl SandboxedStart {
         let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
         let changes = start.env_changes.iter().cloned();
         let caches = confinement.plan.as_ref().map(|plan| &plan.caches);
-        let moved = caches.iter().flat_map(|caches| &caches.variables);
-        let moved = moved.map(|(name, value)| (name.clone(), Some(value.clone())));
+        let cache_variables = caches.iter().flat_map(|caches| &caches.variables);
+        let cache_variables =
+            cache_variables.map(|(name, value)| (name.clone(), Some(value.clone())));
         let mut unrecorded = confinement.writable.clone();
         unrecorded.extend(caches.iter().flat_map(|caches| &caches.writable).cloned());
         let order = Order {
@@ -106,7 +108,11 @@ impl SandboxedStart {
                 .into_iter()
                 .chain(confinement.writable.iter().cloned())
                 .collect(),
-            env: temporary.into_iter().chain(moved).chain(changes).collect(),
+            env: temporary
+                .into_iter()
+                .chain(cache_variables)
+                .chain(changes)
+                .collect(),
             inherited: inherited.to_vec(),
             network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
         };
@@ -125,12 +131,15 @@ impl SandboxedStart {
         }))
     }
 
-    /// Refuses inherited sockets of the host's network, unless the shell has this network.
+    /// Refuses inherited sockets of the host's network, unless the shell's plan allows the network.
     pub(super) fn check_inherited(
         start: &ShellStart,
         numbers: impl IntoIterator<Item = i32>,
     ) -> Result<(), SandboxError> {
-        let plan = start.sandbox.as_ref().and_then(|it| it.plan.as_ref());
+        let plan = start
+            .sandbox
+            .as_ref()
+            .and_then(|sandbox| sandbox.plan.as_ref());
         let is_confined = plan.is_some_and(|plan| plan.network != Network::On);
         if is_confined && trace::inherits_network_socket(numbers) {
             return Err(SandboxError::Reported(NETWORK_SOCKET_REASON.to_owned()));
@@ -144,8 +153,8 @@ impl SandboxedStart {
         self.directory.report()
     }
 
-    /// Returns the command of a launcher that becomes this shell. It has no variables of the call:
-    /// they could load code into a process that is not confined yet.
+    /// Returns the command of a launcher that becomes this shell. The command has no variables of
+    /// the call, which could load code into a process that is not confined yet.
     pub(super) fn command(&self, shell: ShellCommand<'_>) -> ShellCommand<'_> {
         let words = self.start.words(shell.program.as_os_str(), shell.arg0);
         ShellCommand {
@@ -157,7 +166,7 @@ impl SandboxedStart {
         }
     }
 
-    /// Waits until the shell runs in its sandbox. If that fails, the launcher is killed.
+    /// Waits until the shell runs in its sandbox. If the start fails, the launcher is killed.
     pub(super) fn wait_until_started(
         self,
         launcher: i32,
@@ -194,7 +203,7 @@ impl SandboxedStart {
             })
         });
         if let (Err(_), Some(pid)) = (&started, Pid::from_raw(launcher)) {
-            // The child has not been reaped, so the pid is still its own.
+            // The launcher has not been reaped, so its pid was not reused.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
         started
@@ -208,7 +217,8 @@ fn mounts_of(shell: i32) -> Option<OwnedFd> {
     rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
-/// The error of a sandbox whose connections cannot be guarded. It does not start.
+/// Returns the error for a sandbox whose Unix sockets cannot be guarded. Such a sandbox does not
+/// start.
 fn unguarded(error: &io::Error) -> SandboxError {
     SandboxError::Reported(format!("guarding its Unix sockets: {error}"))
 }

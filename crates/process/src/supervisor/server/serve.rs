@@ -43,8 +43,8 @@ const POLL_FAILURE_DELAY: Timespec = Timespec {
 /// The state of a running supervisor.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// The lifeline. Stays open until the end, as its closing tells the host that the supervisor
-    /// has ended.
+    /// The lifeline. Stays open until the end, because its closing shows the host that the
+    /// supervisor has ended.
     socket: OwnedFd,
     host: HostRelation,
     inbox: Inbox,
@@ -52,7 +52,7 @@ pub(super) struct Server {
     starter: ShellStarter,
     shell: Option<Shell>,
     /// The start of the last shell, if another can be started the same way.
-    last: Option<ShellStart>,
+    last_start: Option<ShellStart>,
     ladder: Option<Ladder>,
     /// A process group on the terminal that was stopped recently, and continued.
     continued: Option<ContinuedGroup>,
@@ -84,15 +84,15 @@ enum HostRelation {
 }
 
 impl Server {
-    pub(super) fn new(host: OwnedFd, tree: CallProcesses, starter: ShellStarter) -> Self {
+    pub(super) fn new(socket: OwnedFd, tree: CallProcesses, starter: ShellStarter) -> Self {
         Self {
-            socket: host,
+            socket,
             host: HostRelation::Owner,
             inbox: Inbox::new(),
             tree,
             starter,
             shell: None,
-            last: None,
+            last_start: None,
             ladder: None,
             continued: None,
             relay: Relay::default(),
@@ -106,7 +106,7 @@ impl Server {
         }
     }
 
-    /// Sets what the shell inherits from the host.
+    /// Sets the state of the host that the shell inherits.
     pub(super) fn passing_on(self, passed_on: InheritedState) -> Self {
         Self { passed_on, ..self }
     }
@@ -155,7 +155,10 @@ impl Server {
             self.serve_job_clients();
             self.maintain_session_processes(orphan);
             self.maintain_job(empty);
-            let due = self.finishing.as_mut().and_then(|it| it.due(now()));
+            let due = self
+                .finishing
+                .as_mut()
+                .and_then(|finishing| finishing.due(now()));
             if let Some(grace) = due {
                 self.terminate(grace, false);
             }
@@ -177,20 +180,20 @@ impl Server {
     fn wait(&self) {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let continued = self.continued.as_ref().map(ContinuedGroup::next);
-        let job = self.job.as_ref().and_then(Job::next);
+        let job = self.job.as_ref().and_then(Job::next_deadline);
         let session_processes = self.session_processes.iter();
-        let session_processes = session_processes.filter_map(|it| it.next(now()));
+        let session_processes = session_processes.filter_map(|processes| processes.next(now()));
         let timeout = ladder.into_iter().chain(continued).chain(job);
         let timeout = timeout.chain(self.finishing.iter().filter_map(Finishing::next_due));
         let timeout = timeout.chain(self.tree.next_check(now()));
         let timeout = timeout.chain(session_processes).min();
         let timeout = timeout.map(|next| {
-            let left = next.saturating_duration_since(now());
+            let remaining = next.saturating_duration_since(now());
             // Rounded up, so that a step that is due in 0.3 ms does not cause several wake-ups.
-            let left = left + Duration::from_micros(100);
+            let remaining = remaining + Duration::from_micros(100);
             Timespec {
-                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-                tv_nsec: i64::from(left.subsec_nanos()),
+                tv_sec: i64::try_from(remaining.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: i64::from(remaining.subsec_nanos()),
             }
         });
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
@@ -199,7 +202,7 @@ impl Server {
         if self.host != HostRelation::Disconnected {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
-        let full = self.tracer().map(Tracer::full);
+        let full = self.tracer().map(Tracer::full_pipe);
         fds.extend(full.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let pipes: Vec<BorrowedFd<'_>> = self.relay.pipes().collect();
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
@@ -250,7 +253,7 @@ impl Server {
                 }
             }
             match received {
-                Ok(ReceiveOutcome::Some) => {}
+                Ok(ReceiveOutcome::Received) => {}
                 Ok(ReceiveOutcome::Nothing) => return,
                 Ok(ReceiveOutcome::Closed) | Err(_) => return self.lose_host(),
             }
@@ -296,22 +299,25 @@ impl Server {
         let Some(mut job) = self.job.take() else {
             return;
         };
-        let wanted = job.receive(|| self.survivors());
-        if !wanted.is_empty() && !empty {
+        let requests = job.receive(|| self.survivors());
+        if !requests.is_empty() && !empty {
             job.end_requested(self.running_shell().is_none());
         }
         let due = job.due(now()).map(SupervisorRequest::End);
-        for SupervisorRequest::End(grace) in wanted.into_iter().chain(due) {
+        for SupervisorRequest::End(grace) in requests.into_iter().chain(due) {
             if !empty {
                 self.terminate(grace, false);
             }
         }
-        let is_withstood = self.ladder.as_ref().is_some_and(Ladder::is_withstood);
+        let has_stuck_processes = self
+            .ladder
+            .as_ref()
+            .is_some_and(Ladder::has_stuck_processes);
         let processes = JobProcesses {
             shell: self.shell.as_ref().and_then(Shell::end),
             empty,
-            is_being_ended: self.ladder.is_some() && !is_withstood,
-            is_withstood,
+            is_being_ended: self.ladder.is_some() && !has_stuck_processes,
+            has_stuck_processes,
             all_read: self.relay.is_done(),
             dropped: self.relay.dropped(),
         };
@@ -348,13 +354,13 @@ impl Server {
 
     /// Handles the end of the host: ends its commands, except those that the supervisor owns.
     fn lose_host(&mut self) {
-        let before = std::mem::replace(&mut self.host, HostRelation::Disconnected);
-        if before == HostRelation::Owner && self.finishing.is_none() {
+        let relation = std::mem::replace(&mut self.host, HostRelation::Disconnected);
+        if relation == HostRelation::Owner && self.finishing.is_none() {
             self.terminate(Duration::ZERO, false);
         }
     }
 
-    /// Closes the connection: to the host, the supervisor has ended.
+    /// Closes the connection. The host then treats the supervisor as ended.
     fn hang_up(&mut self) {
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
         self.lose_host();
@@ -381,8 +387,8 @@ impl Server {
             self.lose_host();
         }
         // Processes of jobs and earlier calls do not belong to the shell's call.
-        let others = !self.session_processes.is_empty() || self.finishing.is_some();
-        if others && self.running_shell().is_none() {
+        let has_others = !self.session_processes.is_empty() || self.finishing.is_some();
+        if has_others && self.running_shell().is_none() {
             reaped.empty |= self.processes_without_jobs().is_empty();
         }
         reaped

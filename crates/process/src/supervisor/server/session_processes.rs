@@ -21,18 +21,20 @@ use std::time::{Duration, Instant};
 pub(super) struct SessionProcesses {
     owner: SurvivorOwner,
     members: ProcessHandles,
-    /// SIGTERM was sent; rounds of SIGKILL follow.
+    /// The rounds of SIGKILL; `None` until SIGTERM is sent.
     ending: Option<KillRounds>,
 }
 
 /// The owner of the survivors.
 #[derive(Debug)]
 enum SurvivorOwner {
-    /// A job: they outlive the session.
+    /// A job, whose processes outlive the session.
     Job { job: Box<Job>, relay: Relay },
-    /// The host, which waits for their end. Unknown processes are added to them.
+    /// The host, which waits for the end of the processes. Processes of no known call are added to
+    /// them.
     Host,
-    /// The session; they end with it. Tracked so that they are not attributed to a later call.
+    /// The session, with which the processes end. They are tracked so that they are not attributed
+    /// to a later call.
     Session,
 }
 
@@ -41,10 +43,10 @@ enum SurvivorOwner {
 pub(super) enum SessionFinding {
     /// There is nothing to do.
     Nothing,
-    /// The watched processes have ended (empty list), or these withstand SIGKILL: to be reported to
-    /// the host.
+    /// Report to the host that the watched processes have ended, or, if the list is not empty, that
+    /// the listed ones withstand SIGKILL.
     Report(Vec<Survivor>),
-    /// The processes have ended, and the host does not wait for it.
+    /// The processes have ended, and the host does not wait for their end.
     Ended,
 }
 
@@ -100,7 +102,7 @@ impl SessionProcesses {
         let ending = self.ending.as_ref().map(KillRounds::next);
         let check = self.members.next_check(now);
         let job = match &self.owner {
-            SurvivorOwner::Job { job, .. } => job.next(),
+            SurvivorOwner::Job { job, .. } => job.next_deadline(),
             SurvivorOwner::Host | SurvivorOwner::Session => None,
         };
         ending.into_iter().chain(check).chain(job).min()
@@ -117,7 +119,7 @@ impl SessionProcesses {
         self.members.any_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
-    /// Adds children of its processes from `running`, then removes processes that have ended.
+    /// Adds children of members from `running`, then removes members that have ended.
     pub(super) fn update(&mut self, running: &[ProcessInfo]) {
         loop {
             let mut added = false;
@@ -136,7 +138,7 @@ impl SessionProcesses {
         self.members.add(process);
     }
 
-    /// Sends SIGTERM and SIGCONT to all of them; SIGKILL follows after the grace period.
+    /// Sends SIGTERM and SIGCONT to all members; SIGKILL follows after the grace period.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
         if let SurvivorOwner::Job { job, .. } = &mut self.owner
@@ -144,7 +146,7 @@ impl SessionProcesses {
         {
             job.end_requested(true);
         }
-        let rounds = KillRounds::from(now + grace);
+        let rounds = KillRounds::starting_at(now + grace);
         self.ending = Some(match self.ending {
             Some(before) => rounds.earlier(before),
             None => rounds,
@@ -158,7 +160,7 @@ impl SessionProcesses {
         if let Some(rounds) = &mut self.ending
             && rounds.is_due(now)
         {
-            if rounds.is_withstood(now) {
+            if rounds.newly_stuck(now) {
                 withstand = Some(self.describe_members(startup_argument));
             }
             self.members.signal(&[Signal::KILL]);
@@ -176,7 +178,7 @@ impl SessionProcesses {
                     shell: None,
                     empty,
                     is_being_ended: false,
-                    is_withstood: false,
+                    has_stuck_processes: false,
                     all_read: relay.is_done(),
                     dropped: relay.dropped(),
                 };
@@ -206,8 +208,8 @@ impl SessionProcesses {
             return None;
         };
         relay.pump();
-        let wanted = job.receive(|| describe(members, startup_argument));
-        wanted
+        let requests = job.receive(|| describe(members, startup_argument));
+        requests
             .into_iter()
             .map(|SupervisorRequest::End(grace)| grace)
             .min()
@@ -227,8 +229,8 @@ impl SessionProcesses {
 }
 
 fn describe(members: &ProcessHandles, startup_argument: &[u8]) -> Vec<Survivor> {
-    let of = |pid| ProcessInfo::of_child(pid, 0);
-    let members: Vec<_> = members.pids().filter_map(of).collect();
+    let process_info = |pid| ProcessInfo::of_child(pid, 0);
+    let members: Vec<_> = members.pids().filter_map(process_info).collect();
     describe_processes(&members, &[], startup_argument)
 }
 

@@ -1,4 +1,4 @@
-//! The shell of the current call, and what was reported to the host about its end.
+//! The shell of the current call, and how much of its end was reported to the host.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::ReportPipe;
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) pid: i32,
-    /// Inodes of its output pipes.
+    /// Inodes of the shell's output pipes.
     pub(super) pipes: Vec<u64>,
     /// The argument by which forks of the shell are recognised; see
     /// `ShellCommand::startup_argument`.
@@ -20,8 +20,8 @@ pub(super) struct Shell {
     pub(super) report: ReportPipe,
     /// The shell's own directory, if it has a sandbox, a trial or private mounts.
     pub(super) directory: Option<ShellDirectory>,
-    /// True if survivors use that directory, too: for the temporary files of a sandbox, or the
-    /// mounts of an overlay.
+    /// True if survivors also use `directory`, for the temporary files of a sandbox, or the mounts
+    /// of an overlay.
     pub(super) shares_directory: bool,
     /// The shell's mounts, if it has its own; open until the host knows the shell's end.
     pub(super) mounts: Option<OwnedFd>,
@@ -42,7 +42,7 @@ pub(super) enum ShellPhase {
     Running,
     /// The shell has ended, and the host does not know it yet.
     Ended(ShellEnd),
-    /// The host knows that it has ended, and that processes are left.
+    /// The host knows that the shell has ended, and that processes are left.
     HasSurvivors(ShellEnd),
     /// The host knows that no processes are left.
     AllEnded(ShellEnd),
@@ -72,14 +72,14 @@ impl Shell {
             ShellPhase::HasSurvivors(_) | ShellPhase::AllEnded(_)
         );
         drop(self.mounts.take_if(|_| is_reported));
-        // Not before the last process has ended: its paths would then lead to the workspace itself.
+        // Without the overlay, the paths of a running process would lead to the workspace itself.
         let all_ended = self.all_ended();
         drop(self.view.take_if(|_| all_ended));
         let is_used = self.shares_directory && !self.all_ended();
         self.directory.take_if(|_| is_reported && !is_used)
     }
 
-    /// Returns the event to send to the host now. `empty`: no processes are left.
+    /// Returns the event to send to the host now. `empty` is true if no processes are left.
     pub(super) fn next_event(&mut self, empty: bool) -> Option<Event> {
         let (next, event) = match self.phase {
             ShellPhase::Ended(end) => {

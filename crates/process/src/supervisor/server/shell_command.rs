@@ -66,13 +66,14 @@ impl<'a> ShellCommand<'a> {
         self.prepare(standard, inherited)?.spawn()
     }
 
-    /// Prepares the start. The `inherited` descriptors must stay open until it.
+    /// Prepares the start. The `inherited` descriptors must stay open until the shell is started.
     pub(super) fn prepare(
         &self,
         [stdin, stdout, stderr]: [OwnedFd; 3],
         inherited: &[&OwnedFd],
     ) -> io::Result<PreparedShell> {
-        // Safe without a race: no other thread starts processes that could inherit these.
+        // Safe without a race: no other thread starts processes that could inherit these
+        // descriptors.
         for fd in inherited {
             rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
         }

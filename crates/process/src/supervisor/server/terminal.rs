@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, WaitStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The terminal of a shell: its foreground process group, and the handling of stopped programs.
+/// The terminal of a shell.
 #[derive(Debug)]
 pub(super) struct Terminal {
     path: PathBuf,
@@ -41,7 +41,7 @@ const CHECK_INTERVALS: [Duration; 6] = [
 
 /// Continues a process group that was stopped by Ctrl-Z or by a program's own "suspend".
 ///
-/// The user could not continue it later, and the kernel also ignores such stops in an orphaned
+/// The user could not continue the group later. The kernel also ignores such stops in an orphaned
 /// process group. One SIGCONT is not enough: a program that suspends itself signals its group,
 /// itself last. The shell may be continued before the rest of the group has stopped.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 pub(in crate::supervisor) struct SupervisorProgram {
     pub(in crate::supervisor) path: PathBuf,
     /// True if the path leads to the running program.
-    pub(in crate::supervisor) is_this_one: bool,
+    pub(in crate::supervisor) is_this_program: bool,
     /// True to stay in this program's working directory instead of `/`, because the shells could
     /// not enter it by path.
     pub(in crate::supervisor) keep_directory: bool,

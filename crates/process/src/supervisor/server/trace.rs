@@ -1,16 +1,16 @@
 //! Traces the system calls of a call that change files. Records the former state before a change is
 //! made.
 //!
-//! Runs in a separate thread: copying a large file takes time, and a file system that does not
-//! respond must not prevent the end of a call. Other threads of a supervisor start traced shells or
-//! make connections of sandboxes.
+//! A tracer runs in a separate thread: copying a large file takes time, and a file system that does
+//! not respond must not prevent the end of a call. Other threads of a supervisor start traced
+//! shells or make connections of sandboxes.
 
 mod attribution;
+mod changes_without_path;
 mod filtered;
-mod held;
 mod named_file;
+mod open_files;
 mod orders;
-mod other_ways;
 mod paths;
 mod record;
 mod sockets;
@@ -20,7 +20,7 @@ mod tracing_thread;
 mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
-pub(super) use held::inherited_files;
+pub(super) use open_files::inherited_files;
 pub(super) use sockets::inherits_network_socket;
 pub(super) use start::{TracerReuse, start};
 
@@ -30,8 +30,8 @@ use agent_bash_notify::Listener;
 use agent_bash_sandbox::trace::memory;
 use agent_bash_sandbox::{SocketGuard, WatchScope};
 use attribution::Attribution;
-use held::UnheldShell;
 use named_file::NamedFile;
+use open_files::ShellWithoutFiles;
 use orders::{Order, OrderSender, RecordOrder, StoppedRecord};
 use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -71,7 +71,7 @@ pub(crate) fn is_possible() -> io::Result<()> {
 pub(super) struct Tracer {
     orders: OrderSender,
     /// Receives a byte when the change set is full.
-    full: PipeReader,
+    full_pipe: PipeReader,
     thread: JoinHandle<()>,
     /// The thread that starts traced shells, if more may follow.
     filtered: Option<filtered::FilteredThread>,
@@ -79,12 +79,13 @@ pub(super) struct Tracer {
     is_idle: Cell<bool>,
     has_survivors: Arc<AtomicBool>,
     /// The shell, if it has no file open to which it could write, as of the last end of a call.
-    unheld_shell: Cell<Option<UnheldShell>>,
+    shell_without_files: Cell<Option<ShellWithoutFiles>>,
     /// True if the shell has inherited files open for writing.
-    inherits: Cell<bool>,
+    has_inherited_files: Cell<bool>,
 }
 
-/// Returns the tracer of a shell that has inherited this input, possibly open for writing.
+/// Registers the shell's stdin with its tracer, because stdin may be a file that is open for
+/// writing. Returns the tracer.
 pub(super) fn with_input(tracer: Option<Tracer>, stdin: Option<&OwnedFd>) -> Option<Tracer> {
     if let Some((tracer, stdin)) = tracer.as_ref().zip(stdin) {
         tracer.set_inherited(inherited_files([stdin.as_raw_fd()]));
@@ -93,10 +94,11 @@ pub(super) fn with_input(tracer: Option<Tracer>, stdin: Option<&OwnedFd>) -> Opt
 }
 
 impl Tracer {
-    /// Starts a trace with this listener. `guard` makes the connections of a sandbox, whose plan is
-    /// `plan`. Changes below `excluded` are ignored, and files that the plan hides are never read.
-    /// Until there is a change set, a process that is about to change a file waits. Opening a
-    /// device does not wait, as every starting shell does that.
+    /// Starts tracing. `listener` receives the system calls of the traced processes. `guard` makes
+    /// the connections of a sandbox, whose plan is `plan`. Changes below `excluded` are ignored,
+    /// and files that the plan hides are never read. Until there is a change set, a process that is
+    /// about to change a file waits. Opening a device does not wait, as every starting shell does
+    /// that.
     pub(super) fn start(
         listener: OwnedFd,
         scope: WatchScope,
@@ -105,7 +107,7 @@ impl Tracer {
         plan: Option<Plan>,
     ) -> io::Result<Self> {
         let (orders, queue, wakeups) = orders::orders()?;
-        let (full, full_sender) = io::pipe()?;
+        let (full_pipe, full_sender) = io::pipe()?;
         let has_survivors = Arc::new(AtomicBool::new(false));
         let tracing = TracingThread {
             listener: Some(Arc::new(Listener::new(listener)?)),
@@ -118,19 +120,19 @@ impl Tracer {
             state: RecordState::of(scope),
             attribution: Attribution::default(),
             has_survivors: Arc::clone(&has_survivors),
-            unheld_shell: None,
+            shell_without_files: None,
             inherited: Vec::new(),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
             orders,
-            full,
+            full_pipe,
             thread: thread.spawn(move || tracing.run())?,
             filtered: None,
             is_idle: Cell::new(true),
             has_survivors,
-            unheld_shell: Cell::new(None),
-            inherits: Cell::new(false),
+            shell_without_files: Cell::new(None),
+            has_inherited_files: Cell::new(false),
         })
     }
 
@@ -149,19 +151,20 @@ impl Tracer {
     /// traced system call.
     pub(super) fn set_inherited(&self, files: Vec<NamedFile>) {
         if !files.is_empty() {
-            self.inherits.set(true);
+            self.has_inherited_files.set(true);
             self.orders.send(Order::Inherits(files));
         }
     }
 
-    /// Records changes into the change set in this directory. `live`: the processes of a shell that
-    /// has run calls before. If present, this function waits until their open files are recorded,
-    /// and returns a failure. Later failures are in the result of [`Self::stop`].
+    /// Records changes into the change set in this directory. `live` are the processes of a shell
+    /// that has run calls before; `None` for a new shell. With `live`, this function waits until
+    /// the open files of these processes are recorded, and returns a failure. Later failures are in
+    /// the result of [`Self::stop`].
     pub(super) fn record(&self, set: PathBuf, live: Option<LiveProcesses>) -> TraceState {
         let was_idle = self.is_idle.replace(false);
-        let inherits = self.inherits.take();
+        let has_inherited_files = self.has_inherited_files.take();
         let is_deferred = match &live {
-            None => was_idle && !inherits,
+            None => was_idle && !has_inherited_files,
             Some(live) => self.have_no_open_files(live),
         };
         let mut order = RecordOrder {
@@ -173,7 +176,7 @@ impl Tracer {
             self.orders.send_deferred(Order::Record(order));
             return TraceState::complete();
         }
-        if order.live.is_none() && !inherits {
+        if order.live.is_none() && !has_inherited_files {
             self.orders.send(Order::Record(order));
             return TraceState::complete();
         }
@@ -189,21 +192,22 @@ impl Tracer {
         let Some(shell) = live.lone_shell().filter(|_| !self.has_survivors()) else {
             return false;
         };
-        let unheld = self.unheld_shell.get();
-        unheld.is_some_and(|unheld| unheld.is_still(shell))
+        let shell_without_files = self.shell_without_files.get();
+        shell_without_files.is_some_and(|shell_without_files| shell_without_files.is_still(shell))
     }
 
-    /// Readable when the change set is full, so that the call must be ended.
-    pub(super) fn full(&self) -> BorrowedFd<'_> {
-        self.full.as_fd()
+    /// Returns a pipe that becomes readable when the change set is full. Then the call must be
+    /// ended.
+    pub(super) fn full_pipe(&self) -> BorrowedFd<'_> {
+        self.full_pipe.as_fd()
     }
 
-    /// True if the change set is full; reported only once.
+    /// True, once, if the change set is full.
     pub(super) fn is_full(&self) -> bool {
-        let mut fds = [PollFd::new(&self.full, PollFlags::IN)];
+        let mut fds = [PollFd::new(&self.full_pipe, PollFlags::IN)];
         let now = Timespec::default();
         let is_ready = poll(&mut fds, Some(&now)).is_ok_and(|is_ready| is_ready > 0);
-        is_ready && matches!((&self.full).read(&mut [0]), Ok(1))
+        is_ready && matches!((&self.full_pipe).read(&mut [0]), Ok(1))
     }
 
     /// Ends the record of a call and returns how complete it is. Later changes of the `remaining`
@@ -241,8 +245,10 @@ impl Tracer {
         let stopped = receiver.recv_timeout(timeout).ok();
         let is_idle = |stopped: &StoppedRecord| all_ended && !stopped.traced.full;
         self.is_idle.set(stopped.as_ref().is_some_and(is_idle));
-        let unheld_shell = stopped.as_ref().and_then(|stopped| stopped.unheld_shell);
-        self.unheld_shell.set(unheld_shell);
+        let shell_without_files = stopped
+            .as_ref()
+            .and_then(|stopped| stopped.shell_without_files);
+        self.shell_without_files.set(shell_without_files);
         stopped.map_or_else(
             || TraceState::incomplete(UNRESPONSIVE_REASON),
             |stopped| stopped.traced,

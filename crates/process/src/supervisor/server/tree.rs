@@ -1,9 +1,9 @@
 //! The processes in a shell's tree. Signals them without a risk for other processes.
 //!
-//! A direct child that has not been reaped keeps its pid and process group id, so it and its group
-//! can be signalled by number. All others are signalled through a pidfd, which is opened before the
-//! check that the pid still belongs to the tree. If the pid is reused after the check, the pidfd
-//! refers to the process that has ended, and no process is signalled.
+//! A direct child that has not been reaped keeps its pid and process group id, so the child and its
+//! group can be signalled by number. All other processes are signalled through a pidfd, which is
+//! opened before the check that the pid still belongs to the tree. If the pid is reused after the
+//! check, the pidfd refers to the process that has ended, and no process is signalled.
 
 use super::marked_processes::MarkedProcesses;
 use super::reaped::{ReapOutcome, shell_end};
@@ -30,7 +30,7 @@ fn own_pid() -> i32 {
 #[derive(Debug)]
 pub(super) enum CallProcesses {
     /// The processes are descendants of this process, their subreaper.
-    Below {
+    Descendants {
         /// Receives a byte for every SIGCHLD.
         children: UnixStream,
         /// Processes of jobs, which are not members.
@@ -38,7 +38,7 @@ pub(super) enum CallProcesses {
         /// A process group that also contains processes outside the tree.
         foreign_group: Option<i32>,
     },
-    /// The processes have marks: this is a thread of the host.
+    /// The processes are found by marks, because the supervisor is a thread of the host.
     Marked(MarkedProcesses),
 }
 
@@ -46,7 +46,7 @@ impl CallProcesses {
     /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         match self {
-            Self::Below { children, .. } => vec![children.as_fd()],
+            Self::Descendants { children, .. } => vec![children.as_fd()],
             Self::Marked(marked) => marked.fds(),
         }
     }
@@ -55,7 +55,7 @@ impl CallProcesses {
     /// every process has one.
     pub(super) fn next_check(&self, now: Instant) -> Option<Instant> {
         match self {
-            Self::Below { .. } => None,
+            Self::Descendants { .. } => None,
             Self::Marked(marked) => marked.next_check(now),
         }
     }
@@ -68,7 +68,7 @@ impl CallProcesses {
         now: Instant,
     ) -> ReapOutcome {
         match self {
-            Self::Below { children, .. } => {
+            Self::Descendants { children, .. } => {
                 let mut buffer = [0u8; 64];
                 while matches!((&*children).read(&mut buffer), Ok(count) if count == buffer.len()) {
                 }
@@ -78,16 +78,16 @@ impl CallProcesses {
         }
     }
 
-    /// Excludes these processes from being ended or named.
+    /// Excludes these processes, so that they are neither ended nor reported.
     pub(super) fn exclude(&mut self, pids: BTreeSet<i32>) {
-        if let Self::Below { excluded, .. } = self {
+        if let Self::Descendants { excluded, .. } = self {
             *excluded = pids;
         }
     }
 
     /// Records that this process group has other members, so that it is not signalled as a whole.
     pub(super) fn share_group(&mut self, group: i32) {
-        if let Self::Below { foreign_group, .. } = self {
+        if let Self::Descendants { foreign_group, .. } = self {
             *foreign_group = Some(group);
         }
     }
@@ -95,7 +95,7 @@ impl CallProcesses {
     /// True if the process is excluded, as it belongs to a job.
     pub(super) fn is_excluded(&self, pid: i32) -> bool {
         match self {
-            Self::Below { excluded, .. } => excluded.contains(&pid),
+            Self::Descendants { excluded, .. } => excluded.contains(&pid),
             Self::Marked(_) => false,
         }
     }
@@ -103,7 +103,7 @@ impl CallProcesses {
     /// True if a process group may be signalled as a whole.
     fn may_signal_group(&self, group: i32) -> bool {
         match self {
-            Self::Below {
+            Self::Descendants {
                 excluded,
                 foreign_group,
                 ..
@@ -122,8 +122,8 @@ impl CallProcesses {
         self.send_to_all(shell, Signal::HUP);
     }
 
-    /// Sends a signal, then SIGCONT (a stopped process does not handle the signal without it), to
-    /// the shell's process group and to all processes outside of it, once each.
+    /// Sends a signal, then SIGCONT (without which a stopped process does not handle the signal),
+    /// to the shell's process group and to all processes outside of it, once each.
     fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
         let signals = [signal, Signal::CONT];
         let shell = shell.filter(|group| self.may_signal_group(*group));
@@ -164,7 +164,7 @@ impl CallProcesses {
     /// round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
-            Self::Below {
+            Self::Descendants {
                 excluded,
                 foreign_group,
                 ..
@@ -173,10 +173,10 @@ impl CallProcesses {
         }
     }
 
-    /// Returns all running processes, with the shell and those of jobs.
+    /// Returns all running processes, including the shell and the processes of jobs.
     pub(super) fn all_processes(&mut self) -> Vec<ProcessInfo> {
         match self {
-            Self::Below { .. } => {
+            Self::Descendants { .. } => {
                 let mut all = proc_scan::descendants(own_pid());
                 all.retain(|process| !process.zombie);
                 all
@@ -185,7 +185,7 @@ impl CallProcesses {
         }
     }
 
-    /// Returns all running processes with the shell, without those of jobs.
+    /// Returns all running processes, including the shell, except the processes of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut members = self.all_processes();
         members.retain(|process| !self.is_excluded(process.pid));
@@ -201,7 +201,7 @@ impl CallProcesses {
         };
         let is_the_same = match self {
             // An orphan may have been reparented to this process meanwhile.
-            Self::Below { .. } => {
+            Self::Descendants { .. } => {
                 now.parent == own_pid() || members.iter().any(|other| other.pid == now.parent)
             }
             Self::Marked(_) => now.start_time == process.start_time,
@@ -248,8 +248,9 @@ const UNKNOWN_NAME: &str = "(unknown name)";
 
 /// True if a process group contains none of the excluded processes.
 fn has_no_excluded_member(group: i32, excluded: &BTreeSet<i32>) -> bool {
-    let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
-    !excluded.iter().any(in_it)
+    let is_member =
+        |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
+    !excluded.iter().any(is_member)
 }
 
 fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOutcome {

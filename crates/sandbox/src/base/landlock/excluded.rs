@@ -8,16 +8,16 @@ use std::path::{Component, Path};
 /// The excluded paths below a directory.
 #[derive(Debug, Default)]
 pub(super) struct ExcludedPaths {
-    below: BTreeMap<OsString, Self>,
+    children: BTreeMap<OsString, Self>,
     /// True if the directory itself is excluded, with all entries.
-    itself: bool,
+    is_excluded: bool,
 }
 
-/// How a name relates to the excluded paths.
+/// The relation of a name in a directory to the excluded paths.
 #[derive(Debug)]
 pub(super) enum ExcludedName<'a> {
-    /// A path below it is excluded.
-    OnTheWay(&'a ExcludedPaths),
+    /// A path below the name is excluded.
+    ContainsExcluded(&'a ExcludedPaths),
     /// The name is excluded.
     Excluded,
     /// Neither the name nor a path below it is excluded.
@@ -26,7 +26,7 @@ pub(super) enum ExcludedName<'a> {
 
 impl ExcludedPaths {
     /// Returns the tree of these absolute paths.
-    pub(super) fn at<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
+    pub(super) fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut root = Self::default();
         for path in paths {
             let names = path.as_ref().components().filter_map(|part| match part {
@@ -34,17 +34,17 @@ impl ExcludedPaths {
                 _ => None,
             });
             let last = names.fold(&mut root, |directory, name| {
-                directory.below.entry(name.to_owned()).or_default()
+                directory.children.entry(name.to_owned()).or_default()
             });
-            last.itself = true;
+            last.is_excluded = true;
         }
         root
     }
 
     pub(super) fn find(&self, name: &OsStr) -> ExcludedName<'_> {
-        match self.below.get(name) {
-            Some(inner) if inner.itself => ExcludedName::Excluded,
-            Some(inner) => ExcludedName::OnTheWay(inner),
+        match self.children.get(name) {
+            Some(inner) if inner.is_excluded => ExcludedName::Excluded,
+            Some(inner) => ExcludedName::ContainsExcluded(inner),
             None => ExcludedName::Sibling,
         }
     }
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn find_returns_excluded_paths_in_any_order() {
         for paths in [["/a/b", "/a/b/c", "/d"], ["/d", "/a/b/c", "/a/b"]] {
-            let root = ExcludedPaths::at(paths);
-            let ExcludedName::OnTheWay(a) = root.find("a".as_ref()) else {
+            let root = ExcludedPaths::of(paths);
+            let ExcludedName::ContainsExcluded(a) = root.find("a".as_ref()) else {
                 panic!("{root:?}");
             };
             assert!(matches!(a.find("b".as_ref()), ExcludedName::Excluded));

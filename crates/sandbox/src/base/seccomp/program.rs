@@ -5,7 +5,7 @@
 
 use seccompiler::{BpfProgram, sock_filter};
 
-/// The rule for one system call. All others are allowed.
+/// The rule for one system call. System calls without a rule are allowed.
 pub(crate) struct Rule {
     pub(crate) number: i64,
     /// The first case that applies decides. If none applies, the call is allowed.
@@ -15,7 +15,7 @@ pub(crate) struct Rule {
 /// A case applies if all its tests hold.
 pub(crate) struct RuleCase {
     pub(crate) tests: Vec<Test>,
-    pub(crate) answer: FilterAction,
+    pub(crate) action: FilterAction,
 }
 
 /// The action of a filter.
@@ -68,8 +68,8 @@ pub(crate) const AUDIT_ARCH: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// This bit marks system call numbers of the x32 ABI.
 const X32_BIT: u32 = 0x4000_0000;
 
-// Instructions of linux/bpf_common.h: load a word, and, jump if equal, jump if any bit is set,
-// return.
+// Instructions of linux/bpf_common.h: "load a word", "and", "jump if equal", "jump if any bit is
+// set", "return".
 const BPF_LOAD: u16 = 0x20;
 const BPF_AND: u16 = 0x54;
 const JUMP_EQUAL: u16 = 0x15;
@@ -85,28 +85,28 @@ const ARGUMENTS_OFFSET: u32 = 16;
 const RET_ALLOW: u32 = 0x7FFF_0000;
 const RET_ERRNO: u32 = 0x0005_0000;
 const RET_USER_NOTIF: u32 = 0x7FC0_0000;
-/// `SIGSYS`.
+/// Raises `SIGSYS`.
 const RET_TRAP: u32 = 0x0003_0000;
 
 /// Returns the instructions; `None` if a rule is longer than a jump reaches.
 pub(crate) fn assemble(
     architecture: u32,
-    elsewhere: &OtherArchitectures<'_>,
+    other_architectures: &OtherArchitectures<'_>,
     rules: &[Rule],
 ) -> Option<BpfProgram> {
-    let (others, x32) = match elsewhere {
+    let (others, x32) = match other_architectures {
         OtherArchitectures::Absent => {
-            let absent = answer(FilterAction::Error(libc::ENOSYS));
+            let absent = return_action(FilterAction::Error(libc::ENOSYS));
             (vec![statement(BPF_RETURN, RET_TRAP)], absent)
         }
         OtherArchitectures::Notify(numbers) => {
-            let later = answer(FilterAction::Notify);
+            let notify = return_action(FilterAction::Notify);
             let mut others = vec![statement(BPF_LOAD, NUMBER_OFFSET)];
             for number in *numbers {
-                others.extend([jump(JUMP_EQUAL, *number, 0, 1), later.clone()]);
+                others.extend([jump(JUMP_EQUAL, *number, 0, 1), notify.clone()]);
             }
             others.push(statement(BPF_RETURN, RET_ALLOW));
-            (others, later)
+            (others, notify)
         }
     };
     let mut program = vec![
@@ -125,22 +125,27 @@ pub(crate) fn assemble(
     }
     for rule in rules {
         let body = body(rule)?;
-        let over = u8::try_from(body.len()).ok()?;
-        program.push(jump(JUMP_EQUAL, rule.number as u32, 0, over));
+        let skipped = u8::try_from(body.len()).ok()?;
+        program.push(jump(JUMP_EQUAL, rule.number as u32, 0, skipped));
         program.extend(body);
     }
     program.push(statement(BPF_RETURN, RET_ALLOW));
     Some(program)
 }
 
-/// Every path ends with a return, so the next rule still finds the number loaded.
+/// Returns the instructions of a rule. Every path through them ends with a return, so the next rule
+/// still finds the number loaded.
 fn body(rule: &Rule) -> Option<BpfProgram> {
     let mut body = Vec::new();
     for case in &rule.cases {
-        let mut rest = vec![answer(case.answer)];
+        let mut rest = vec![return_action(case.action)];
         for test in case.tests.iter().rev() {
-            let over = u8::try_from(rest.len()).ok()?;
-            let (holds, fails) = if test.equal { (0, over) } else { (over, 0) };
+            let skipped = u8::try_from(rest.len()).ok()?;
+            let (holds, fails) = if test.equal {
+                (0, skipped)
+            } else {
+                (skipped, 0)
+            };
             let mut tested = vec![statement(BPF_LOAD, offset(test))];
             if test.mask != u32::MAX {
                 tested.push(statement(BPF_AND, test.mask));
@@ -166,12 +171,12 @@ fn offset(test: &Test) -> u32 {
     ARGUMENTS_OFFSET + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
 }
 
-fn answer(answer: FilterAction) -> sock_filter {
-    let action = match answer {
+fn return_action(action: FilterAction) -> sock_filter {
+    let code = match action {
         FilterAction::Error(errno) => RET_ERRNO | errno as u32,
         FilterAction::Notify => RET_USER_NOTIF,
     };
-    statement(BPF_RETURN, action)
+    statement(BPF_RETURN, code)
 }
 
 fn statement(code: u16, k: u32) -> sock_filter {
@@ -199,7 +204,7 @@ mod tests {
             number: 1,
             cases: vec![RuleCase {
                 tests: vec![test; tests],
-                answer: FilterAction::Error(1),
+                action: FilterAction::Error(1),
             }],
         };
         // Each test has two instructions, and there are two returns.

@@ -9,7 +9,8 @@ const SYS_FCHMODAT2: i64 = 452;
 const SYS_OPEN_TREE_ATTR: i64 = 467;
 const SYS_FILE_SETATTR: i64 = 469;
 
-/// System calls that a sandbox refuses with `EPERM`, as without the privilege.
+/// System calls that a sandbox refuses with `EPERM`, as the kernel does for a process without
+/// privileges.
 const FORBIDDEN_CALLS: [i64; 26] = [
     // Mounts.
     libc::SYS_mount,
@@ -46,8 +47,8 @@ const FORBIDDEN_CALLS: [i64; 26] = [
     libc::SYS_swapon,
 ];
 
-/// System calls with alternatives that can be filtered. Their arguments are in memory, which a
-/// filter cannot read.
+/// System calls that a sandbox refuses with `ENOSYS`, so that programs use alternatives that can be
+/// filtered. The arguments of these calls are in memory, which a filter cannot read.
 const ABSENT_CALLS: [i64; 5] = [
     libc::SYS_openat2,
     libc::SYS_io_uring_setup,
@@ -82,7 +83,7 @@ const TERMINAL_INPUT: [u32; 3] = [
 /// `ioctl` requests of file systems, which work on any descriptor, even a read-only one: the second
 /// byte of a request, and the allowed requests with effects beyond reading. They clone readable
 /// data into writable files, or query extents.
-const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
+const FILE_SYSTEM_REQUESTS: [(u32, &[u32]); 5] = [
     // ext4, and requests shared with others: attributes, versions, encryption, verity.
     (
         0x66,
@@ -111,24 +112,33 @@ const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
 /// This request sets a policy, although its number marks it as a read.
 const FS_IOC_SET_ENCRYPTION_POLICY: u32 = 0x800C_6613;
 
-/// A process that opens a file for writing waits for the lease holder, up to 45 seconds.
+/// The request for a lease. A process that opens the file for writing waits for the lease holder,
+/// up to 45 seconds.
 const F_SETLEASE: u32 = 1024;
 
-/// Returns the rules of a sandbox. Rules with argument tests come first: the kernel caches that
-/// system calls without arguments to test pass.
-/// `unix`: connections of Unix sockets are guarded, so streams are allowed.
-pub(super) fn rules(network: Network, tier: Tier, shortening: bool, unix: bool) -> Vec<Rule> {
+/// Returns the rules of a sandbox. Rules with argument tests come first: for system calls that pass
+/// without such a test, the kernel caches the result. With `unix_is_guarded`, connections of Unix
+/// sockets are guarded, so streams are allowed.
+pub(super) fn rules(
+    network: Network,
+    tier: Tier,
+    refuse_truncation: bool,
+    unix_is_guarded: bool,
+) -> Vec<Rule> {
     let mut rules = vec![
         ioctl(),
-        rule(libc::SYS_fcntl, vec![deny(EPERM, vec![is(1, F_SETLEASE)])]),
+        rule(
+            libc::SYS_fcntl,
+            vec![deny(EPERM, vec![equals(1, F_SETLEASE)])],
+        ),
         rule(libc::SYS_clone, vec![namespaces(0)]),
         rule(
             libc::SYS_unshare,
             vec![namespaces(0), deny(EPERM, vec![any_of(0, CLONE_NEWTIME)])],
         ),
-        rule(libc::SYS_socket, socket(network, tier, unix)),
+        rule(libc::SYS_socket, socket(network, tier, unix_is_guarded)),
         rule(libc::SYS_socketpair, socketpair()),
-        // Limits of another process.
+        // Refuses to set limits of another process.
         rule(
             libc::SYS_prlimit64,
             [ArgumentHalf::Low, ArgumentHalf::High]
@@ -137,7 +147,7 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool, unix: bool) 
         ),
     ];
     rules.extend(modes());
-    rules.extend(opening(shortening));
+    rules.extend(opening(refuse_truncation));
     let always = |errno| move |number| rule(number, vec![deny(errno, vec![])]);
     rules.extend(FORBIDDEN_CALLS.map(always(EPERM)));
     rules.extend(ABSENT_CALLS.map(always(ENOSYS)));
@@ -150,13 +160,13 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool, unix: bool) 
 }
 
 fn ioctl() -> Rule {
-    let input = TERMINAL_INPUT.map(|request| deny(EPERM, vec![is(1, request)]));
-    let policy = deny(EOPNOTSUPP, vec![is(1, FS_IOC_SET_ENCRYPTION_POLICY)]);
+    let input = TERMINAL_INPUT.map(|request| deny(EPERM, vec![equals(1, request)]));
+    let policy = deny(EOPNOTSUPP, vec![equals(1, FS_IOC_SET_ENCRYPTION_POLICY)]);
     let mut cases: Vec<RuleCase> = input.into_iter().chain([policy]).collect();
-    cases.extend(FILE_SYSTEMS.map(|(family, allowed)| {
+    cases.extend(FILE_SYSTEM_REQUESTS.map(|(family, allowed)| {
         let of_family = Test {
             mask: 0xFF00,
-            ..is(1, family << 8)
+            ..equals(1, family << 8)
         };
         // The two highest bits are the direction of transfer; `_IOC_READ` alone only reads.
         let not_only_reading = Test {
@@ -175,15 +185,15 @@ fn namespaces(argument: u8) -> RuleCase {
     deny(EPERM, vec![any_of(argument, all)])
 }
 
-/// Filters sockets by family. Families without a network are refused with `EACCES`, unknown ones
-/// with `EAFNOSUPPORT`.
-fn socket(network: Network, tier: Tier, unix: bool) -> Vec<RuleCase> {
+/// Filters sockets by family. Families that the settings forbid are refused with `EACCES`, unknown
+/// families with `EAFNOSUPPORT`.
+fn socket(network: Network, tier: Tier, unix_is_guarded: bool) -> Vec<RuleCase> {
     let forbidden = |families: &[i32]| -> Vec<RuleCase> {
-        let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
+        let one = |family: &i32| deny(EACCES, vec![equals(0, *family as u32)]);
         families.iter().map(one).collect()
     };
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let mut cases = if unix {
+    let mut cases = if unix_is_guarded {
         // A datagram socket could send to any address without connecting.
         vec![no_datagrams()]
     } else {
@@ -197,7 +207,7 @@ fn socket(network: Network, tier: Tier, unix: bool) -> Vec<RuleCase> {
     // Netlink is limited to requests about interfaces and addresses.
     let netlink = libc::AF_NETLINK as u32;
     let routes = libc::NETLINK_ROUTE as u32;
-    cases.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
+    cases.push(deny(EACCES, vec![equals(0, netlink), differs(2, routes)]));
     let others = families.iter().chain(&[libc::AF_UNIX]);
     let others = others.map(|family| differs(0, *family as u32));
     cases.push(deny(EAFNOSUPPORT, others.collect()));
@@ -206,12 +216,12 @@ fn socket(network: Network, tier: Tier, unix: bool) -> Vec<RuleCase> {
 
 /// Refuses Unix sockets that are neither streams nor sequences of packets.
 fn no_datagrams() -> RuleCase {
-    let unix = is(0, libc::AF_UNIX as u32);
+    let unix_family = equals(0, libc::AF_UNIX as u32);
     let [stream, packets] = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(is_other_type);
-    deny(EACCES, vec![unix, stream, packets])
+    deny(EACCES, vec![unix_family, stream, packets])
 }
 
-/// Tests that the type of a socket is another one.
+/// Tests that the type of a socket differs from `kind`.
 fn is_other_type(kind: i32) -> Test {
     const SOCKET_TYPE_BITS: u32 = 0xF;
     Test {
@@ -222,11 +232,15 @@ fn is_other_type(kind: i32) -> Test {
 
 /// Refuses all Unix sockets.
 pub(super) fn no_unix_sockets() -> Vec<Rule> {
-    let unix = is(0, libc::AF_UNIX as u32);
-    vec![rule(libc::SYS_socket, vec![deny(EACCES, vec![unix])])]
+    let unix_family = equals(0, libc::AF_UNIX as u32);
+    vec![rule(
+        libc::SYS_socket,
+        vec![deny(EACCES, vec![unix_family])],
+    )]
 }
 
-/// Stream and seqpacket pairs stay connected. A datagram pair could send to any address.
+/// Returns the cases for socket pairs. Stream and seqpacket pairs stay connected, but a datagram
+/// pair could send to any address.
 fn socketpair() -> Vec<RuleCase> {
     vec![
         deny(EAFNOSUPPORT, vec![differs(0, libc::AF_UNIX as u32)]),
@@ -234,7 +248,7 @@ fn socketpair() -> Vec<RuleCase> {
     ]
 }
 
-/// Refuses set-ID bits, since the file would remain after the call.
+/// Refuses to set set-ID bits, because the file would remain after the call.
 fn modes() -> Vec<Rule> {
     let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID)])];
     vec![
@@ -251,21 +265,22 @@ fn modes() -> Vec<Rule> {
     ]
 }
 
-/// Refuses to create files with set-ID bits. If `shortening` is not a write in Landlock, refuses
-/// truncation without opening for writing. The flags of `openat2` are in memory.
-fn opening(shortening: bool) -> Vec<Rule> {
+/// Refuses to create files with set-ID bits. With `refuse_truncation`, also refuses to truncate a
+/// file that is not opened for writing. (`openat2` is in [`ABSENT_CALLS`], because its flags are in
+/// memory.)
+fn opening(refuse_truncation: bool) -> Vec<Rule> {
     // Only these flags use the mode argument; otherwise it is undefined.
-    let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
+    let creating_flags = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
     let denials = |flags: u8| {
         let mode = flags + 1;
         let mut denials = vec![deny(
             EPERM,
-            vec![any_of(flags, makes), any_of(mode, SET_ID)],
+            vec![any_of(flags, creating_flags), any_of(mode, SET_ID)],
         )];
-        if shortening {
+        if refuse_truncation {
             let test = Test {
                 mask: (libc::O_ACCMODE | libc::O_TRUNC) as u32,
-                ..is(flags, libc::O_TRUNC as u32)
+                ..equals(flags, libc::O_TRUNC as u32)
             };
             denials.push(deny(EACCES, vec![test]));
         }
@@ -276,7 +291,7 @@ fn opening(shortening: bool) -> Vec<Rule> {
         #[cfg(target_arch = "x86_64")]
         rule(libc::SYS_open, denials(1)),
     ];
-    if shortening {
+    if refuse_truncation {
         rules.push(rule(libc::SYS_truncate, vec![deny(EACCES, vec![])]));
     }
     rules
@@ -287,12 +302,12 @@ fn rule(number: i64, cases: Vec<RuleCase>) -> Rule {
 }
 
 fn deny(errno: i32, tests: Vec<Test>) -> RuleCase {
-    let answer = FilterAction::Error(errno);
-    RuleCase { tests, answer }
+    let action = FilterAction::Error(errno);
+    RuleCase { tests, action }
 }
 
 /// Tests that the argument equals this value.
-fn is(argument: u8, value: u32) -> Test {
+fn equals(argument: u8, value: u32) -> Test {
     Test {
         argument,
         half: ArgumentHalf::Low,
@@ -310,7 +325,7 @@ fn half_differs(argument: u8, half: ArgumentHalf, value: u32) -> Test {
     Test {
         half,
         equal: false,
-        ..is(argument, value)
+        ..equals(argument, value)
     }
 }
 

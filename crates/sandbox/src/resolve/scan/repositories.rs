@@ -1,7 +1,7 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::version::FileVersion;
+use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// Files with configuration, and the file that names the directory of configuration and hooks.
 const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
 
-/// The files that are read of a linked worktree's git directory.
+/// The files that git reads in a linked worktree's git directory.
 const READ_WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
-/// The steps of a stopped rebase.
+/// The file with the remaining steps of a stopped rebase.
 const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
 
 /// The maximum number of repositories, the depth below `modules`, and the maximum number of bytes
@@ -43,14 +43,14 @@ impl Repositories {
         }
     }
 
-    /// Adds a git directory, its submodules' and its common one.
+    /// Adds a git directory, the git directories of its submodules, and its common directory.
     pub(super) fn add(&mut self, directory: &Path) {
         if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
             return;
         }
         if self.directories.insert(directory.to_owned()) {
             self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
-            if let Some(common) = referred(directory, "commondir", "") {
+            if let Some(common) = referenced_directory(directory, "commondir", "") {
                 self.add(&common);
             }
         }
@@ -60,12 +60,12 @@ impl Repositories {
     pub(super) fn add_at(&mut self, tree: &Path) {
         self.trees.insert(tree.to_owned());
         let git = tree.join(".git");
-        let leads = if git.is_file() {
-            referred(tree, ".git", "gitdir:")
+        let git_dir = if git.is_file() {
+            referenced_directory(tree, ".git", "gitdir:")
         } else {
-            fs::canonicalize(&git).ok().filter(|it| it.is_dir())
+            fs::canonicalize(&git).ok().filter(|path| path.is_dir())
         };
-        if let Some(directory) = leads {
+        if let Some(directory) = git_dir {
             self.add(&directory);
         }
     }
@@ -87,7 +87,10 @@ impl Repositories {
                 add(directory.join(name));
             }
             for hook in entries(&directory.join("hooks")) {
-                if hook.extension().is_none_or(|it| it != "sample") {
+                if hook
+                    .extension()
+                    .is_none_or(|extension| extension != "sample")
+                {
                     add(hook);
                 }
             }
@@ -98,8 +101,9 @@ impl Repositories {
                 add(directory.join(REBASE_TODO));
             }
         }
-        let counts = |it: &&PathBuf| !is_plain_worktree(it) && is_git_directory(it);
-        for directory in self.directories.iter().filter(counts) {
+        let is_valid_repository =
+            |directory: &&PathBuf| !is_plain_worktree(directory) && is_git_directory(directory);
+        for directory in self.directories.iter().filter(is_valid_repository) {
             if let Some(version) = FileVersion::at(&directory.join("HEAD")) {
                 // A checkout writes this file, so only its validity is compared.
                 let version = FileVersion {
@@ -115,7 +119,7 @@ impl Repositories {
             let Some(version) = FileVersion::at(&git) else {
                 continue;
             };
-            let is_directory = version.kind == 0o040_000;
+            let is_directory = version.kind == DIRECTORY_KIND;
             if is_directory {
                 files.insert(git, version.without_time());
             } else if !is_linked(tree) {
@@ -126,7 +130,9 @@ impl Repositories {
     }
 
     fn is_writable(&self, path: &Path) -> bool {
-        self.writable.iter().any(|it| path.starts_with(it))
+        self.writable
+            .iter()
+            .any(|writable| path.starts_with(writable))
     }
 
     fn add_modules(&mut self, directory: &Path, depth: usize) {
@@ -140,42 +146,47 @@ impl Repositories {
     }
 }
 
-/// Adds the files of a linked worktree. A worktree as git creates it has none, because all
+/// Adds the files of a linked worktree. A worktree as git creates it has no such files, because all
 /// configuration is in its repository.
-fn add_worktree(own: &Path, add: &mut impl FnMut(PathBuf)) {
-    if !is_plain_worktree(own) {
+fn add_worktree(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
+    if !is_plain_worktree(git_dir) {
         for name in READ_WORKTREE_FILES {
-            add(own.join(name));
+            add(git_dir.join(name));
         }
     }
-    if has_commands(&own.join(REBASE_TODO)) {
-        add(own.join(REBASE_TODO));
+    if has_commands(&git_dir.join(REBASE_TODO)) {
+        add(git_dir.join(REBASE_TODO));
     }
 }
 
-fn is_plain_worktree(own: &Path) -> bool {
-    let common = own.parent().filter(|it| it.ends_with("worktrees"));
+/// True for the git directory of a linked worktree as git creates it, without its own
+/// configuration.
+fn is_plain_worktree(git_dir: &Path) -> bool {
+    let common = git_dir
+        .parent()
+        .filter(|parent| parent.ends_with("worktrees"));
     let common = common.and_then(Path::parent);
-    let leads = referred(own, "commondir", "");
+    let common_named = referenced_directory(git_dir, "commondir", "");
     common.is_some()
-        && leads.as_deref() == common
-        && own.join("config.worktree").symlink_metadata().is_err()
+        && common_named.as_deref() == common
+        && git_dir.join("config.worktree").symlink_metadata().is_err()
 }
 
-/// True if the `.git` of a tree is the file of such a worktree.
+/// True if the `.git` of a tree is the file of a plain worktree.
 fn is_linked(tree: &Path) -> bool {
-    let own = referred(tree, ".git", "gitdir:");
-    own.is_some_and(|own| is_plain_worktree(&own))
+    let git_dir = referenced_directory(tree, ".git", "gitdir:");
+    git_dir.is_some_and(|git_dir| is_plain_worktree(&git_dir))
 }
 
 /// True for the git directory of a linked worktree.
 fn is_worktree(directory: &Path) -> bool {
     directory
         .parent()
-        .is_some_and(|it| it.ends_with("worktrees"))
+        .is_some_and(|parent| parent.ends_with("worktrees"))
 }
 
-/// True if git takes the directory for a repository: it has a valid `HEAD`, objects and references.
+/// True if git treats the directory as a repository, because it has a valid `HEAD`, objects and
+/// references.
 pub(super) fn is_git_directory(directory: &Path) -> bool {
     let head = directory.join("HEAD");
     let is_valid = match fs::read_link(&head) {
@@ -187,12 +198,13 @@ pub(super) fn is_git_directory(directory: &Path) -> bool {
                 || (text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
         }),
     };
-    let common = referred(directory, "commondir", "").unwrap_or_else(|| directory.to_owned());
+    let common =
+        referenced_directory(directory, "commondir", "").unwrap_or_else(|| directory.to_owned());
     is_valid && common.join("objects").exists() && common.join("refs").exists()
 }
 
-/// Returns the existing directory that a file names.
-fn referred(directory: &Path, file: &str, label: &str) -> Option<PathBuf> {
+/// Returns the existing directory that `file` in `directory` names after `label`.
+fn referenced_directory(directory: &Path, file: &str, label: &str) -> Option<PathBuf> {
     let text = text(&directory.join(file))?;
     let path = directory.join(text.strip_prefix(label)?.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
@@ -204,7 +216,7 @@ fn has_commands(todo: &Path) -> bool {
     text(todo).is_some_and(|text| text.lines().any(runs))
 }
 
-/// Returns the text of a regular file, up to a size.
+/// Returns the text of a regular file, up to [`MAX_FILE_BYTES`].
 fn text(path: &Path) -> Option<String> {
     let bytes = read_regular(path, MAX_FILE_BYTES)?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -7,11 +7,16 @@ use std::path::Path;
 /// Seconds and nanoseconds since 1970.
 pub(super) type Time = (i64, i64);
 
+/// `S_IFDIR` and `S_IFLNK`, the values of [`FileVersion::kind`] for directories and symbolic links.
+pub(super) const DIRECTORY_KIND: u32 = 0o040_000;
+pub(super) const LINK_KIND: u32 = 0o120_000;
+
 /// The version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileVersion {
     pub(super) device: u64,
     pub(super) inode: u64,
+    /// The file type bits of `st_mode`.
     pub(super) kind: u32,
     /// The `ctime`, which no call can set. For a directory, it changes with the names in it. Zero
     /// if it is not compared.
@@ -34,7 +39,7 @@ impl FileVersion {
             .map(|found| Self::of(&found))
     }
 
-    /// True if this version is at the path now.
+    /// True if the file at the path still has this version.
     pub(super) fn is_at(self, path: &Path) -> bool {
         Self::at(path).is_some_and(|now| {
             let is_same = (self.device, self.inode, self.kind) == (now.device, now.inode, now.kind);
@@ -42,7 +47,7 @@ impl FileVersion {
         })
     }
 
-    /// Returns the version without its time, for a file with only its existence compared.
+    /// Returns the version without its time, for a file that is compared by existence only.
     pub(super) fn without_time(self) -> Self {
         Self {
             changed: (0, 0),

@@ -11,7 +11,8 @@ pub(super) struct LoneShell {
 }
 
 impl LoneShell {
-    /// Returns a running child of this process; `None` if `/proc` does not show it.
+    /// Creates the check for `shell`, a running child of this process. `None` if `/proc` does not
+    /// show the shell.
     pub(super) fn of(shell: i32) -> Option<Self> {
         let process = ProcessInfo::read(shell)?;
         let check = LoneShellCheck::new(shell.unsigned_abs(), std::process::id());

@@ -31,17 +31,17 @@ impl Server {
     pub(super) fn execute(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<OrderReply> {
         let event = match order {
             Order::Start(start) => {
-                let answer = self.start(&start, &fds, TracerReuse::Other);
-                self.last = Some(start);
+                let answer = self.start(&start, &fds, TracerReuse::NewTracer);
+                self.last_start = Some(start);
                 return Some(answer);
             }
             Order::StartAnother => {
-                let Some(start) = self.last.take() else {
+                let Some(start) = self.last_start.take() else {
                     return Some(not_started("no shell was started before"));
                 };
                 let previous = self.reusable_tracer();
                 let answer = self.start(&start, &fds, previous);
-                self.last = Some(start);
+                self.last_start = Some(start);
                 return Some(answer);
             }
             Order::StartOnTerminal(start) => return Some(self.start_on_terminal(&start, &fds)),
@@ -55,8 +55,8 @@ impl Server {
             }
             Order::LetFinish { limit_ms, grace_ms } => {
                 let [limit, grace] = [limit_ms, grace_ms].map(Duration::from_millis);
-                // A thread ends with its program.
-                if matches!(self.tree, CallProcesses::Below { .. }) {
+                // The fallback's thread ends with its program, so it cannot let the shell finish.
+                if matches!(self.tree, CallProcesses::Descendants { .. }) {
                     self.finishing = Some(Finishing::new(now() + limit, grace));
                 }
                 return None;
@@ -69,13 +69,13 @@ impl Server {
                 self.end_survivors(Duration::from_millis(grace_ms));
                 return None;
             }
-            Order::Record { set, tell } => {
-                let running = tell.then(|| self.live_processes());
+            Order::Record { set, wants_answer } => {
+                let running = wants_answer.then(|| self.live_processes());
                 let traced = match self.tracer() {
                     Some(tracer) => tracer.record(set.into(), running),
                     None => not_traced(),
                 };
-                if !tell {
+                if !wants_answer {
                     return None;
                 }
                 let lacking = traced.lacking;
@@ -123,10 +123,10 @@ impl Server {
     /// Returns the tracer that a shell with the same start as the last one may reuse.
     fn reusable_tracer(&mut self) -> TracerReuse {
         let has_survivors = !self.session_processes.is_empty() || self.job.is_some();
-        let over = self.shell.as_mut().filter(|shell| shell.all_ended());
-        match over {
+        let ended_shell = self.shell.as_mut().filter(|shell| shell.all_ended());
+        match ended_shell {
             Some(shell) if !has_survivors => TracerReuse::Same(shell.tracer.take()),
-            _ => TracerReuse::Other,
+            _ => TracerReuse::NewTracer,
         }
     }
 
@@ -134,8 +134,8 @@ impl Server {
         if self.shell.as_ref().is_some_and(|shell| !shell.all_ended()) {
             return not_started("the supervisor still has a shell");
         }
-        let own = usize::from(start.inherits_stdin);
-        let Some((own, network)) = with_network(start, own, fds) else {
+        let count = usize::from(start.inherits_stdin);
+        let Some((stdin, network)) = split_network(start, count, fds) else {
             return not_started(INCOMPLETE_ORDER);
         };
         // An earlier order to end the tree may have arrived after the tree had ended. It must not
@@ -144,7 +144,7 @@ impl Server {
         let launched = self
             .leave_host_mounts(start)
             .map_err(NotLaunched::from)
-            .and_then(|()| launch(start, own.first(), network, &self.starter, previous));
+            .and_then(|()| launch(start, stdin.first(), network, &self.starter, previous));
         if let (CallProcesses::Marked(marked), Ok(LaunchedShell { shell, .. })) =
             (&mut self.tree, &launched)
         {
@@ -153,13 +153,15 @@ impl Server {
         self.begin(start, launched)
     }
 
-    /// Leaves the host's mount namespace if the shell waits with private mounts, unless an earlier
-    /// shell did.
+    /// Leaves the host's mount namespace if the shell waits with private mounts, unless this
+    /// process has left it for an earlier shell.
     fn leave_host_mounts(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
         let is_wanted = start.private_mounts_at().is_some();
         if is_wanted && !self.has_private_mounts {
-            if !matches!(self.tree, CallProcesses::Below { .. }) {
-                return Err(SandboxError::NoTrial("it takes a supervisor".to_owned()));
+            if !matches!(self.tree, CallProcesses::Descendants { .. }) {
+                return Err(SandboxError::NoTrial(
+                    "it needs a separate supervisor process".to_owned(),
+                ));
             }
             view::leave_host()?;
             self.has_private_mounts = true;
@@ -177,19 +179,24 @@ impl Server {
         let waits = |shell: &&mut Shell| shell.phase == ShellPhase::Running && shell.view.is_none();
         let shell = self.shell.as_mut().filter(waits);
         let (true, Some(shell)) = (self.has_private_mounts, shell) else {
-            return Err(SandboxError::NoTrial("no shell waits for that".to_owned()));
+            return Err(SandboxError::NoTrial(
+                "no shell waits for a trial".to_owned(),
+            ));
         };
-        let own = shell.directory.iter().map(|own| own.path().to_owned());
-        shell.view = Some(View::mount(overlay, &own.collect::<Vec<_>>())?);
+        let directories = shell
+            .directory
+            .iter()
+            .map(|directory| directory.path().to_owned());
+        shell.view = Some(View::mount(overlay, &directories.collect::<Vec<_>>())?);
         Ok(())
     }
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the terminal stays the controlling terminal of this process session.
-        if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
-            return not_started("a terminal is for a supervisor of its own");
+        if !matches!(self.tree, CallProcesses::Descendants { .. }) || self.shell.is_some() {
+            return not_started("a shell on a terminal needs a supervisor of its own");
         }
-        match with_network(&start.start, 1, fds) {
+        match split_network(&start.start, 1, fds) {
             Some(([script], network)) => {
                 self.begin(&start.start, launch_on_terminal(start, script, network))
             }
@@ -199,14 +206,15 @@ impl Server {
 
     fn start_directly(&mut self, start: &DirectStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the inherited descriptors are passed to that shell.
-        if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
-            return not_started("the command line is for a supervisor of its own");
+        if !matches!(self.tree, CallProcesses::Descendants { .. }) || self.shell.is_some() {
+            return not_started("a shell with its own command line needs a supervisor of its own");
         }
-        let Some((own, network)) = with_network(&start.start, start.inherited.len(), fds) else {
+        let Some((inherited, network)) = split_network(&start.start, start.inherited.len(), fds)
+        else {
             return not_started(INCOMPLETE_ORDER);
         };
         self.tree.share_group(start.group);
-        let launched = launch_directly(start, own, network, &self.passed_on);
+        let launched = launch_directly(start, inherited, network, &self.passed_on);
         let reply = self.begin(&start.start, launched);
         for descriptor in self.passed_on.descriptors.drain(..) {
             let _ = nix::unistd::close(descriptor);
@@ -216,6 +224,7 @@ impl Server {
         reply
     }
 
+    /// Makes a started shell the current one. Returns the reply to the order that started it.
     fn begin(
         &mut self,
         start: &ShellStart,
@@ -271,17 +280,17 @@ impl Server {
     }
 }
 
-/// Splits the descriptors of an order to start a shell: `own` ones, and the entrance to the shared
-/// network, if any.
-fn with_network<'a>(
+/// Splits the descriptors of an order to start a shell: the first `count` descriptors, and the
+/// entrance to the shared network, if `start` has a role in one. `None` if a descriptor is missing.
+fn split_network<'a>(
     start: &ShellStart,
-    own: usize,
+    count: usize,
     fds: &'a [OwnedFd],
 ) -> Option<(&'a [OwnedFd], Option<&'a OwnedFd>)> {
-    let (own, rest) = fds.split_at_checked(own)?;
+    let (first, rest) = fds.split_at_checked(count)?;
     match start.network {
-        Some(_) => Some((own, Some(rest.first()?))),
-        None => Some((own, None)),
+        Some(_) => Some((first, Some(rest.first()?))),
+        None => Some((first, None)),
     }
 }
 

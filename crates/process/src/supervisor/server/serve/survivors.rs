@@ -33,7 +33,7 @@ impl Server {
         } else {
             Vec::new()
         };
-        let survives_host = matches!(self.tree, CallProcesses::Below { .. });
+        let survives_host = matches!(self.tree, CallProcesses::Descendants { .. });
         let adopted = job.as_ref().filter(|_| survives_host && !detach);
         if let Some(Ok(job)) = adopted.map(|directory| Job::adopt(directory)) {
             self.adopt_session_job(job, fds, files, quota);
@@ -48,7 +48,7 @@ impl Server {
                 .push(SessionProcesses::of_session(&survivors));
         }
         // If the job's files are missing, the survivors continue without a job. The host detects
-        // it, because the job's entry file is missing.
+        // the failure, because the job's entry file is missing.
         self.job = self.job.take().or_else(|| {
             job.filter(|_| survives_host && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
@@ -145,9 +145,9 @@ impl Server {
             .filter(|processes| processes.outlives_session());
         let daemons = self.finishing.iter();
         let daemons = daemons.flat_map(|finishing| finishing.daemons(&running));
-        let spared = jobs.flat_map(SessionProcesses::pids).chain(daemons);
-        let spared = spared.collect();
-        self.tree.exclude(spared);
+        let excluded = jobs.flat_map(SessionProcesses::pids).chain(daemons);
+        let excluded = excluded.collect();
+        self.tree.exclude(excluded);
         running
     }
 
@@ -157,7 +157,7 @@ impl Server {
         (!all_ended).then(|| self.live_processes())
     }
 
-    /// Returns all live processes, and which of them is the shell.
+    /// Returns all live processes, and the pid of the shell among them.
     pub(super) fn live_processes(&mut self) -> LiveProcesses {
         let shell = self.running_shell();
         let processes = match shell.and_then(|shell| self.lone_shell(shell)) {
@@ -170,10 +170,14 @@ impl Server {
     /// Returns this shell, unless there may be another process.
     fn lone_shell(&mut self, shell: i32) -> Option<ProcessInfo> {
         let has_others = !self.session_processes.is_empty() || self.finishing.is_some();
-        if has_others || !matches!(self.tree, CallProcesses::Below { .. }) {
+        if has_others || !matches!(self.tree, CallProcesses::Descendants { .. }) {
             return None;
         }
-        if self.lone_shell.as_ref().is_none_or(|it| it.pid() != shell) {
+        if self
+            .lone_shell
+            .as_ref()
+            .is_none_or(|known| known.pid() != shell)
+        {
             self.lone_shell = LoneShell::of(shell);
         }
         self.lone_shell.as_ref()?.process_if_alone()
@@ -193,20 +197,23 @@ impl Server {
             .as_ref()
             .map_or(&[][..], |shell| &shell.startup_argument);
         let all = self.session_processes.iter_mut().enumerate();
-        let wanted =
-            all.filter_map(|(at, it)| it.receive(startup_argument).map(|grace| (at, grace)));
-        let wanted: Vec<(usize, Duration)> = wanted.collect();
-        if wanted.is_empty() {
+        let requests = all.filter_map(|(index, processes)| {
+            processes
+                .receive(startup_argument)
+                .map(|grace| (index, grace))
+        });
+        let requests: Vec<(usize, Duration)> = requests.collect();
+        if requests.is_empty() {
             return;
         }
         self.refresh();
-        for (at, grace) in wanted {
-            self.session_processes[at].end(grace, now());
+        for (index, grace) in requests {
+            self.session_processes[index].end(grace, now());
         }
     }
 
-    /// Maintains the survivors of earlier calls. `unattributed_ended`: a process that belongs to no
-    /// known call has ended.
+    /// Maintains the survivors of earlier calls. `unattributed_ended` is true if a process that
+    /// belongs to no known call has ended.
     pub(super) fn maintain_session_processes(&mut self, unattributed_ended: bool) {
         let now = now();
         if self
@@ -252,11 +259,11 @@ impl Server {
     pub(super) fn unreported_survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = self.survivors();
         let attributed = self.attributed();
-        survivors.retain(|one| !attributed.contains(&one.pid.cast_signed()));
+        survivors.retain(|survivor| !attributed.contains(&survivor.pid.cast_signed()));
         survivors
     }
 
-    /// Returns all processes, with the shell and without those of jobs.
+    /// Returns all processes, including the shell, except those of jobs.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let members = self.processes_without_jobs();
         let Some(shell) = &self.shell else {

@@ -5,7 +5,7 @@
 //! survivor's call. A process that lost its parent before it was observed cannot be attributed. If
 //! several calls are possible, the record is marked as uncertain.
 
-use super::held;
+use super::open_files;
 use super::record::TraceContext;
 use agent_bash_changes::{BackgroundChanges, ChangesError};
 use agent_bash_os::{ProcessInfo, process_of_thread};
@@ -41,13 +41,13 @@ pub(super) enum Owner {
     Unknown,
 }
 
-/// Start times by pid or thread id.
-type Processes = HashMap<i32, u64>;
+/// The start times of processes, by pid or thread id.
+type StartTimes = HashMap<i32, u64>;
 
 /// The survivors of one call.
 #[derive(Debug)]
 struct CallSurvivors {
-    processes: Processes,
+    processes: StartTimes,
     background: BackgroundChanges,
     /// True if an earlier call's survivors may also be among these processes.
     is_unsure: bool,
@@ -59,7 +59,7 @@ pub(super) struct Attribution {
     shell: Option<i32>,
     calls: Vec<CallSurvivors>,
     /// The observed processes of the running call, remembered because their parents may exit.
-    running: Processes,
+    running: StartTimes,
 }
 
 impl Attribution {
@@ -68,7 +68,8 @@ impl Attribution {
         self.calls.is_empty()
     }
 
-    /// Returns the owner of a thread's process, and remembers it, because the parents may exit.
+    /// Returns the owner of a thread's process, and remembers the process and its ancestors,
+    /// because the ancestors may exit.
     pub(super) fn owner(&mut self, thread: i32) -> Owner {
         if Some(thread) == self.shell {
             return Owner::Running;
@@ -78,34 +79,35 @@ impl Attribution {
     }
 
     fn owner_of(&mut self, thread: ProcessInfo) -> Owner {
-        let mut line = Vec::new();
-        let mut at = thread;
+        let mut lineage = Vec::new();
+        let mut ancestor = thread;
         let owner = loop {
-            if Some(at.pid) == self.shell {
+            if Some(ancestor.pid) == self.shell {
                 break Owner::Running;
             }
-            let is_known = |known: &Processes| known.get(&at.pid) == Some(&at.start_time);
+            let is_known =
+                |known: &StartTimes| known.get(&ancestor.pid) == Some(&ancestor.start_time);
             if is_known(&self.running) {
                 break Owner::Running;
             }
-            if let Some(call) = self.calls.iter().position(|it| is_known(&it.processes)) {
+            if let Some(call) = self.calls.iter().position(|call| is_known(&call.processes)) {
                 break Owner::Earlier(call);
             }
-            line.push((at.pid, at.start_time));
-            let parent = match process_of_thread(at.pid) {
-                Some(leader) if leader != at.pid => leader,
-                _ => at.parent,
+            lineage.push((ancestor.pid, ancestor.start_time));
+            let parent = match process_of_thread(ancestor.pid) {
+                Some(leader) if leader != ancestor.pid => leader,
+                _ => ancestor.parent,
             };
             // The supervisor and its ancestors belong to no call.
-            let is_within = parent > 1 && parent != std::process::id().cast_signed();
-            match ProcessInfo::read(parent).filter(|_| is_within) {
-                Some(parent) => at = parent,
+            let is_below_supervisor = parent > 1 && parent != std::process::id().cast_signed();
+            match ProcessInfo::read(parent).filter(|_| is_below_supervisor) {
+                Some(parent) => ancestor = parent,
                 None => break Owner::Unknown,
             }
         };
         match owner {
-            Owner::Running => self.running.extend(line),
-            Owner::Earlier(call) => self.calls[call].processes.extend(line),
+            Owner::Running => self.running.extend(lineage),
+            Owner::Earlier(call) => self.calls[call].processes.extend(lineage),
             Owner::Unknown => {}
         }
         owner
@@ -136,17 +138,19 @@ impl Attribution {
         Some(&mut self.calls[call].background)
     }
 
+    /// Returns the index of the call to which a process with an unknown owner is attributed. Adds
+    /// such a call if necessary.
     fn unattributed(&mut self, running: Option<&BackgroundChanges>) -> Option<usize> {
         if running.is_none() && self.calls.len() == 1 {
             return Some(0);
         }
-        if let Some(unsure) = self.calls.iter().position(|it| it.is_unsure) {
+        if let Some(unsure) = self.calls.iter().position(|call| call.is_unsure) {
             return Some(unsure);
         }
         let background = running.or(self.calls.last().map(|call| &call.background))?;
         let background = background.or_earlier();
         self.calls.push(CallSurvivors {
-            processes: Processes::new(),
+            processes: StartTimes::new(),
             background,
             is_unsure: true,
         });
@@ -162,12 +166,12 @@ impl Attribution {
     ) -> Vec<i32> {
         self.shell = live.shell;
         self.running.clear();
-        let own = self.attribute_all(live, None);
+        let members = self.attribute_all(live, None);
         for call in &mut self.calls {
             ignore_result(call.background.conclude());
             preserve_open_files(&mut call.background, &call.processes, context);
         }
-        own.iter().map(|process| process.pid).collect()
+        members.iter().map(|process| process.pid).collect()
     }
 
     /// Ends the running call: its remaining processes become its survivors.
@@ -178,15 +182,17 @@ impl Attribution {
         context: &mut TraceContext,
     ) {
         self.shell = live.shell;
-        let mut own = self.attribute_all(live, Some(&background));
-        own.retain(|process| Some(process.pid) != live.shell);
+        let mut members = self.attribute_all(live, Some(&background));
+        members.retain(|process| Some(process.pid) != live.shell);
         self.running.clear();
-        if own.is_empty() {
+        if members.is_empty() {
             return;
         }
-        let own = own.iter().map(|it| (it.pid, it.start_time));
+        let members = members
+            .iter()
+            .map(|process| (process.pid, process.start_time));
         let mut call = CallSurvivors {
-            processes: own.collect(),
+            processes: members.collect(),
             background,
             is_unsure: false,
         };
@@ -207,7 +213,10 @@ impl Attribution {
         if self.is_empty() {
             return all;
         }
-        let listed: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
+        let listed: StartTimes = all
+            .iter()
+            .map(|process| (process.pid, process.start_time))
+            .collect();
         all.retain(|process| match self.owner_of((*process).clone()) {
             Owner::Running => true,
             Owner::Earlier(_) => false,
@@ -217,7 +226,8 @@ impl Attribution {
             }
         });
         for call in &mut self.calls {
-            // The listing can lack a process that lost its parent meanwhile, so ask for it again.
+            // The listing can lack a process that lost its parent meanwhile, so each missing
+            // process is read again.
             let is_listed = |pid, start| listed.get(&pid) == Some(&start);
             call.processes
                 .retain(|pid, start| is_listed(*pid, *start) || is_alive(*pid, *start));
@@ -240,11 +250,14 @@ impl Attribution {
 /// Saves the former contents of the files that these processes have open.
 fn preserve_open_files(
     background: &mut BackgroundChanges,
-    processes: &Processes,
+    processes: &StartTimes,
     context: &mut TraceContext,
 ) {
     let pids: Vec<i32> = processes.keys().copied().collect();
-    if held::record(&pids, context, background).recorded.is_err() {
+    if open_files::record(&pids, context, background)
+        .recorded
+        .is_err()
+    {
         ignore_result(background.mark_incomplete());
     }
 }

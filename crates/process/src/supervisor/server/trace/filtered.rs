@@ -28,7 +28,7 @@ impl FilteredThread {
         let run = move || {
             let mut listener = match trace::begin(scope) {
                 Ok(listener) => Some(listener),
-                // The receiver still waits.
+                // [`Self::start`] receives the error.
                 Err(error) => return drop(results.send(Err(error))),
             };
             // Until the first shell runs, this thread must not make a traced system call: the
@@ -46,12 +46,12 @@ impl FilteredThread {
         Ok((Self { orders, started }, thread))
     }
 
-    /// Starts a shell. The outer error means that it cannot be traced, the inner one that it cannot
-    /// be started.
+    /// Starts a shell. The outer error means that the shell cannot be traced, the inner error that
+    /// the shell cannot be started.
     pub(super) fn start(&self, command: PreparedShell) -> io::Result<io::Result<StartedProcess>> {
         // If the thread has ended, the receiver below fails.
         let _ = self.orders.send(command);
-        let failed = |_| io::Error::other("starting it failed");
+        let failed = |_| io::Error::other("starting the shell failed");
         self.started.recv().map_err(failed)?
     }
 }

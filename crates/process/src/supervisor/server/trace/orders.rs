@@ -2,8 +2,8 @@
 //! next traced system call is deferred: it does not wake the thread, and can be withdrawn.
 
 use super::attribution::LiveProcesses;
-use super::held::UnheldShell;
 use super::named_file::NamedFile;
+use super::open_files::ShellWithoutFiles;
 use agent_bash_core::changes::TraceState;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -16,9 +16,9 @@ pub(super) enum Order {
     Record(RecordOrder),
     /// Stop the record. The processes, if any, keep running.
     Stop(Sender<StoppedRecord>, Option<LiveProcesses>),
-    /// Some survivors have ended; these are still running.
+    /// Some survivors have ended; the listed processes are still running.
     Conclude(LiveProcesses),
-    /// Trace another shell: all processes of the former have ended.
+    /// Trace another shell: all processes of the former shell have ended.
     Another,
     /// The next shell has inherited these files open for writing.
     Inherits(Vec<NamedFile>),
@@ -29,18 +29,18 @@ pub(super) enum Order {
 pub(super) struct StoppedRecord {
     pub(super) traced: TraceState,
     /// The shell, if it has no file open to which it could write.
-    pub(super) unheld_shell: Option<UnheldShell>,
+    pub(super) shell_without_files: Option<ShellWithoutFiles>,
 }
 
-/// Record into a change set.
+/// The order to record into a change set.
 #[derive(Debug)]
 pub(super) struct RecordOrder {
     /// The directory of the change set.
     pub(super) set: PathBuf,
     /// The processes that are running before the call begins; `None` for a new shell.
     pub(super) live: Option<LiveProcesses>,
-    /// Receives the result once the open files of these processes are recorded. Without it, the
-    /// order is deferred.
+    /// Receives the result once the open files of these processes are recorded. If it is `None`,
+    /// the order is deferred.
     pub(super) started: Option<Sender<TraceState>>,
 }
 
@@ -92,15 +92,16 @@ impl OrderSender {
         }
     }
 
-    /// Withdraws the last order, if it is a deferred record, of a new shell or not, and no system
-    /// call was inspected since that might change a file.
+    /// Withdraws the last order and returns true, if the order is a deferred record, and no system
+    /// call that might change a file was inspected since. `of_new_shell` selects between records of
+    /// a new shell and of a shell that has run calls before.
     pub(super) fn withdraw(&self, of_new_shell: bool) -> bool {
         let orders = &mut lock(&self.queue).orders;
-        let is_such = |order: &Order| {
+        let is_withdrawable = |order: &Order| {
             order.is_deferred_record()
                 && matches!(order, Order::Record(record) if record.live.is_none() == of_new_shell)
         };
-        orders.back().is_some_and(is_such) && orders.pop_back().is_some()
+        orders.back().is_some_and(is_withdrawable) && orders.pop_back().is_some()
     }
 
     fn wake(&self) {

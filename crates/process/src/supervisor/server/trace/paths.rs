@@ -29,18 +29,19 @@ pub(super) struct PathArgument<'a> {
     /// The calling thread.
     pub(super) thread: i32,
     /// The descriptor that a relative path starts at; `None` for the working directory.
-    pub(super) from: Option<i32>,
+    pub(super) directory_fd: Option<i32>,
     pub(super) path: &'a [u8],
     /// True if a link as the last component is followed.
     pub(super) follow: bool,
-    /// True if the start is the root as well (`RESOLVE_IN_ROOT`).
+    /// True if the directory that the path starts at is also the root (`RESOLVE_IN_ROOT`).
     pub(super) in_root: bool,
 }
 
 impl PathArgument<'_> {
     /// Returns the file; `None` if a call with this path cannot succeed.
     ///
-    /// # Errors This process cannot resolve the path, although the caller might.
+    /// # Errors
+    /// This process cannot resolve the path, although the caller might.
     pub(super) fn resolve(&self) -> Result<Option<NamedFile>, Errno> {
         self.try_resolve().or_else(none_if_call_fails)
     }
@@ -64,7 +65,7 @@ impl PathArgument<'_> {
 
     /// Opens the root, or the directory that a relative path starts at.
     fn start(&self, at_root: bool) -> Result<OwnedFd, Errno> {
-        let link = match self.from {
+        let link = match self.directory_fd {
             _ if at_root => return self.root(),
             Some(number) => format!("/proc/{}/fd/{number}", self.thread),
             None => format!("/proc/{}/cwd", self.thread),
@@ -135,7 +136,7 @@ fn none_if_call_fails(error: Errno) -> Result<Option<NamedFile>, Errno> {
     }
 }
 
-/// Splits into directory and name; `None` if the path does not end in a name.
+/// Splits a path into directory and name; `None` if the path does not end in a name.
 fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
     let begin = path.iter().position(|byte| *byte != b'/')?;
     let path = &path[begin..];
@@ -151,8 +152,10 @@ fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
 /// Resolves a path one component at a time.
 struct ComponentWalk<'a> {
     argument: PathArgument<'a>,
+    /// The root of the calling process, opened on first use.
     root: Option<OwnedFd>,
     current: OwnedFd,
+    /// The components that are still to be resolved.
     rest: Vec<u8>,
     links: usize,
 }
@@ -249,8 +252,8 @@ impl<'a> ComponentWalk<'a> {
                     Ok(path) => path.is_absolute(),
                     Err(error) => error == Errno::NAMETOOLONG,
                 };
-                let counts = has_path && found.links() > 0;
-                return Ok(ComponentStep::End(counts.then_some(found)));
+                let has_name = has_path && found.links() > 0;
+                return Ok(ComponentStep::End(has_name.then_some(found)));
             }
             self.current = target;
             return Ok(ComponentStep::Continue);
@@ -297,7 +300,7 @@ fn is_proc_root(directory: &OwnedFd) -> bool {
     found.is_ok_and(|found| found.stx_ino == PROC_ROOT_INODE)
 }
 
-/// Returns device, inode and mount of a directory.
+/// Returns the device's major and minor number, the inode and the mount of a directory.
 fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
     let wanted = StatxFlags::INO | StatxFlags::MNT_ID;
     let found = statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;

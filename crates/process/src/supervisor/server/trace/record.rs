@@ -1,7 +1,7 @@
 //! Records the changes of a traced system call before it continues.
 
+use super::changes_without_path;
 use super::named_file::NamedFile;
-use super::other_ways;
 use super::sockets::KnownSockets;
 use super::touched::{self, CallArguments, CallEffect};
 use super::watched_tree::{FileLocation, WatchedTree};
@@ -19,10 +19,12 @@ use std::path::{Path, PathBuf};
 
 /// A recorder of changes.
 pub(super) trait ChangeRecord {
-    /// True if it records the running call; false if it records an earlier one.
+    /// True if this recorder records the running call, false for an earlier call.
     fn is_of_running_call(&self) -> bool;
     fn root(&self) -> &Path;
+    /// Records the state of a file below the root, before the file is changed.
     fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError>;
+    /// Records the state of a file outside the root, before the file is changed.
     fn before_beyond(
         &mut self,
         file: &BeyondRoot<'_>,
@@ -128,7 +130,7 @@ pub(super) struct TraceContext {
 /// The maximum number of reported refused writes.
 const MAX_REFUSED: usize = 20;
 
-/// The directory in which Python tries to store compiled modules. It ignores the failure.
+/// The directory in which Python tries to store compiled modules. Python ignores the failure.
 const IGNORED_DIRECTORY: &str = "__pycache__";
 
 impl TraceContext {
@@ -148,7 +150,7 @@ impl TraceContext {
         self.plan.as_ref().map_or(&[], |plan| &plan.hidden)
     }
 
-    /// Returns the writes that the sandbox has refused since the last time, and forgets them.
+    /// Returns the writes that the sandbox has refused since the last call of this function.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.refused)
     }
@@ -162,7 +164,7 @@ impl TraceContext {
         let refuses = |plan: &Plan| {
             let is_ignored = path
                 .components()
-                .any(|it| it.as_os_str() == IGNORED_DIRECTORY);
+                .any(|component| component.as_os_str() == IGNORED_DIRECTORY);
             plan.refuses_write(path) && !is_ignored && !is_device && !is_virtual(path)
         };
         if !self.plan.as_ref().is_some_and(refuses) {
@@ -176,7 +178,9 @@ impl TraceContext {
     }
 
     pub(super) fn excludes(&self, path: &Path) -> bool {
-        self.excluded.iter().any(|own| path.starts_with(own))
+        self.excluded
+            .iter()
+            .any(|directory| path.starts_with(directory))
     }
 
     /// Remembers the sockets of traced processes, even while no change set is open.
@@ -207,7 +211,8 @@ impl TraceContext {
             .connection_reason(call, argument, &self.excluded)
     }
 
-    /// True if a system call certainly changes no recorded file. Used while the root is not known.
+    /// True if a system call certainly changes no recorded file. This check is used while the root
+    /// is not known.
     pub(super) fn changes_nothing(&self, listener: &Listener, call: &WaitingCall) -> bool {
         let certain = AssertUnwindSafe(|| {
             if !trace::is_native(call.architecture, call.number) {
@@ -230,8 +235,8 @@ impl TraceContext {
                 CallEffect::Touches(file, _) => {
                     let path = file.path();
                     let is_harmless = |path: &Path| {
-                        other_ways::is_of_kernel(file)
-                            && other_ways::process_of_memory(path).is_none()
+                        changes_without_path::is_kernel_file(file)
+                            && changes_without_path::process_of_memory(path).is_none()
                     };
                     path.is_ok_and(|path| self.excludes(&path) || is_harmless(&path))
                 }
@@ -291,8 +296,8 @@ impl TraceContext {
         Ok(())
     }
 
-    /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the
-    /// root.
+    /// Records one file. `is_immediate` is true if the system call itself touches the file. Outside
+    /// the root, only such files are counted.
     pub(super) fn touches(
         &mut self,
         file: &NamedFile,
@@ -326,13 +331,15 @@ impl TraceContext {
                     return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 if !is_near && is_virtual(&path) {
-                    let process = other_ways::process_of_memory(&path);
-                    return match process.filter(|process| other_ways::is_outside(*process)) {
+                    let process = changes_without_path::process_of_memory(&path);
+                    return match process
+                        .filter(|process| changes_without_path::is_outside(*process))
+                    {
                         Some(process) => Err(IncompleteReason::of(controlled(process))),
                         None => Ok(()),
                     };
                 }
-                if !is_near && other_ways::is_stored_below(file, thread, record.root()) {
+                if !is_near && changes_without_path::is_stored_below(file, thread, record.root()) {
                     return Err(IncompleteReason::of(format!(
                         "a file system that stores its files in the directory was changed ({})",
                         path.display()
@@ -385,8 +392,8 @@ impl TraceContext {
             }
             IndirectEffect::ControlsProcess(argument) => {
                 let process = CallArguments { waiting: call }.number(argument);
-                let is_outside =
-                    other_ways::is_numbered_as_here(thread) && other_ways::is_outside(process);
+                let is_outside = changes_without_path::shares_pid_namespace(thread)
+                    && changes_without_path::is_outside(process);
                 is_outside.then(|| controlled(process))
             }
             IndirectEffect::OpensByHandle => {
@@ -446,7 +453,7 @@ impl TraceContext {
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
 
-/// File systems without a store that may be a file or a directory, and those that are read-only.
+/// File systems that do not store their files in a file or a directory, and read-only file systems.
 const UNBACKED_FILE_SYSTEMS: &[&str] = &[
     "",
     "none",

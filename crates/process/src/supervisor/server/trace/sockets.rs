@@ -65,15 +65,15 @@ const DNS_PORT: u16 = 53;
 pub(super) struct KnownSockets {
     paths: HashSet<PathBuf>,
     names: HashSet<Vec<u8>>,
-    /// The inodes of the sockets that listen: after their end, an outside process can listen at the
-    /// same address.
+    /// The inodes of the listening sockets. An address does not identify such a socket: after its
+    /// end, an outside process can listen at the same address.
     listeners: HashSet<u64>,
     fifos: HashSet<PathBuf>,
 }
 
 /// The address of a peer.
 #[derive(Debug, PartialEq, Eq)]
-enum Address {
+enum PeerAddress {
     Path(PathBuf),
     /// An abstract name.
     Name(Vec<u8>),
@@ -102,7 +102,7 @@ impl KnownSockets {
             && let Ok(address) = SocketAddrUnix::try_from(address)
         {
             if let Some(name) = address.abstract_name() {
-                self.add(Some(Address::Name(name.to_vec())));
+                self.add(Some(PeerAddress::Name(name.to_vec())));
             } else if let Some(path) = address.path() {
                 self.add(local_socket(waiting, path.to_bytes()));
             }
@@ -128,21 +128,21 @@ impl KnownSockets {
         (!is_known).then(|| external_change(&format!("through the FIFO {}", path.display())))
     }
 
-    fn add(&mut self, address: Option<Address>) {
+    fn add(&mut self, address: Option<PeerAddress>) {
         match address {
-            Some(Address::Path(path)) => {
+            Some(PeerAddress::Path(path)) => {
                 self.paths.insert(path);
             }
-            Some(Address::Name(name)) => {
+            Some(PeerAddress::Name(name)) => {
                 self.names.insert(name);
             }
-            Some(Address::Internet(_) | Address::Virtual) | None => {}
+            Some(PeerAddress::Internet(_) | PeerAddress::Virtual) | None => {}
         }
     }
 
     /// Returns why this connection may cause changes. `None` if its peer is a traced process,
-    /// another machine or a harmless service, or does not exist. `argument` is the number of the
-    /// address; without one, a message in the second argument has it.
+    /// another machine or a harmless service, or does not exist. `argument` is the index of the
+    /// address argument; if `None`, the message in the second argument contains the address.
     pub(super) fn connection_reason(
         &self,
         waiting: &WaitingCall,
@@ -171,18 +171,18 @@ impl KnownSockets {
         let peer = getpeername(&socket).ok()??;
         let address = if let Ok(address) = SocketAddr::try_from(peer.clone()) {
             let own = SocketAddr::try_from(getsockname(&socket).ok()?).ok()?;
-            if self.is_listened_to(own.port(), process) {
+            if self.has_only_known_port_listeners(own.port(), process) {
                 return None;
             }
             internet(address)
         } else {
             let peer = SocketAddrUnix::try_from(peer).ok()?;
             match (peer.abstract_name(), peer.path()) {
-                (Some(name), _) if !name.is_empty() => Address::Name(name.to_vec()),
+                (Some(name), _) if !name.is_empty() => PeerAddress::Name(name.to_vec()),
                 (_, Some(path)) if !path.is_empty() => {
-                    Address::Path(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+                    PeerAddress::Path(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
                 }
-                // A socket pair, or one that was accepted.
+                // A socket pair, or an accepted connection.
                 _ => return None,
             }
         };
@@ -191,13 +191,13 @@ impl KnownSockets {
 
     fn peer_reason(
         &self,
-        address: &Address,
+        address: &PeerAddress,
         thread: i32,
         excluded: &[PathBuf],
         is_stream: impl Fn() -> bool,
     ) -> Option<String> {
-        let to = match address {
-            Address::Path(path) => {
+        let peer = match address {
+            PeerAddress::Path(path) => {
                 let is_excluded = excluded.iter().any(|excluded| path.starts_with(excluded));
                 let is_own = || {
                     let name = path.as_os_str().as_bytes();
@@ -208,9 +208,9 @@ impl KnownSockets {
                 }
                 path.display().to_string()
             }
-            Address::Name(name) => {
+            PeerAddress::Name(name) => {
                 let text = String::from_utf8_lossy(name);
-                let is_harmless = HARMLESS_NAMES.iter().any(|it| text.starts_with(it));
+                let is_harmless = HARMLESS_NAMES.iter().any(|known| text.starts_with(known));
                 let is_own = || {
                     let listed = [b"@", &name[..]].concat();
                     self.names.contains(name) && self.has_only_known_listeners(&listed, thread)
@@ -220,24 +220,24 @@ impl KnownSockets {
                 }
                 format!("@{}", text.escape_debug())
             }
-            Address::Internet(address) => {
+            PeerAddress::Internet(address) => {
                 if address.port() == DNS_PORT
                     || !is_local_address(address.ip(), thread)
                     || has_own_network(thread)
-                    || self.is_listened_to(address.port(), thread)
+                    || self.has_only_known_port_listeners(address.port(), thread)
                     || !is_stream()
                 {
                     return None;
                 }
                 address.to_string()
             }
-            Address::Virtual => "the machine that this one runs on".to_owned(),
+            PeerAddress::Virtual => "the machine that this one runs on".to_owned(),
         };
-        Some(external_change(&format!("at {to}")))
+        Some(external_change(&format!("at {peer}")))
     }
 
     /// True if only traced processes listen on a TCP port, in the network of this thread.
-    fn is_listened_to(&self, port: u16, thread: i32) -> bool {
+    fn has_only_known_port_listeners(&self, port: u16, thread: i32) -> bool {
         let inodes = listener_inodes(thread, port);
         !inodes.is_empty() && inodes.iter().all(|inode| self.listeners.contains(inode))
     }
@@ -267,8 +267,8 @@ fn unix_listeners<'a>(table: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = u
     })
 }
 
-fn external_change(place: &str) -> String {
-    format!("a process outside of the call, {place}, may have changed files on its request")
+fn external_change(peer: &str) -> String {
+    format!("a process outside of the call, {peer}, may have changed files on its request")
 }
 
 fn is_harmless(path: &Path) -> bool {
@@ -282,7 +282,9 @@ fn is_harmless(path: &Path) -> bool {
     };
     let is_of_user = || {
         let directory = USER_DIRECTORIES.iter();
-        let below = directory.into_iter().find_map(|it| path.strip_prefix(it));
+        let below = directory
+            .into_iter()
+            .find_map(|directory| path.strip_prefix(directory));
         let name = below.and_then(|below| Some(below.split_once('/')?.1));
         name.is_some_and(|name| {
             let mut services = HARMLESS_USER_SERVICES.iter();
@@ -302,10 +304,10 @@ fn is_harmless(path: &Path) -> bool {
         || in_directory("agent") && path.contains("/.ssh/agent/s.")
 }
 
-fn parse_address(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
+fn parse_address(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<PeerAddress> {
     match i32::from(family) {
         AF_UNIX => match rest.first()? {
-            0 => Some(Address::Name(rest[1..].to_vec())),
+            0 => Some(PeerAddress::Name(rest[1..].to_vec())),
             _ => local_socket(waiting, &address_path(&rest)?),
         },
         AF_INET => {
@@ -320,24 +322,24 @@ fn parse_address(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Optio
             let address = SocketAddr::from((ip, u16::from_be_bytes(*port)));
             Some(internet(address))
         }
-        AF_VSOCK => Some(Address::Virtual),
+        AF_VSOCK => Some(PeerAddress::Virtual),
         _ => None,
     }
 }
 
-fn internet(address: SocketAddr) -> Address {
-    Address::Internet(SocketAddr::new(address.ip().to_canonical(), address.port()))
+fn internet(address: SocketAddr) -> PeerAddress {
+    PeerAddress::Internet(SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 
 /// Returns a socket by its path; `None` if it does not exist.
-fn local_socket(waiting: &WaitingCall, path: &[u8]) -> Option<Address> {
+fn local_socket(waiting: &WaitingCall, path: &[u8]) -> Option<PeerAddress> {
     let file = CallArguments { waiting }.file_at(path).ok().flatten()?;
     // The file of a socket does not exist before the socket is bound.
     let number = i64::from(waiting.number);
     let is_bound = number == nix::libc::SYS_bind || number == nix::libc::SYS_listen;
     let exists = is_bound || file.kind().is_some();
     let path = file.path().ok().filter(|_| exists)?;
-    Some(Address::Path(path))
+    Some(PeerAddress::Path(path))
 }
 
 /// Duplicates the socket in the first argument.
@@ -346,8 +348,8 @@ fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     duplicated(process, CallArguments { waiting }.number(0))
 }
 
-/// True if one of these descriptors of this process is a socket of a network. In a network
-/// namespace of its own, a process could still connect it to any address.
+/// True if one of these descriptors of this process is a socket of a network. Even a process in a
+/// network namespace of its own could connect such a socket to any address.
 pub(in crate::supervisor::server) fn inherits_network_socket(
     numbers: impl IntoIterator<Item = i32>,
 ) -> bool {
@@ -370,17 +372,17 @@ fn duplicated(process: i32, number: i32) -> Option<OwnedFd> {
 /// FIFO, which may have a second name in its directory.
 fn is_open_in_host(path: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
-    let is_it = |file: PathBuf| {
+    let is_same_file = |file: PathBuf| {
         fs::read_link(&file).is_ok_and(|target| {
             target.parent() == path.parent()
-                && identity(path).is_ok_and(|own| identity(&file).is_ok_and(|it| it == own))
+                && identity(path).is_ok_and(|own| identity(&file).is_ok_and(|other| other == own))
         })
     };
     let host = rustix::process::getppid().map(|host| host.as_raw_nonzero().to_string());
     ["self".to_owned()].into_iter().chain(host).any(|process| {
         let files = fs::read_dir(format!("/proc/{process}/fd"));
         let mut files = files.into_iter().flatten().flatten();
-        files.any(|file| is_it(file.path()))
+        files.any(|file| is_same_file(file.path()))
     })
 }
 
@@ -395,8 +397,8 @@ fn is_stream_socket(socket: &OwnedFd) -> bool {
 
 /// True if the thread is in another network namespace, which contains only traced processes.
 fn has_own_network(thread: i32) -> bool {
-    let theirs = network_namespace(thread.unsigned_abs());
-    theirs.is_some() && theirs != network_namespace(std::process::id())
+    let network = network_namespace(thread.unsigned_abs());
+    network.is_some() && network != network_namespace(std::process::id())
 }
 
 /// True if this machine has the address.

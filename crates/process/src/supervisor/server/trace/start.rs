@@ -18,8 +18,8 @@ use std::os::fd::OwnedFd;
 /// The tracer that the next shell may reuse.
 #[derive(Debug)]
 pub(in crate::supervisor::server) enum TracerReuse {
-    /// None: there is no former shell, or it was started differently.
-    Other,
+    /// A new tracer is started: there is no former shell, or it was started differently.
+    NewTracer,
     /// The tracer of an equal former shell without remaining processes. More such shells may
     /// follow.
     Same(Option<Tracer>),
@@ -30,12 +30,12 @@ pub(in crate::supervisor::server) fn start(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
-    before: TracerReuse,
+    tracer_reuse: TracerReuse,
     scope: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
     let command = command.prepare(standard, inherited)?;
-    let (more_follow, reusable) = match before {
-        TracerReuse::Other => (false, None),
+    let (more_follow, reusable) = match tracer_reuse {
+        TracerReuse::NewTracer => (false, None),
         TracerReuse::Same(tracer) => (true, tracer),
     };
     if let Some(mut tracer) = reusable.filter(Tracer::is_idle)
@@ -64,7 +64,7 @@ pub(in crate::supervisor::server) fn start(
     Ok((pid, tracer))
 }
 
-/// Starts a shell. Returns its pid, and the listener with the first shell.
+/// Starts a shell. Returns its pid and, with the first shell of the thread, the listener.
 fn start_in(
     filtered: &FilteredThread,
     command: PreparedShell,
@@ -73,8 +73,8 @@ fn start_in(
     Ok(started?)
 }
 
-/// Kills a shell without a tracer, as its traced system calls would fail. It must not be reaped
-/// yet.
+/// Kills a shell without a tracer, as its traced system calls would fail. The shell must not be
+/// reaped yet.
 fn kill(pid: i32) {
     if let Some(pid) = Pid::from_raw(pid) {
         let _ = kill_process(pid, Signal::KILL);
@@ -102,7 +102,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    fn started(script: &str, before: TracerReuse) -> (i32, Tracer) {
+    fn started(script: &str, tracer_reuse: TracerReuse) -> (i32, Tracer) {
         let command = ShellCommand {
             program: Path::new("/bin/sh"),
             arg0: OsStr::new("sh"),
@@ -115,7 +115,7 @@ mod tests {
             &command,
             [null(), null(), null()],
             &[],
-            before,
+            tracer_reuse,
             WatchScope::Changes,
         );
         started.map_err(|_| "it was not started").unwrap()
@@ -153,7 +153,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let script = format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
-        let (pid, tracer) = started(&script, TracerReuse::Other);
+        let (pid, tracer) = started(&script, TracerReuse::NewTracer);
         assert!(waits_in(pid, nix::libc::SYS_connect));
         let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
         tracer.record(set.dir().to_owned(), None);
@@ -174,11 +174,11 @@ mod tests {
         let file = root.join("file");
         fs::write(&file, "0").unwrap();
         let store = Store::open(&state).unwrap();
-        let mut before = TracerReuse::Other;
+        let mut tracer_reuse = TracerReuse::NewTracer;
         let mut threads = Vec::new();
         for round in 1..=4 {
             let script = format!("echo {round} >{}", file.display());
-            let (pid, tracer) = started(&script, before);
+            let (pid, tracer) = started(&script, tracer_reuse);
             assert!(waits_in(pid, nix::libc::SYS_openat), "{round}");
             let content = fs::read_to_string(&file).unwrap();
             assert_eq!(content.trim(), (round - 1).to_string());
@@ -190,13 +190,13 @@ mod tests {
             assert_eq!(changes.counts.changed, 1, "{round}");
             assert_eq!(tracer.filtered.is_some(), round > 1);
             threads.push(tracer.thread.thread().id());
-            before = TracerReuse::Same(Some(tracer));
+            tracer_reuse = TracerReuse::Same(Some(tracer));
         }
         assert_ne!(threads[0], threads[1]);
         assert_eq!(threads[1], threads[2]);
         assert_eq!(threads[2], threads[3]);
         // A tracer with an unfinished record is not reused.
-        let TracerReuse::Same(Some(tracer)) = before else {
+        let TracerReuse::Same(Some(tracer)) = tracer_reuse else {
             return;
         };
         let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();

@@ -19,6 +19,7 @@ const MAX_ADDRESS_BYTES: usize = 128;
 /// An effect of a system call on a file.
 #[derive(Debug)]
 pub(super) enum CallEffect {
+    /// Changes a file in this way.
     Touches(NamedFile, Touch),
     /// Creates a FIFO.
     MakesFifo(NamedFile),
@@ -51,7 +52,7 @@ pub(super) fn effects(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffe
                 }
                 effects.push(effect);
             }
-            // A system call with two names fails if one of them is invalid.
+            // A system call with two names fails if either name is invalid.
             Ok(None) | Err(Errno::EFAULT) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         }
@@ -86,14 +87,14 @@ impl CallArguments<'_> {
     }
 
     fn effect(&self, operand: FileOperand) -> Result<Option<CallEffect>, Errno> {
-        let opens = match operand.effect {
+        let open_mode = match operand.effect {
             FileEffect::Opens(flags) => Some(self.flags(flags)?),
             _ => None,
         };
-        if opens.is_some_and(|opens| !may_change(opens.flags)) {
+        if open_mode.is_some_and(|open_mode| !may_change(open_mode.flags)) {
             return Ok(None);
         }
-        let follow = match (operand.follow, opens) {
+        let follow = match (operand.follow, open_mode) {
             (_, Some(OpenMode { flags, .. })) => {
                 !flags.contains(OFlags::NOFOLLOW) && !flags.contains(OFlags::CREATE | OFlags::EXCL)
             }
@@ -104,12 +105,12 @@ impl CallArguments<'_> {
                 !flags.contains(AtFlags::SYMLINK_NOFOLLOW)
             }
         };
-        let in_root = opens.is_some_and(|opens| opens.in_root);
+        let in_root = open_mode.is_some_and(|open_mode| open_mode.in_root);
         let Some(file) = self.file(operand, follow, in_root)? else {
             return Ok(None);
         };
         let kind = file.kind();
-        let touch = match (operand.effect, opens) {
+        let touch = match (operand.effect, open_mode) {
             (_, Some(OpenMode { flags, .. })) => {
                 if kind == Some(FileType::Fifo) && opens_for_writing(flags) {
                     return Ok(Some(CallEffect::WritesToFifo(file)));
@@ -117,10 +118,10 @@ impl CallArguments<'_> {
                 if kind == Some(FileType::BlockDevice) && opens_for_writing(flags) {
                     return Ok(Some(CallEffect::WritesToDevice(file)));
                 }
-                of_open(flags, kind)
+                touch_by_open(flags, kind)
             }
             (FileEffect::Appears, _) => kind.is_none().then_some(Touch::Name),
-            (FileEffect::Goes, _) => of_removal(kind),
+            (FileEffect::Goes, _) => touch_by_removal(kind),
             (FileEffect::Moves, _) => Some(Touch::Name),
             (FileEffect::Content, _) => is_regular(kind).then_some(Touch::Content),
             (FileEffect::Attributes | FileEffect::Opens(_), _) => {
@@ -137,7 +138,7 @@ impl CallArguments<'_> {
         in_root: bool,
     ) -> Result<Option<NamedFile>, Errno> {
         let thread = self.waiting.thread;
-        let (from, path) = match operand.argument {
+        let (directory_fd, path) = match operand.argument {
             FileArgument::Open(index) => {
                 return Ok(NamedFile::from_descriptor(thread, self.number(index)));
             }
@@ -166,7 +167,7 @@ impl CallArguments<'_> {
         }
         let argument = PathArgument {
             thread,
-            from,
+            directory_fd,
             path: &path,
             follow,
             in_root,
@@ -174,11 +175,11 @@ impl CallArguments<'_> {
         argument.resolve().map_err(nix_errno)
     }
 
-    /// Resolves a path relative to the working directory.
+    /// Returns the file at a path of the calling process, relative to its working directory.
     pub(super) fn file_at(&self, path: &[u8]) -> Result<Option<NamedFile>, Errno> {
         let argument = PathArgument {
             thread: self.waiting.thread,
-            from: None,
+            directory_fd: None,
             path,
             follow: true,
             in_root: false,
@@ -198,7 +199,7 @@ impl CallArguments<'_> {
         let mut in_root = false;
         let bits = match flags {
             FlagsPosition::In(index) => self.number(index).cast_unsigned(),
-            FlagsPosition::Behind(index) => {
+            FlagsPosition::InMemory(index) => {
                 let bytes = memory::exactly::<24>(self.waiting.thread, self.argument(index))?;
                 let word = |at: usize| {
                     let bytes = bytes[at..].first_chunk::<8>().copied();
@@ -214,7 +215,8 @@ impl CallArguments<'_> {
         Ok(OpenMode { flags, in_root })
     }
 
-    /// Returns the address of a socket: its family, and the bytes after the family.
+    /// Returns the address of a socket: its family, and the bytes after the family. `index` and
+    /// `length` are the indexes of the arguments with the address and its length.
     pub(super) fn address(&self, index: u8, length: u8) -> Result<Option<(u16, Vec<u8>)>, Errno> {
         self.address_at(self.argument(index), self.number(length))
     }
@@ -274,7 +276,8 @@ fn opens_for_writing(flags: OFlags) -> bool {
     flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC)
 }
 
-fn of_open(flags: OFlags, kind: Option<FileType>) -> Option<Touch> {
+/// Returns how an open with these flags touches a file; `None` if the file does not change.
+fn touch_by_open(flags: OFlags, kind: Option<FileType>) -> Option<Touch> {
     let creates = flags.contains(OFlags::CREATE);
     match kind {
         None => creates.then_some(Touch::Name),
@@ -288,8 +291,9 @@ fn is_regular(kind: Option<FileType>) -> bool {
     kind == Some(FileType::RegularFile)
 }
 
-/// A directory that is removed is empty, so only its attributes are recorded.
-fn of_removal(kind: Option<FileType>) -> Option<Touch> {
+/// Returns how a removal touches a file. A directory that is removed is empty, so only its
+/// attributes are recorded.
+fn touch_by_removal(kind: Option<FileType>) -> Option<Touch> {
     kind.map(|kind| match kind {
         FileType::Directory => Touch::Attributes,
         _ => Touch::Name,

@@ -1,8 +1,8 @@
 //! The thread that inspects the traced system calls and executes the orders.
 
 use super::attribution::{Attribution, Owner, ignore_result};
-use super::held::{self, UnheldShell};
 use super::named_file::NamedFile;
+use super::open_files::{self, ShellWithoutFiles};
 use super::orders::{Order, OrderQueue, RecordOrder, StoppedRecord};
 use super::record::{IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The data of the tracing thread.
 pub(super) struct TracingThread {
-    /// `None` once no traced process remains.
+    /// The listener; `None` once no traced process remains.
     pub(super) listener: Option<Arc<Listener>>,
-    /// Makes the connections of a sandbox, which must not continue otherwise.
+    /// Makes the connections of a sandbox. The sandbox's own system calls for connections must not
+    /// continue.
     pub(super) guard: Option<SocketGuard>,
     pub(super) orders: OrderQueue,
     pub(super) wakeups: PipeReader,
@@ -27,10 +28,10 @@ pub(super) struct TracingThread {
     pub(super) scope: WatchScope,
     pub(super) state: RecordState,
     pub(super) attribution: Attribution,
-    /// [`Tracer::has_survivors`](super::Tracer::has_survivors).
+    /// The flag that [`Tracer::has_survivors`](super::Tracer::has_survivors) reads.
     pub(super) has_survivors: Arc<AtomicBool>,
     /// The shell, while it certainly has no file open to which it could write.
-    pub(super) unheld_shell: Option<UnheldShell>,
+    pub(super) shell_without_files: Option<ShellWithoutFiles>,
     /// Files that the shell has inherited open for writing.
     pub(super) inherited: Vec<NamedFile>,
 }
@@ -120,22 +121,25 @@ impl TracingThread {
             Order::Inherits(files) => {
                 let path = files.first().and_then(|file| file.path().ok());
                 if let (RecordState::Trial(traced), Some(path)) = (&mut self.state, path) {
-                    traced.lacks(held::inherited(&path));
+                    traced.lacks(open_files::inherited_file_reason(&path));
                 }
                 self.inherited = files;
             }
             Order::Record(RecordOrder { set, live, started }) => {
                 let hidden = self.context.hidden();
-                let mut recorder = Recorder::open(&set).map(|it| it.hiding(hidden.to_vec()));
+                let mut recorder =
+                    Recorder::open(&set).map(|recorder| recorder.hiding(hidden.to_vec()));
                 self.context.take_refused();
-                let own = live
+                let call_pids = live
                     .as_ref()
                     .map(|live| self.attribution.begin_call(live, &mut self.context));
-                let opened = recorder.as_ref().err().map(ToString::to_string);
+                let open_error = recorder.as_ref().err().map(ToString::to_string);
                 let traced = match &mut recorder {
                     // A deferred record of a shell begins while that shell has no files open.
                     Ok(_) if started.is_none() => TraceState::complete(),
-                    Ok(recorder) => self.record_open_files(recorder, &own.unwrap_or_default()),
+                    Ok(recorder) => {
+                        self.record_open_files(recorder, &call_pids.unwrap_or_default())
+                    }
                     Err(error) => TraceState::incomplete(error.to_string()),
                 };
                 let recording = RecordState::Recording(recorder.ok().map(Box::new), traced);
@@ -151,7 +155,7 @@ impl TracingThread {
                     _ => {}
                 }
                 // The receiver may have timed out.
-                let opened = opened.map_or_else(TraceState::complete, TraceState::incomplete);
+                let opened = open_error.map_or_else(TraceState::complete, TraceState::incomplete);
                 let _ = started.map(|sender| sender.send(opened));
             }
             Order::Conclude(live) => {
@@ -187,8 +191,8 @@ impl TracingThread {
                         TraceState::incomplete("no record was requested")
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
-                    RecordState::Waiting(held) => {
-                        if let Some((listener, call)) = self.listener.as_ref().zip(held) {
+                    RecordState::Waiting(waiting) => {
+                        if let Some((listener, call)) = self.listener.as_ref().zip(waiting) {
                             self.release(listener, &call);
                         }
                         TraceState::incomplete("no record was requested")
@@ -199,15 +203,15 @@ impl TracingThread {
                 // The receiver may have timed out.
                 let _ = sender.send(StoppedRecord {
                     traced,
-                    unheld_shell: self.unheld_shell,
+                    shell_without_files: self.shell_without_files,
                 });
             }
         }
     }
 
     fn update_has_survivors(&self) {
-        let some = !self.attribution.is_empty();
-        self.has_survivors.store(some, Ordering::Relaxed);
+        let has_survivors = !self.attribution.is_empty();
+        self.has_survivors.store(has_survivors, Ordering::Relaxed);
     }
 
     /// Returns the change set for later changes of the running call, if the call is recorded.
@@ -220,16 +224,16 @@ impl TracingThread {
 
     /// Records the open files of these processes, to which they may write during the call.
     fn record_open_files(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
-        let held = held::record(pids, &mut self.context, recorder);
-        self.unheld_shell = match pids {
-            [shell] if held.are_none => UnheldShell::of(*shell),
+        let open_files = open_files::record(pids, &mut self.context, recorder);
+        self.shell_without_files = match pids {
+            [shell] if open_files.has_none => ShellWithoutFiles::of(*shell),
             _ => None,
         };
         let mut traced = TraceState::complete();
-        let held = held.recorded.err().map(|lacking| lacking.reason);
+        let incomplete = open_files.recorded.err().map(|lacking| lacking.reason);
         let inherited = self.context.inherited_reason(&self.inherited, recorder);
         self.inherited.clear();
-        if let Some(reason) = held.or(inherited) {
+        if let Some(reason) = incomplete.or(inherited) {
             let _ = recorder.mark_incomplete();
             traced.lacks(reason);
         }
@@ -254,22 +258,24 @@ impl TracingThread {
     }
 
     fn inspect(&mut self, listener: &Arc<Listener>, call: WaitingCall) {
-        let has_no_set =
+        let has_no_change_set =
             matches!(self.state, RecordState::Waiting(_)) || self.orders.defers_record();
-        let is_of_unheld = self
-            .unheld_shell
-            .is_some_and(|unheld| unheld.pid == call.thread);
-        if (has_no_set || is_of_unheld) && self.context.changes_nothing(listener, &call) {
+        let is_by_shell_without_files = self
+            .shell_without_files
+            .is_some_and(|shell_without_files| shell_without_files.pid == call.thread);
+        if (has_no_change_set || is_by_shell_without_files)
+            && self.context.changes_nothing(listener, &call)
+        {
             self.release(listener, &call);
             return;
         }
         while self.execute_next() {}
-        if is_of_unheld {
+        if is_by_shell_without_files {
             // The shell may get a file that stays open after the call.
-            self.unheld_shell = None;
+            self.shell_without_files = None;
         }
         match &mut self.state {
-            RecordState::Waiting(held) => *held = Some(call),
+            RecordState::Waiting(waiting) => *waiting = Some(call),
             _ => self.record_and_continue(listener, &call),
         }
     }
@@ -335,7 +341,7 @@ impl TracingThread {
     }
 
     /// Records the system call into the background change set of an earlier call, if a process of
-    /// that call makes it. True if so.
+    /// that call makes it; returns true in that case.
     fn record_for_earlier_call(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
         if self.attribution.is_empty() {
             return false;

@@ -1,5 +1,5 @@
-//! The root of a change set. Determines whether a file is below it, by path or by another mount of
-//! the same file system.
+//! The root of a change set. Determines whether a file is below the root, by path or by another
+//! mount of the same file system.
 
 use super::named_file::{FileIdentity, NamedFile, path_of};
 use super::paths::PathArgument;
@@ -90,7 +90,8 @@ impl WatchedTree {
         }
         let is_nameless = directory.is_none() && is_file;
         if mount_source.mount == self.identity.mount {
-            let is_target = |it: FileIdentity| target.is_some_and(|target| target.is_same(&it));
+            let is_target =
+                |found: FileIdentity| target.is_some_and(|target| target.is_same(&found));
             if is_nameless && !FileIdentity::at(&path).is_ok_and(is_target) {
                 return Ok(beyond(path, 0, true));
             }
@@ -125,12 +126,14 @@ impl WatchedTree {
     ) -> Result<FileLocation, Errno> {
         let argument = PathArgument {
             thread,
-            from: None,
+            directory_fd: None,
             path: path.as_os_str().as_bytes(),
             follow: false,
             in_root: false,
         };
-        let named = argument.resolve()?.filter(|it| it.identity() == Some(file));
+        let named = argument
+            .resolve()?
+            .filter(|named| named.identity() == Some(file));
         match named.filter(|named| named.directory().is_some()) {
             Some(named) => self.locate(&named, named.path()?, touch, thread),
             None => Ok(beyond(path.to_owned(), 0, true)),
@@ -150,23 +153,25 @@ impl WatchedTree {
             return Ok(None);
         };
         path_in_file_system.extend(file.name());
-        let own = self.path_in_file_system.get_or_init(|| {
-            let own = file_system_path(&self.root_directory, std::process::id().cast_signed());
-            own.ok().flatten()
+        let root_path = self.path_in_file_system.get_or_init(|| {
+            let root_path =
+                file_system_path(&self.root_directory, std::process::id().cast_signed());
+            root_path.ok().flatten()
         });
-        let Some(own) = own else {
+        let Some(root_path) = root_path else {
             return Ok(None);
         };
-        let Ok(below) = path_in_file_system.strip_prefix(own) else {
+        let Ok(below) = path_in_file_system.strip_prefix(root_path) else {
             return Ok(Some(beyond(file.path()?, 1, true)));
         };
         let path = self.root.join(below);
-        let at = match file.name() {
+        let expected_path = match file.name() {
             Some(_) => path.parent().unwrap_or(&self.root),
             None => &*path,
         };
         let parent_identity = FileIdentity::of_open(directory)?;
-        let exists = FileIdentity::at(at).is_ok_and(|it| it.is_same(&parent_identity));
+        let exists =
+            FileIdentity::at(expected_path).is_ok_and(|found| found.is_same(&parent_identity));
         Ok(exists.then_some(FileLocation::Within(path)))
     }
 }

@@ -1,5 +1,5 @@
-//! Changes that name no file below the root: by the memory of other processes, and on file systems
-//! that are stored below the root.
+//! Detects changes of files below the root by system calls that name no file below the root: writes
+//! to the memory of other processes, and to file systems that are stored below the root.
 
 use super::named_file::{FileIdentity, NamedFile};
 use agent_bash_os::{ProcessInfo, mountinfo_path};
@@ -31,26 +31,26 @@ const MAX_PARENTS: usize = 10_000;
 /// True if a process is not below this supervisor, so that its changes are not traced.
 pub(super) fn is_outside(process: i32) -> bool {
     let own = std::process::id().cast_signed();
-    let mut at = process;
+    let mut ancestor = process;
     for _ in 0..MAX_PARENTS {
-        match ProcessInfo::read(at) {
+        match ProcessInfo::read(ancestor) {
             Some(info) if info.parent == own => return false,
-            Some(info) if info.parent > 0 => at = info.parent,
+            Some(info) if info.parent > 0 => ancestor = info.parent,
             _ => break,
         }
     }
     true
 }
 
-/// True if a thread uses the process numbers of this process. Otherwise its namespace contains
-/// only processes of the call.
-pub(super) fn is_numbered_as_here(thread: i32) -> bool {
-    let namespace = |of: &str| fs::read_link(format!("/proc/{of}/ns/pid")).ok();
+/// True if a thread is in the pid namespace of this process. Another namespace contains only
+/// processes of the call.
+pub(super) fn shares_pid_namespace(thread: i32) -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
     namespace("self") == namespace(&thread.to_string())
 }
 
 /// True if the file is on a file system that only shows the kernel's state.
-pub(super) fn is_of_kernel(file: &NamedFile) -> bool {
+pub(super) fn is_kernel_file(file: &NamedFile) -> bool {
     let Some(handle) = file.directory().or(file.open_file()) else {
         return false;
     };
@@ -62,15 +62,15 @@ pub(super) fn is_of_kernel(file: &NamedFile) -> bool {
         })
 }
 
-/// The process number in the path of a memory file in `/proc`.
+/// Returns the pid in the path of a process's memory file, `/proc/PID/mem`.
 pub(super) fn process_of_memory(path: &Path) -> Option<i32> {
     let path = path.strip_prefix("/proc").ok()?;
     let process = path.components().next()?.as_os_str().to_str()?;
     (path.file_name()? == "mem").then(|| process.parse().ok())?
 }
 
-/// True if the file's file system is known to store its files below this directory: the upper
-/// directory of an overlay, or the image of a loop device.
+/// True if the file's file system is known to store its files below `root`: in the upper directory
+/// of an overlay, or in the image of a loop device.
 pub(super) fn is_stored_below(file: &NamedFile, thread: i32, root: &Path) -> bool {
     let Some(handle) = file.directory().or(file.open_file()) else {
         return false;
@@ -87,15 +87,15 @@ pub(super) fn is_stored_below(file: &NamedFile, thread: i32, root: &Path) -> boo
         return false;
     }
     let table = fs::read(format!("/proc/{thread}/mountinfo")).unwrap_or_default();
-    let top = device.map(|device| {
+    let device_number = device.map(|device| {
         let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
         format!("{major}:{minor}").into_bytes()
     });
-    let upper = top.and_then(|top| upper_directory(&table, &top));
+    let upper = device_number.and_then(|device_number| upper_directory(&table, &device_number));
     upper.is_some_and(|upper| upper.starts_with(root))
 }
 
-/// The upper directory of the overlay with this device number, by `mountinfo`.
+/// Returns the upper directory of the overlay with this device number, according to `mountinfo`.
 fn upper_directory(table: &[u8], device: &[u8]) -> Option<PathBuf> {
     let lines = table.split(|byte| *byte == b'\n');
     let mut lines = lines.map(|line| line.split(|byte| *byte == b' '));
@@ -120,7 +120,7 @@ mod tests {
         assert!(!is_outside(pid) && is_outside(1));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(is_numbered_as_here(std::process::id().cast_signed()));
+        assert!(shares_pid_namespace(std::process::id().cast_signed()));
     }
 
     #[test]

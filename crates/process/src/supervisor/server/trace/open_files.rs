@@ -1,8 +1,8 @@
 //! Records files that processes have open for writing, or mapped, and connections to outside
-//! processes: writing to them needs no traced system call.
+//! processes: a process can write to these without a traced system call.
 
+use super::changes_without_path;
 use super::named_file::NamedFile;
-use super::other_ways;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext, controlled};
 use crate::proc_scan;
 use agent_bash_changes::Touch;
@@ -15,22 +15,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A shell that has no file open to which it could write, and no connection to another process.
-/// Only a traced system call of its own can change that, or one that receives a descriptor, which
-/// changes their number.
+/// Only two events can change this: a traced system call of the shell, or the receipt of a
+/// descriptor, which changes the number of descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct UnheldShell {
+pub(super) struct ShellWithoutFiles {
     pub(super) pid: i32,
     descriptors: u64,
 }
 
-impl UnheldShell {
+impl ShellWithoutFiles {
     /// Describes a shell that was found without such a file.
     pub(super) fn of(pid: i32) -> Option<Self> {
         let descriptors = descriptor_count(pid)?;
         Some(Self { pid, descriptors })
     }
 
-    /// True if this is the shell, with as many descriptors as when it was examined.
+    /// True if `shell` is this shell, with as many descriptors as when it was examined.
     pub(super) fn is_still(self, shell: i32) -> bool {
         self.pid == shell && descriptor_count(shell) == Some(self.descriptors)
     }
@@ -43,10 +43,11 @@ fn descriptor_count(pid: i32) -> Option<u64> {
 }
 
 /// The result of [`record`].
-pub(super) struct HeldFiles {
-    /// True if there is no such file, no nameless one that could get a name, and no connection.
-    pub(super) are_none: bool,
-    /// The first error.
+pub(super) struct OpenFilesRecord {
+    /// True if the processes have no writable file, no nameless file that could get a name, and no
+    /// connection.
+    pub(super) has_none: bool,
+    /// The first error, if any.
     pub(super) recorded: Result<(), IncompleteReason>,
 }
 
@@ -55,9 +56,9 @@ pub(super) fn record(
     pids: &[i32],
     context: &mut TraceContext,
     record: &mut dyn ChangeRecord,
-) -> HeldFiles {
-    let mut held = HeldFiles {
-        are_none: true,
+) -> OpenFilesRecord {
+    let mut held = OpenFilesRecord {
+        has_none: true,
         recorded: Ok(()),
     };
     for pid in pids {
@@ -65,7 +66,7 @@ pub(super) fn record(
         // The process may have ended meanwhile.
         for (number, target) in proc_scan::open_files(&pid.to_string()) {
             let result = if is_open_for_writing(*pid, number, &target) {
-                held.are_none &= !may_get_name(*pid, number, &target);
+                held.has_none &= !may_get_name(*pid, number, &target);
                 let Some(file) = NamedFile::from_descriptor(*pid, number) else {
                     continue;
                 };
@@ -80,13 +81,13 @@ pub(super) fn record(
                 context.open_channel_reason(*pid, number, &target)
             };
             if let Some(reason) = result {
-                held.are_none = false;
+                held.has_none = false;
                 held.recorded = held.recorded.and(Err(IncompleteReason::of(reason)));
             }
         }
         for file in files.iter().filter(|file| is_named(file)) {
             let result = context.touches(file, Touch::Content, *pid, false, record);
-            held.are_none = false;
+            held.has_none = false;
             held.recorded = held.recorded.and(result);
         }
     }
@@ -94,13 +95,13 @@ pub(super) fn record(
 }
 
 impl TraceContext {
-    /// Returns why writing to this open file may change others; `None` for regular files.
+    /// Returns why writing to this open file may change other files; `None` for regular files.
     pub(super) fn open_file_reason(&mut self, file: NamedFile) -> Option<String> {
         let Ok(path) = file.path() else {
             return Some("the path of an open file could not be read".to_owned());
         };
         let kind = file.kind()?;
-        // A FIFO that this process has open counts as its own.
+        // Close the file first: a FIFO that this process has open counts as this process's own.
         drop(file);
         match kind {
             FileType::Fifo if !self.excludes(&path) => self.sockets.fifo_write_reason(&path),
@@ -109,8 +110,8 @@ impl TraceContext {
                 Some(format!("a block device was opened for writing ({path})"))
             }
             _ => {
-                let process = other_ways::process_of_memory(&path);
-                let process = process.filter(|process| other_ways::is_outside(*process));
+                let process = changes_without_path::process_of_memory(&path);
+                let process = process.filter(|process| changes_without_path::is_outside(*process));
                 process.map(controlled)
             }
         }
@@ -138,13 +139,13 @@ impl TraceContext {
         files.iter().find_map(|file| {
             let path = file.path().ok()?;
             let is_within = self.may_be_within(file, own, record).unwrap_or(true);
-            is_within.then(|| inherited(&path))
+            is_within.then(|| inherited_file_reason(&path))
         })
     }
 }
 
 /// The reason why a record is incomplete if the call has inherited this file open for writing.
-pub(super) fn inherited(path: &Path) -> String {
+pub(super) fn inherited_file_reason(path: &Path) -> String {
     let path = path.display();
     format!("the command was started with {path} open for writing, and may have changed it")
 }
@@ -169,7 +170,8 @@ fn is_named(file: &NamedFile) -> bool {
     file.kind() == Some(FileType::RegularFile) && file.links() > 0
 }
 
-/// True for a regular file without a name, which `linkat` can give it. A `memfd` gets none.
+/// True for a regular file without a name to which `linkat` can give a name. A `memfd` cannot get
+/// one.
 fn may_get_name(pid: i32, number: i32, target: &Path) -> bool {
     let found = metadata(format!("/proc/{pid}/fd/{number}"));
     found.is_ok_and(|found| found.is_file() && found.nlink() == 0)
@@ -196,8 +198,8 @@ fn mapped(pid: i32) -> Vec<NamedFile> {
         .collect()
 }
 
-/// Returns the mappings that can never be made writable. For a shared mapping of a file: those of
-/// a file that was opened for reading.
+/// Returns the mappings that can never be made writable. A shared mapping of a file is among these
+/// if the file was opened for reading only.
 fn never_writable_ranges(pid: i32) -> HashSet<String> {
     let maps = read_proc(format!("/proc/{pid}/smaps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
