@@ -98,6 +98,8 @@ pub(crate) struct Machine<'c> {
     piped: bool,
     /// The value of [`ResolvedCommand::feeds`] at this point of the walk.
     feeds: bool,
+    /// The value of [`ResolvedCommand::is_background`] at this point of the walk.
+    is_background: bool,
     /// The descriptor of the next `<( … )`. As in bash, the numbers begin at 63 and decrease.
     next_fd: u32,
     /// The command of the script that is being walked: nested texts have its span.
@@ -132,6 +134,7 @@ impl<'c> Machine<'c> {
             dormant: false,
             piped: false,
             feeds: false,
+            is_background: false,
             next_fd: 63,
             origin: None,
             home: None,
@@ -161,6 +164,7 @@ impl<'c> Machine<'c> {
             stdin: None,
             piped: false,
             feeds: false,
+            is_background: false,
             cwd: st.cwd.clone(),
             cwd_if_cd_failed: None,
             host: CommandHost::Local,

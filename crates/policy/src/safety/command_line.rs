@@ -1,6 +1,6 @@
 //! Command-line matching for table-driven rules: options, and subcommands in order.
 
-use super::path::{Location, PathBase, PathDanger, danger};
+use super::path::{Location, PathBase, PathDanger, PathWorth, WORTHS, danger, worth};
 use crate::syntax::git::GitCommandLine;
 use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
@@ -74,6 +74,10 @@ pub(super) struct Action {
     pub(super) is_on_protected: bool,
     /// True if the last operand must be the root, a system directory or a home.
     pub(super) is_into_landmark: bool,
+    /// An operand must be a path of one of these worths; empty: any.
+    pub(super) worths: Vec<PathWorth>,
+    /// The last operand must be one, unless the one before has its name; empty: any.
+    pub(super) onto: Vec<PathWorth>,
     /// True if the program must read nothing from standard input, and have no operand.
     pub(super) is_emptied: bool,
 }
@@ -85,6 +89,12 @@ impl Action {
     /// Parses a row: `PROGRAMS / SUBCOMMANDS ; KEY VALUE ; …`; with it, its example.
     pub(super) fn of(row: &str) -> (Action, &str) {
         let words = |text: &str| text.split_whitespace().map(ToOwned::to_owned).collect();
+        let worths = |text: &str| {
+            let named = WORTHS
+                .iter()
+                .filter(|(name, _)| text.split(' ').any(|word| word == *name));
+            named.map(|(_, worth)| *worth).collect()
+        };
         let mut fields = row.split(" ; ");
         let names = fields.next().unwrap_or_default();
         let (programs, subcommands) = names.split_once(" / ").unwrap_or((names, ""));
@@ -107,6 +117,8 @@ impl Action {
                 "device" => action.is_on_device = true,
                 "protected" => action.is_on_protected = true,
                 "into" => action.is_into_landmark = true,
+                "worth" => action.worths = worths(value),
+                "onto" => action.onto = worths(value),
                 "empty" => action.is_emptied = true,
                 "try" => example = value,
                 _ => {}
@@ -165,7 +177,27 @@ impl Action {
         let is_landmark = |field: &Field| {
             Location::of(&field.value, base).is_some_and(|at| at.is_landmark(base.home))
         };
+        let has_worth = |field: &Field, worths: &[PathWorth]| {
+            let skipped = field
+                .value
+                .prefix()
+                .strip_prefix("of=")
+                .map_or(0, |_| "of=".len());
+            worth(&field.value.without_prefix(skipped), base).is_some_and(|it| worths.contains(&it))
+        };
+        let mut last = operands.clone().rev();
+        let (target, source) = (last.next(), last.next());
+        let is_deployed = || {
+            let name =
+                |field: Option<&'_ Field>| field.map(|it| file_name(it.value.prefix()).to_owned());
+            name(source)
+                .zip(name(target))
+                .is_some_and(|(source, target)| source.starts_with(&target))
+        };
+        let is_onto = || target.is_some_and(|it| has_worth(it, &self.onto)) && !is_deployed();
         let holds = is_first
+            && (self.worths.is_empty() || operands.clone().any(|it| has_worth(it, &self.worths)))
+            && (self.onto.is_empty() || is_onto())
             && is_named
             && (!self.is_computed || is_computed())
             && (!self.is_on_device || operands.clone().any(on_device))
@@ -174,6 +206,11 @@ impl Action {
             && (!self.is_into_landmark || operands.next_back().is_some_and(is_landmark));
         holds.then_some(())
     }
+}
+
+/// Returns the name at the end of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// True if standard input is known to be empty.

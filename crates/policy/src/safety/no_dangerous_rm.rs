@@ -127,6 +127,14 @@ fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> b
     })
 }
 
+/// Returns true if an operand is also a directory of a service, or everything in it.
+fn is_system(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+    let mut locations = scene
+        .places(ran)
+        .filter_map(|place| Location::of(value, &place));
+    locations.any(|location| location.is_system())
+}
+
 /// Files of a `.git` without which a repository is worthless.
 const REPOSITORY_FILES: [&str; 6] = [
     "HEAD", "config", "packed-refs", "refs/heads/main", "refs/heads/master", "refs/heads/trunk",
@@ -166,7 +174,10 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
                 recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
                     || is_search_result(&field.value, ran, scene)
-                    || ends_open && !removal.asks && is_landmark(&field.value, ran, scene)
+                    || ends_open
+                        && !removal.asks
+                        && (is_landmark(&field.value, ran, scene)
+                            || is_system(&field.value, ran, scene))
                     || is_of_repository(&field.value)
             };
             let found = removal

@@ -5,12 +5,14 @@
 //! consulted).
 
 mod location;
+mod worth;
 
 use crate::syntax::pattern;
 use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 use crate::syntax::{CommandHost, Mount};
 
 pub(super) use location::Location;
+pub(super) use worth::{PathWorth, WORTHS, worth};
 
 /// System directories. If only the end of a path is known and it is one of these names, it might be
 /// theirs.
@@ -25,10 +27,22 @@ const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
 /// Directories in system directories that services or the system itself need: their parents, and
 /// their names.
-const SERVICES: [(&[&str], &[&str]); 6] = [
+const SERVICES: [(&[&str], &[&str]); 12] = [
     (
         &["usr"],
         &["local", "share", "include", "libexec", "src", "games"],
+    ),
+    (&["usr", "lib"], &["*"]),
+    (&["usr", "lib64"], &["*"]),
+    (&["lib"], &["*"]),
+    (&["lib64"], &["*"]),
+    (&["usr", "libexec"], &["*"]),
+    (
+        &["usr", "share"],
+        &[
+            "zoneinfo", "ca-certificates", "keyrings", "dbus-1", "polkit-1", "terminfo", "perl*",
+            "python*", "glib-2.0", "mime", "fonts", "X11", "systemd", "pam*", "base-*", "i18n",
+        ],
     ),
     (
         &["usr", "local"],
@@ -81,7 +95,7 @@ fn is_system_directory(parts: &[PathPart]) -> bool {
     let is_service = |(parents, services): &(&[&str], &[&str])| {
         names
             .split_last()
-            .is_some_and(|(name, above)| above == *parents && services.contains(name))
+            .is_some_and(|(name, above)| above == *parents && is_one_of(name, services))
     };
     match names[..] {
         [] => true,
@@ -94,6 +108,12 @@ fn is_system_directory(parts: &[PathPart]) -> bool {
         }
         _ => SERVICES.iter().any(is_service),
     }
+}
+
+/// Returns true if a name is one of these, in which `*` stands for any text.
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    let mut names = names.iter();
+    names.any(|one| *one == name || one.contains('*') && pattern::matches(one, name))
 }
 
 /// Directories of a home that hold a user's work.

@@ -25,7 +25,7 @@ const FILES: [(Group, &str); 9] = [
 ];
 
 /// The functions of rules that rows of data cannot express.
-const CODE: [(&str, Check); 15] = [
+const CODE: [(&str, Check); 16] = [
     ("no_unread_zsh", zsh::check),
     ("no_blind_git_add", no_blind_git_add::check),
     ("no_force_push", no_force_push::check),
@@ -39,6 +39,7 @@ const CODE: [(&str, Check); 15] = [
     ("no_home_overwrite", system::home::check),
     ("no_kill_all", system::processes::check),
     ("no_agent_kill", system::processes::check_agent),
+    ("no_fork_bomb", system::fork_bomb::check),
     ("no_shutdown", system::power::check),
     ("no_database_drop", services::databases::check),
 ];

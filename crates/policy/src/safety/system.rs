@@ -5,6 +5,7 @@
 //! names.
 
 pub(super) mod disk;
+pub(super) mod fork_bomb;
 pub(super) mod home;
 pub(super) mod modes;
 pub(super) mod power;

@@ -18,6 +18,7 @@ use super::launcher::{self, LaunchHost, Launcher, ParsedLauncher, Rest, is_assig
 use super::path::{absolute, lexical};
 use super::{Field, Machine};
 
+pub(super) use each::replaced;
 pub use shell::Invocation;
 
 /// Shells: they run a script after `-c`, as a file, or on stdin.

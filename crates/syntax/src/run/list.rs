@@ -68,6 +68,7 @@ impl Machine<'_> {
     /// Walks a pipeline; returns its output. In the background, it runs in a subshell.
     fn entry(&mut self, stages: &[Command], background: bool, st: &mut ShellState) -> Value {
         let (piped, feeds) = (self.piped, self.feeds);
+        let is_background = std::mem::replace(&mut self.is_background, background);
         let out = match stages {
             [single] if background => self.command(single, &mut st.clone()),
             [single] => self.command(single, st),
@@ -92,6 +93,7 @@ impl Machine<'_> {
             }
         };
         (self.piped, self.feeds) = (piped, feeds);
+        self.is_background = is_background;
         out
     }
 

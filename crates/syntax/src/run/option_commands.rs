@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use super::super::harmful::is_relevant;
 use super::super::state::ShellState;
-use super::super::value::Value;
+use super::super::value::{UnknownCause, Value};
 use super::Machine;
-use super::call::Call;
+use super::call::{Call, quote};
+use super::launch::replaced;
 
 /// The table, whose head explains its format.
 const TABLE: &str = include_str!("option_commands.conf");
@@ -19,6 +20,8 @@ struct OptionCommand {
     sources: Vec<&'static str>,
     beginnings: Vec<&'static str>,
     actions: Vec<&'static str>,
+    /// The text that stands for a line of the input.
+    item: Option<&'static str>,
     has_strings: bool,
     #[cfg(test)]
     example: &'static str,
@@ -60,10 +63,22 @@ impl Machine<'_> {
         for kind in BY_NAME.get(name).into_iter().flatten() {
             for text in kind.texts(call, st) {
                 for command in kind.commands(&text) {
-                    self.hidden_command(command, name, st);
+                    match kind.item.filter(|item| command.contains(item)) {
+                        Some(item) => self.of_item(command, item, name, st),
+                        None => self.hidden_command(command, name, st),
+                    }
                 }
             }
         }
+    }
+
+    /// Follows a command that a program runs with a line of its input.
+    fn of_item(&mut self, command: &str, item: &str, through: &str, st: &ShellState) {
+        let lines = st.stdin.as_deref().map(|input| input.split(&['\n']));
+        let line = lines.and_then(|lines| lines.into_iter().next());
+        let line = line.unwrap_or_else(|| Value::unknown(UnknownCause::Input));
+        let text = replaced(&Value::text(command), item, &quote(&line));
+        self.script_with(&text, Vec::new(), through, st);
     }
 
     /// Follows the command in a setting of git.
@@ -95,6 +110,7 @@ impl OptionCommand {
             sources: Vec::new(),
             beginnings: Vec::new(),
             actions: Vec::new(),
+            item: None,
             has_strings: false,
             #[cfg(test)]
             example: "",
@@ -105,6 +121,7 @@ impl OptionCommand {
                 Some(("in", value)) => out.sources = value.split_whitespace().collect(),
                 Some(("after", value)) => out.beginnings = value.split(" | ").collect(),
                 Some(("inside", value)) => out.actions = value.split_whitespace().collect(),
+                Some(("item", value)) => out.item = Some(value),
                 #[cfg(test)]
                 Some(("try", value)) => out.example = value,
                 _ => out.has_strings |= field == "strings",

@@ -16,10 +16,11 @@ use super::path::{FRESH_DIRECTORY, absolute, lexical};
 use super::printed::printed;
 
 /// The programs whose output is interpreted.
-const FOLLOWED_PROGRAMS: [&str; 30] = [
+const FOLLOWED_PROGRAMS: [&str; 34] = [
     "echo", "printf", "pwd", "mktemp", "cat", "tac", "sort", "uniq", "head", "tail", "grep", "tee",
     "realpath", "readlink", "dirname", "basename", "ls", "command", "which", "type", "yes",
-    "sleep", "mkdir", "rm", "touch", "chmod", "cp", "mv", "true", "false",
+    "sleep", "mkdir", "rm", "touch", "chmod", "cp", "mv", "true", "false", "pv", "shuf",
+    "dos2unix", "sponge",
 ];
 
 impl Machine<'_> {
@@ -29,7 +30,8 @@ impl Machine<'_> {
             let values = call.values(1);
             fetch::note_downloads(name, &values, st);
             let unknown = fetch::unknown_output(name, st);
-            return printed(name, &values, &unknown).unwrap_or(unknown);
+            let input = st.stdin.as_deref();
+            return printed(name, &values, input, &unknown).unwrap_or(unknown);
         }
         let values = call.values(1);
         match name {
@@ -44,9 +46,8 @@ impl Machine<'_> {
             "mktemp" if !values.iter().any(|value| value.prefix().starts_with("-u")) => {
                 mktemp(&values)
             }
-            "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" => {
-                Self::pass_on(name, &values, st)
-            }
+            "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" | "pv" | "shuf"
+            | "dos2unix" | "sponge" => Self::pass_on(name, &values, st),
             "realpath" | "readlink" => match values.last() {
                 Some(value) => match value.literal() {
                     Some(path) if st.cwd.is_some() => {

@@ -3,29 +3,71 @@
 
 use super::super::value::Value;
 
-/// Returns the output of a program that prints a template with text between its fields, each of
-/// which becomes `hole`; `None` for other programs and templates.
-pub(super) fn printed(name: &str, values: &[Value], hole: &Value) -> Option<Value> {
-    match name {
-        "awk" | "gawk" | "mawk" | "nawk" => {
-            let program = values.iter().filter_map(Value::literal);
-            let program = program.max_by_key(|text| text.contains("print"))?;
-            let statements = program.split("print").skip(1);
-            let mut out = Value::default();
-            for line in statements.filter_map(|statement| statement_output(statement, hole)) {
-                out.extend(&line);
-                out.push_text("\n");
+/// Returns the output of a program that prints text of its command line with text between fields,
+/// each of which becomes `hole`, or that edits the lines of its input; `None` for other programs and
+/// texts.
+pub(super) fn printed(
+    name: &str,
+    values: &[Value],
+    input: Option<&Value>,
+    hole: &Value,
+) -> Option<Value> {
+    if matches!(name, "sed" | "gsed") {
+        return substituted(values, input.unwrap_or(hole));
+    }
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let mut printers = PRINTERS.iter();
+    if let Some(printer) = printers.find(|printer| printer.names.contains(&stem)) {
+        return printer.output(values, hole);
+    }
+    let literal = |value| Value::literal(value).unwrap_or_default();
+    let words: Vec<&str> = values.iter().map(literal).collect();
+    let mut templates = TEMPLATES
+        .iter()
+        .filter(|template| template.names.contains(&name));
+    templates.find_map(|template| template.output(&words, hole))
+}
+
+/// A program that prints expressions of the program on its command line.
+struct Printer {
+    names: &'static [&'static str],
+    /// The words before an expression that is printed; empty if all of the program is one.
+    statements: &'static [&'static str],
+    /// The characters that end an expression.
+    ends: &'static str,
+}
+
+#[rustfmt::skip]
+const PRINTERS: [Printer; 5] = [
+    Printer { names: &["awk", "gawk", "mawk", "nawk"], statements: &["print"], ends: ";}|>\n" },
+    Printer { names: &["perl", "python", "pypy", "ruby", "php"], statements: &["print", "say ", "puts ", "echo "], ends: ";}\n" },
+    Printer { names: &["node", "nodejs", "bun", "deno"], statements: &["console.log", "stdout.write"], ends: ";\n" },
+    Printer { names: &["jq", "gojq", "jaq", "yq", "gh"], statements: &[], ends: "|" },
+    Printer { names: &["sqlite", "psql", "mysql", "mariadb", "duckdb"], statements: &["select ", "SELECT "], ends: ";" },
+];
+
+impl Printer {
+    fn output(&self, values: &[Value], hole: &Value) -> Option<Value> {
+        let prints = |text: &&str| self.statements.iter().any(|word| text.contains(word));
+        let quotes = |text: &&str| self.statements.is_empty() && text.contains('"');
+        let mut programs = values.iter().filter_map(Value::literal);
+        let program = programs.find(|text| prints(text) || quotes(text))?;
+        let expressions: Vec<&str> = match self.statements {
+            [] => program.split('|').collect(),
+            words => {
+                let words = words.iter();
+                words.flat_map(|word| program.split(word).skip(1)).collect()
             }
-            (!out.is_empty()).then_some(out)
+        };
+        let mut out = Value::default();
+        for line in expressions
+            .iter()
+            .filter_map(|text| expression(text, self.ends, hole))
+        {
+            out.extend(&line);
+            out.push_text("\n");
         }
-        _ => {
-            let literal = |value| Value::literal(value).unwrap_or_default();
-            let words: Vec<&str> = values.iter().map(literal).collect();
-            TEMPLATES
-                .iter()
-                .filter(|template| template.names.contains(&name))
-                .find_map(|template| template.output(&words, hole))
-        }
+        (!out.is_empty()).then_some(out)
     }
 }
 
@@ -40,7 +82,7 @@ struct Template {
 }
 
 #[rustfmt::skip]
-const TEMPLATES: [Template; 4] = [
+const TEMPLATES: [Template; 12] = [
     Template {
         names: &["git"],
         subcommands: &["for-each-ref", "branch", "tag", "ls-files", "ls-tree", "cat-file"],
@@ -60,7 +102,18 @@ const TEMPLATES: [Template; 4] = [
         field: ("{{", "}}"),
     },
     Template { names: &["find", "gfind"], subcommands: &[], options: &["-printf"], field: ("%", "") },
+    Template { names: &["stat", "gstat"], subcommands: &[], options: &["--format", "--printf", "-c"], field: ("%", "") },
+    Template { names: &["seq"], subcommands: &[], options: &["-f", "--format"], field: ("%", "") },
+    Template { names: &["kubectl", "oc"], subcommands: &[], options: &["-o", "--output"], field: ("{", "}") },
+    Template { names: &["dpkg-query", "dpkg"], subcommands: &[], options: &["-f", "--showformat"], field: ("${", "}") },
+    Template { names: &["rpm"], subcommands: &[], options: &["--qf", "--queryformat"], field: ("%{", "}") },
+    Template { names: &["tmux"], subcommands: &[], options: &["-F"], field: ("#{", "}") },
+    Template { names: &["fd", "fdfind"], subcommands: &[], options: &["--format"], field: ("{", "}") },
+    Template { names: &["hg"], subcommands: &[], options: &["--template", "-T"], field: ("{", "}") },
 ];
+
+/// Fields of templates that print nothing.
+const SILENT_FIELDS: [&str; 4] = ["range ", "end", "if ", "else"];
 
 impl Template {
     fn output(&self, words: &[&str], hole: &Value) -> Option<Value> {
@@ -80,7 +133,7 @@ impl Template {
             }
         })?;
         let (open, close) = self.field;
-        let prefixes = ["format:", "tformat:", "table "];
+        let prefixes = ["format:", "tformat:", "table ", "jsonpath="];
         let format = prefixes
             .iter()
             .find_map(|it| format.strip_prefix(it))
@@ -89,7 +142,9 @@ impl Template {
         let mut parts = format.split(open);
         let mut out = Value::text(parts.next()?);
         for part in parts {
-            out.extend(hole);
+            if !SILENT_FIELDS.iter().any(|it| part.starts_with(it)) {
+                out.extend(hole);
+            }
             let field = |c: char| !c.is_alphabetic() && c != '%';
             out.push_text(match close {
                 "" => part
@@ -103,35 +158,44 @@ impl Template {
     }
 }
 
-/// Returns the line of a `print` or `printf` of awk: its strings, and a hole for each other
-/// expression. `None` without a string.
-fn statement_output(statement: &str, hole: &Value) -> Option<Value> {
-    let formatted = statement.strip_prefix('f');
-    let mut chars = formatted.unwrap_or(statement).chars().peekable();
-    let (mut out, mut is_text, mut has_text, mut in_hole) = (Value::default(), false, false, false);
+/// Returns the line that an expression prints: its strings, and a hole for each other part. `None`
+/// without a string.
+fn expression(text: &str, ends: &str, hole: &Value) -> Option<Value> {
+    let formatted = text.strip_prefix('f');
+    let mut chars = formatted.unwrap_or(text).chars().peekable();
+    let (mut out, mut has_text, mut in_hole) = (Value::default(), false, false);
+    let (mut quote, mut is_template) = (None, false);
     while let Some(c) = chars.next() {
-        match c {
-            '"' => {
-                is_text = !is_text;
+        let next = chars.peek().copied().unwrap_or('\n');
+        match (quote, c) {
+            (None, '"' | '\'' | '`') => {
+                quote = Some(c);
                 in_hole = false;
             }
-            '%' if is_text && formatted.is_some() => {
+            (Some(open), _) if open == c => (quote, is_template) = (None, false),
+            (Some(_), '%') if formatted.is_some() || matches!(next, 's' | 'd') => {
                 chars.next();
                 out.extend(hole);
             }
-            '\\' if is_text => match chars.next() {
+            // `\(.name)`, `#{name}`, `${name}`, `{name}`
+            (Some(_), '\\') if next == '(' => field(&mut chars, ')', &mut out, hole),
+            (Some(_), '#' | '$') if next == '{' => field(&mut chars, '}', &mut out, hole),
+            (Some(_), '{') if is_template => field(&mut chars, '}', &mut out, hole),
+            (Some(_), '\\') => match chars.next() {
                 Some('n') | None => out.push_text("\n"),
                 Some(escaped) => out.push_text(escaped.encode_utf8(&mut [0; 4])),
             },
-            _ if is_text => {
+            (Some(_), _) => {
                 out.push_text(c.encode_utf8(&mut [0; 4]));
                 has_text = true;
             }
-            ',' if formatted.is_some() => break,
-            ';' | '}' | '|' | '>' | '\n' => break,
-            ',' => out.push_text(" "),
-            _ if c.is_whitespace() => {}
-            _ => {
+            (None, ',') if formatted.is_some() => break,
+            (None, _) if ends.contains(c) => break,
+            (None, ',') => out.push_text(" "),
+            (None, '(' | ')' | '+' | '|') => {}
+            (None, 'f' | 'r' | 'b') if matches!(next, '"' | '\'') => is_template = c == 'f',
+            (None, _) if c.is_whitespace() => {}
+            (None, _) => {
                 if !std::mem::replace(&mut in_hole, true) {
                     out.extend(hole);
                 }
@@ -139,6 +203,101 @@ fn statement_output(statement: &str, hole: &Value) -> Option<Value> {
         }
     }
     has_text.then_some(out)
+}
+
+/// Skips an expression within a string up to its end, and adds a hole.
+fn field(chars: &mut impl Iterator<Item = char>, close: char, out: &mut Value, hole: &Value) {
+    let mut depth = 0_usize;
+    for c in chars {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c == close && depth == 0 {
+            break;
+        }
+    }
+    out.extend(hole);
+}
+
+/// Patterns of `sed` that match a whole line.
+const WHOLE_LINES: [&str; 6] = [".*", "^.*", ".*$", "^.*$", "\\(.*\\)", "(.*)"];
+
+/// Returns the input after the substitutions of `sed` that add text to each line; `None` without
+/// one.
+fn substituted(values: &[Value], input: &Value) -> Option<Value> {
+    let scripts = values.iter().filter_map(Value::literal);
+    let all: Vec<_> = scripts.flat_map(substitutions).collect();
+    let is_relevant = |(pattern, text): &(String, String)| {
+        let adds = text.contains(|c: char| c.is_alphanumeric());
+        adds && (matches!(pattern.as_str(), "^" | "$") || WHOLE_LINES.contains(&pattern.as_str()))
+    };
+    if !all.iter().any(is_relevant) {
+        return None;
+    }
+    let mut out = Value::default();
+    for mut line in input.split(&['\n', '\0']) {
+        for (pattern, text) in all.iter().filter(|it| is_relevant(it)) {
+            let mut changed = Value::default();
+            if pattern == "$" {
+                changed.extend(&line);
+            }
+            for (index, part) in text.split('&').enumerate() {
+                if index > 0 {
+                    changed.extend(&line);
+                }
+                changed.push_text(part);
+            }
+            if pattern == "^" {
+                changed.extend(&line);
+            }
+            line = changed;
+        }
+        out.extend(&line);
+        out.push_text("\n");
+    }
+    Some(out)
+}
+
+/// Returns the patterns and the texts of the `s` commands in a script of `sed`; in the texts, `&`
+/// stands for the match.
+fn substitutions(script: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut chars = script.chars();
+    while let Some(c) = chars.next() {
+        if matches!(c, ' ' | '\n' | ';' | '{') {
+            continue;
+        }
+        let delimiter = chars.clone().next().filter(char::is_ascii_punctuation);
+        if let (true, Some(delimiter)) = (c == 's', delimiter) {
+            chars.next();
+            let pattern = section(&mut chars, delimiter);
+            found.push((pattern, section(&mut chars, delimiter)));
+        }
+        // The rest of the command.
+        chars.find(|c| matches!(c, ';' | '\n'));
+    }
+    found
+}
+
+/// Returns the text up to a delimiter; a group that it names becomes `&`.
+fn section(chars: &mut std::str::Chars<'_>, delimiter: char) -> String {
+    let mut text = String::new();
+    while let Some(c) = chars.next().filter(|c| *c != delimiter) {
+        match (c, chars.clone().next()) {
+            ('\\', Some(next)) if next == delimiter => text.push(next),
+            ('\\', Some('1'..='9')) => text.push('&'),
+            ('\\', Some('n')) => text.push('\n'),
+            ('\\', Some(next)) => text.extend([c, next]),
+            _ => {
+                text.push(c);
+                continue;
+            }
+        }
+        chars.next();
+    }
+    text
 }
 
 #[cfg(test)]
@@ -166,6 +325,53 @@ mod tests {
                 "kill <the output of a command>\n\n",
             ),
             ("awk", &["{print $2}"], ""),
+            (
+                "jq",
+                &["-r", r#".[] | "rm -rf /\(.name | tostring)/x""#],
+                "rm -rf /<the output of a command>/x\n",
+            ),
+            ("jq", &[r#"select(.a == 1) | .b"#], ""),
+            (
+                "python3",
+                &[
+                    "-c",
+                    "import os\nfor f in os.listdir():\n  print(f'rm {f}')",
+                ],
+                "rm <the output of a command>\n",
+            ),
+            ("perl", &["-ne", r#"chomp; print "rm $_\n""#], "rm $_\n\n"),
+            (
+                "ruby",
+                &["-ne", r#"puts "rm #{$_}""#],
+                "rm <the output of a command>\n",
+            ),
+            (
+                "sqlite3",
+                &["x.db", "select 'rm ' || path from files"],
+                "rm <the output of a command>\n",
+            ),
+            (
+                "sed",
+                &["-e", r"s/^/rm \//; s/$/x/"],
+                "rm /<the output of a command>x\n",
+            ),
+            (
+                "sed",
+                &[r"s|\(.*\)|rm \1|"],
+                "rm <the output of a command>\n",
+            ),
+            ("sed", &["s/a/b/"], ""),
+            ("sed", &["s/^/\"/; s/$/\"/"], ""),
+            (
+                "kubectl",
+                &[
+                    "get",
+                    "ns",
+                    "-o",
+                    r#"jsonpath={range .items[*]}rm {.a}{"\n"}{end}"#,
+                ],
+                "rm <the output of a command><the output of a command>\n",
+            ),
             (
                 "git",
                 &["for-each-ref", "--format=git push %(refname)", "refs"],
@@ -195,7 +401,7 @@ mod tests {
             ("git", &["status", "--format=a %(x)"], ""),
         ] {
             let values: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
-            let out = printed(name, &values, &hole).map(|out| out.to_string());
+            let out = printed(name, &values, None, &hole).map(|out| out.to_string());
             assert_eq!(out.as_deref().unwrap_or(""), expect, "{words:?}");
         }
     }

@@ -26,6 +26,8 @@ pub struct ResolvedCommand {
     /// True if the command's output goes to another program or back into the script; `| head` and
     /// `| tail`, which only shorten it, do not count.
     pub feeds: bool,
+    /// True if the command runs in the background.
+    pub is_background: bool,
     /// The command's working directory, if known.
     pub cwd: Option<Rc<str>>,
     /// The command's working directory if an earlier, unchecked `cd` has failed.
@@ -118,6 +120,7 @@ impl ResolvedCommand {
             stdin,
             piped,
             feeds,
+            is_background,
             cwd,
             cwd_if_cd_failed,
             host,
@@ -129,8 +132,8 @@ impl ResolvedCommand {
             files,
         } = self;
         *span == other.span
-            && (*piped, *feeds, *dormant, *is_function)
-                == (other.piped, other.feeds, other.dormant, other.is_function)
+            && (*piped, *feeds, *is_background) == (other.piped, other.feeds, other.is_background)
+            && (*dormant, *is_function) == (other.dormant, other.is_function)
             && *words == other.words
             && *cwd == other.cwd
             && *cwd_if_cd_failed == other.cwd_if_cd_failed

@@ -212,6 +212,7 @@ impl Machine<'_> {
             stdin: st.stdin.clone(),
             piped: self.piped,
             feeds: self.feeds,
+            is_background: self.is_background,
             cwd: st.cwd.clone(),
             cwd_if_cd_failed: st.cwd_if_cd_failed.clone(),
             host: st.host.clone(),

@@ -328,6 +328,7 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
             {
                 None
             }
+            _ if is_home(given, at) => Some("$HOME"),
             // The separator of `" ".join([…])` is not one of the words.
             (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
                 Some(text.as_str())
@@ -344,7 +345,10 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
     } else {
         let argv: Vec<String> = texts
             .iter()
-            .map(|text| format!("'{}'", text.replace('\'', r"'\''")))
+            .map(|text| match *text {
+                "$HOME" => "\"$HOME\"".to_owned(),
+                text => format!("'{}'", text.replace('\'', r"'\''")),
+            })
             .collect();
         out.push(script(argv.join(" ")));
         // `execvp("rm", ["rm", …])`: the name is given twice.
@@ -376,6 +380,27 @@ fn removals(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
+/// True if the token ends an expression for the home directory: `environ["HOME"]`, `$ENV{HOME}`,
+/// `process.env.HOME`, `Dir.home`, `homedir()`.
+fn is_home(tokens: &[Token], at: usize) -> bool {
+    let owner = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+    let of = |names: &[&str]| {
+        [owner(1), owner(2)]
+            .into_iter()
+            .flatten()
+            .any(|it| is_name(it, names))
+    };
+    match tokens.get(at) {
+        Some(Token::Text(text) | Token::Name(text)) if text == "HOME" => {
+            of(&["environ", "getenv", "ENV", "env", "get"])
+        }
+        Some(Token::Name(name)) if matches!(name.as_str(), "home" | "homedir") => {
+            tokens.get(at + 1) == Some(&Token::Mark('(')) || of(&["Dir"])
+        }
+        _ => false,
+    }
+}
+
 fn path(expression: &[Token]) -> Option<String> {
     let name = |at: Option<usize>| match at.and_then(|at| expression.get(at)) {
         Some(Token::Name(name)) => name.as_str(),
@@ -383,24 +408,19 @@ fn path(expression: &[Token]) -> Option<String> {
     };
     let mut pieces: Vec<&str> = Vec::new();
     for (at, token) in expression.iter().enumerate() {
-        // `environ["HOME"]`, `require("os")`; `Dir.home`
+        // `environ["X"]`, `require("os")`; `Dir.pwd`
         let owners = [name(at.checked_sub(1)), name(at.checked_sub(2))];
         let of = |names: &[&str]| owners.iter().any(|owner| names.contains(owner));
         let next = expression.get(at + 1);
         let called = next == Some(&Token::Mark('('));
         let passes = called || matches!(next, Some(Token::Mark('.' | '[' | '{' | ':')));
         match token {
-            Token::Text(text) if of(&["environ", "getenv", "ENV", "env", "get"]) => {
-                match text.as_str() {
-                    "HOME" => pieces.push("~"),
-                    _ => return None,
-                }
-            }
+            _ if is_home(expression, at) => pieces.push("~"),
+            Token::Text(_) if of(&["environ", "getenv", "ENV", "env", "get"]) => return None,
             Token::Text(_) if of(&["require", "__import__", "import_module"]) => {}
             Token::Text(text) => pieces.push(text),
             Token::Name(name) => match name.as_str() {
                 "HOME" => pieces.push("~"),
-                "home" | "homedir" if called || of(&["Dir"]) => pieces.push("~"),
                 "cwd" | "getcwd" | "pwd" if called || of(&["Dir"]) => pieces.push("."),
                 // A module, a function, a keyword.
                 "sep" => pieces.push("/"),
@@ -514,6 +534,7 @@ mod tests {
                     "remove ./build",
                 ),
                 ("rmtree(os.environ['HOME'])", "remove ~"),
+                ("run(['rm', os.environ['HOME']])", "run 'rm' \"$HOME\""),
                 ("d = '/'; shutil.rmtree(d)", "remove /"),
                 ("rimraf.sync('/')", "remove /"),
                 ("system(\"rm $ENV{HOME}\")", "run rm $HOME"),

@@ -17,10 +17,13 @@ const HARMLESS_DEVICES: [&str; 18] = [
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
 ];
 
+/// Directories of the system with parts that belong to services or users.
+const OWNED: [&[&str]; 2] = [&["var"], &["usr", "local"]];
+
 /// The components of an absolute path.
 #[derive(Debug)]
 pub(in super::super) struct Location {
-    parts: Vec<PathPart>,
+    pub(super) parts: Vec<PathPart>,
     /// True for the script's initial directory, named by a relative path.
     is_here: bool,
 }
@@ -86,8 +89,17 @@ impl Location {
         !self.is_here && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
     }
 
+    /// True if that directory is one of the system's own: below `/var` and `/usr/local`, parts
+    /// belong to services or users.
+    pub(in super::super) fn is_of_system(&self) -> bool {
+        let stem = &self.parts[..closed(&self.parts)];
+        let is_owned =
+            |names: &&[&str]| stem.len() > names.len() && same(&stem[..names.len()], names);
+        self.is_system() && !OWNED.iter().any(|names| is_owned(names))
+    }
+
     /// Returns the components, if all of them are known.
-    pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
+    pub(super) fn literal(&self) -> Option<Vec<&str>> {
         self.parts.iter().map(PathPart::literal).collect()
     }
 

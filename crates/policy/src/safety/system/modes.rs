@@ -11,22 +11,13 @@ const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-/// Directories whose parts belong to services or users.
-const OWNED: [&str; 2] = ["/var/", "/usr/local/"];
-
 pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let place = scene.path_base(ran);
     let whole = |value: &Value| {
-        let is_below = |path: &&str| {
-            let rest = value.prefix().strip_prefix(path);
-            rest.is_some_and(|rest| !rest.is_empty())
-        };
-        Location::of(value, &place).is_some_and(|location| {
-            let is_system = location.is_system() && !OWNED.iter().any(is_below);
-            location.is_landmark(place.home) || is_system
-        })
+        Location::of(value, &place)
+            .is_some_and(|location| location.is_landmark(place.home) || location.is_of_system())
     };
     if name == "find" {
         // Recursion through `find`, file by file.

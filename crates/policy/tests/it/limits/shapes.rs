@@ -47,7 +47,7 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
         ("recursion", "f() { f; f; f; f; }; f; ".repeat(2_000)),
         ("pushes", "git push\n".repeat(8_000)),
         ("unknown texts", "eval \"$x\"\n".repeat(8_000)),
-        ("fork bomb", ":(){ :|:& };:".to_owned()),
+        ("recursive pipelines", ":(){ : a|: b& };: c".to_owned()),
         (
             "nested loops",
             format!(

@@ -135,7 +135,7 @@ impl Machine<'_> {
             out.push_text("\n");
             out
         };
-        Some(printed(name, &call.values(1), first).unwrap_or_else(listed))
+        Some(printed(name, &call.values(1), None, first).unwrap_or_else(listed))
     }
 
     /// GNU parallel: joins the command words and each input, and passes them to a shell.
@@ -186,7 +186,7 @@ impl Machine<'_> {
 }
 
 /// Replaces `placeholder` by `item` everywhere in the value.
-fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
+pub(in super::super) fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
     if placeholder.is_empty() {
         return value.clone();
     }

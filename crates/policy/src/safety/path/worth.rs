@@ -1,0 +1,125 @@
+//! The worth of a path: what is lost if its contents are moved, removed, emptied or overwritten.
+
+use super::{Location, PathBase, same};
+use crate::syntax::value::Value;
+
+/// The worth of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum PathWorth {
+    /// A dotfile of a home, or a file of git: emptying it is an accident, writing it is not.
+    Dotfile,
+    /// A directory of settings in a home: must not be moved or removed.
+    Settings,
+    /// A start-up file or a key in a home.
+    Key,
+    /// A file that identifies users or file systems: must not be overwritten, either.
+    System,
+    /// A program, a library, or a file or directory of a service: must not be removed or moved.
+    Service,
+    /// The root, a system directory, a home.
+    Landmark,
+}
+
+/// The names of worths in rows of rules.
+pub(in super::super) const WORTHS: [(&str, PathWorth); 6] = [
+    ("dotfile", PathWorth::Dotfile),
+    ("settings", PathWorth::Settings),
+    ("key", PathWorth::Key),
+    ("system", PathWorth::System),
+    ("service", PathWorth::Service),
+    ("landmark", PathWorth::Landmark),
+];
+
+/// Files that a shell or git reads at start-up, directly below a home.
+const START_UP: [&str; 14] = [
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
+    ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc", ".cshrc", ".tcshrc", ".gitconfig",
+];
+
+/// Directories with keys, directly below a home.
+const KEY_DIRECTORIES: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
+
+/// Directories below a home with most programs' settings.
+const SETTINGS_DIRECTORIES: [&str; 2] = [".config", ".local"];
+
+/// Files with credentials, deeper below a home.
+const CREDENTIAL_FILES: [&[&str]; 3] = [
+    &[".aws", "credentials"],
+    &[".kube", "config"],
+    &[".docker", "config.json"],
+];
+
+/// Files that identify users and file systems, below `/etc`.
+const SYSTEM_FILES: [&str; 17] = [
+    "passwd", "shadow", "group", "gshadow", "sudoers", "fstab", "crypttab", "ld.so.conf", "hosts",
+    "resolv.conf", "nsswitch.conf", "profile", "inittab", "crontab", "login.defs", "subuid",
+    "subgid",
+];
+
+/// Files without which the system or a service does not start: their directories, and their names.
+const SERVICE_FILES: [(&[&str], &[&str]); 7] = [
+    (&["etc", "ssh"], &["sshd_config"]),
+    (&["etc", "default"], &["grub"]),
+    (&["boot"], &["vmlinuz", "initrd", "initrd.img", "initramfs"]),
+    (&["bin"], &PROGRAMS),
+    (&["sbin"], &PROGRAMS),
+    (&["usr", "bin"], &PROGRAMS),
+    (&["usr", "sbin"], &PROGRAMS),
+];
+
+/// Programs without which a system cannot be repaired.
+const PROGRAMS: [&str; 40] = [
+    "sh", "bash", "dash", "env", "ls", "cp", "mv", "rm", "cat", "ln", "chmod", "chown", "mkdir",
+    "sudo", "su", "login", "passwd", "mount", "umount", "init", "systemctl", "systemd", "dpkg",
+    "apt", "apt-get", "dnf", "yum", "rpm", "pacman", "apk", "ssh", "sshd", "tar", "grep", "sed",
+    "awk", "find", "perl", "sulogin", "agetty",
+];
+
+/// Returns the worth of a path.
+pub(in super::super) fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
+    let location = Location::of(value, place)?;
+    if location.is_landmark(place.home) {
+        return Some(PathWorth::Landmark);
+    }
+    if location.is_of_system() {
+        return Some(PathWorth::Service);
+    }
+    let (last, above) = location.parts.split_last()?;
+    let is_one_of = |names: &[&str]| names.iter().any(|name| last.could_be(name));
+    if same(above, &["etc"]) && is_one_of(&SYSTEM_FILES) {
+        return Some(PathWorth::System);
+    }
+    let mut files = SERVICE_FILES.iter();
+    if files.any(|(parents, names)| same(above, parents) && is_one_of(names)) {
+        return Some(PathWorth::Service);
+    }
+    if let Some(
+        [.., ".git", "HEAD" | "config" | "index" | "packed-refs"]
+        | [.., ".git", "refs", "heads" | "tags", _],
+    ) = location.literal().as_deref()
+    {
+        return Some(PathWorth::Dotfile);
+    }
+    match location.below_home(place.home)?.as_slice() {
+        [name] if START_UP.contains(name) => Some(PathWorth::Key),
+        [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
+            let spare = below
+                .last()
+                .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
+            (!spare).then_some(PathWorth::Key)
+        }
+        [name] if SETTINGS_DIRECTORIES.contains(name) => Some(PathWorth::Settings),
+        [name] if name.starts_with('.') && !is_copy(name) => Some(PathWorth::Dotfile),
+        path if CREDENTIAL_FILES.contains(&path) => Some(PathWorth::Dotfile),
+        _ => None,
+    }
+}
+
+/// Endings of names of copies, logs and similar files.
+const COPIES: [&str; 11] = [
+    ".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors",
+];
+
+fn is_copy(name: &str) -> bool {
+    COPIES.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
+}
