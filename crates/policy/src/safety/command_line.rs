@@ -76,6 +76,8 @@ pub(super) struct Action {
     pub(super) is_into_landmark: bool,
     /// An operand must be a path of one of these worths; empty: any.
     pub(super) worths: Vec<PathWorth>,
+    /// An operand before the last must be one, unless the last is a copy beside it; empty: any.
+    pub(super) from: Vec<PathWorth>,
     /// The last operand must be one, unless the one before has its name; empty: any.
     pub(super) onto: Vec<PathWorth>,
     /// True if the program must read nothing from standard input, and have no operand.
@@ -118,6 +120,7 @@ impl Action {
                 "protected" => action.is_on_protected = true,
                 "into" => action.is_into_landmark = true,
                 "worth" => action.worths = worths(value),
+                "from" => action.from = worths(value),
                 "onto" => action.onto = worths(value),
                 "empty" => action.is_emptied = true,
                 "try" => example = value,
@@ -178,26 +181,38 @@ impl Action {
             Location::of(&field.value, base).is_some_and(|at| at.is_landmark(base.home))
         };
         let has_worth = |field: &Field, worths: &[PathWorth]| {
-            let skipped = field
+            let is_output = field.value.prefix().starts_with("of=");
+            let path = &field
                 .value
-                .prefix()
-                .strip_prefix("of=")
-                .map_or(0, |_| "of=".len());
-            worth(&field.value.without_prefix(skipped), base).is_some_and(|it| worths.contains(&it))
+                .without_prefix(usize::from(is_output) * "of=".len());
+            worth(path, base).filter(|it| worths.contains(it))
         };
-        let mut last = operands.clone().rev();
-        let (target, source) = (last.next(), last.next());
-        let is_deployed = || {
-            let name =
-                |field: Option<&'_ Field>| field.map(|it| file_name(it.value.prefix()).to_owned());
-            name(source)
-                .zip(name(target))
-                .is_some_and(|(source, target)| source.starts_with(&target))
+        let into = has_any(options, &["-t", "--target-directory"]);
+        let target = operands.clone().next_back().filter(|_| !into);
+        let sources = operands
+            .clone()
+            .take_while(|it| target.is_none_or(|to| !std::ptr::eq(*it, to)));
+        // A copy under a longer name beside the file.
+        let is_kept = |source: &Field, worth: PathWorth| {
+            let behind =
+                target.and_then(|to| to.value.prefix().strip_prefix(source.value.prefix()));
+            worth != PathWorth::Landmark
+                && behind.is_some_and(|it| it.len() > 1 && !it.starts_with('/'))
         };
-        let is_onto = || target.is_some_and(|it| has_worth(it, &self.onto)) && !is_deployed();
+        let is_lost =
+            |it: &Field| has_worth(it, &self.from).is_some_and(|worth| !is_kept(it, worth));
+        let is_deployed = |to: &Field| {
+            let source = sources.clone().last();
+            source.is_some_and(|it| file_name(&it.value).starts_with(file_name(&to.value)))
+        };
+        let is_replaced = |to: &Field| has_worth(to, &self.onto).is_some() && !is_deployed(to);
         let holds = is_first
-            && (self.worths.is_empty() || operands.clone().any(|it| has_worth(it, &self.worths)))
-            && (self.onto.is_empty() || is_onto())
+            && (self.worths.is_empty()
+                || operands
+                    .clone()
+                    .any(|it| has_worth(it, &self.worths).is_some()))
+            && (self.from.is_empty() || sources.clone().any(is_lost))
+            && (self.onto.is_empty() || target.is_some_and(is_replaced))
             && is_named
             && (!self.is_computed || is_computed())
             && (!self.is_on_device || operands.clone().any(on_device))
@@ -209,8 +224,8 @@ impl Action {
 }
 
 /// Returns the name at the end of a path.
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+fn file_name(path: &Value) -> &str {
+    path.prefix().rsplit('/').next().unwrap_or_default()
 }
 
 /// True if standard input is known to be empty.

@@ -1,6 +1,5 @@
 //! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
-use super::command_line::has_any;
 use super::path::{Location, PathBase, PathDanger, danger};
 use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::find::Search;
@@ -25,23 +24,6 @@ fn is_computed(operand: &Value) -> bool {
 const LONG_OPTIONS: [&str; 8] = [
     "force", "interactive", "one-file-system", "no-preserve-root", "preserve-root", "recursive",
     "dir", "verbose",
-];
-
-/// Other programs that remove their operands: the option for that, and the number of operands at
-/// the beginning and the end that are not removed.
-const REMOVERS: [(&[&str], &[&str], usize, usize); 7] = [
-    (&["trash", "trash-put", "rmtrash", "gtrash"], &[], 0, 0),
-    (
-        &["gio", "kioclient", "kioclient5"],
-        &["trash", "remove"],
-        0,
-        0,
-    ),
-    (&["rclone"], &["purge", "delete"], 1, 0),
-    (&["zip"], &["-m", "--move"], 1, 0),
-    (&["tar", "gtar", "bsdtar"], &["--remove-files"], 0, 0),
-    (&["rsync"], &["--remove-source-files"], 0, 1),
-    (&["7z", "7za", "7zz"], &["-sdel"], 2, 0),
 ];
 
 /// Returns the results of searches that reach the command by an option, a pipe or a substitution.
@@ -207,18 +189,6 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             (search.deletes && search.found.iter().filter(counts).any(dangerous))
                 .then(|| RuleFinding::on(ran, ran.arguments()))
         }
-        Some(name) => {
-            let mut removers = REMOVERS.iter();
-            let (_, options, first, last) = removers.find(|remover| remover.0.contains(&name))?;
-            let removal = read(ran.arguments())?;
-            if !options.is_empty() && !has_any(ran.arguments(), options) {
-                return None;
-            }
-            let to = removal.operands.len().saturating_sub(*last);
-            let mut removed = removal.operands.get(*first..to)?.iter();
-            let found = removed.find(|field| is_landmark(&field.value, ran, scene))?;
-            Some(RuleFinding::on(ran, [*found]))
-        }
         // Of an unknown program, only operands that are specific to rm count.
         None if ran.words.first()?.value.has_unknown() && !ran.dormant => {
             let is_forced = ran.arguments().iter().any(|field| {
@@ -232,6 +202,6 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             let found = found.filter(|_| is_forced && removal.recursive)?;
             Some(RuleFinding::on(ran, [*found]))
         }
-        None => None,
+        _ => None,
     }
 }

@@ -42,7 +42,7 @@ const PRINTERS: [Printer; 5] = [
     Printer { names: &["awk", "gawk", "mawk", "nawk"], statements: &["print"], ends: ";}|>\n" },
     Printer { names: &["perl", "python", "pypy", "ruby", "php"], statements: &["print", "say ", "puts ", "echo "], ends: ";}\n" },
     Printer { names: &["node", "nodejs", "bun", "deno"], statements: &["console.log", "stdout.write"], ends: ";\n" },
-    Printer { names: &["jq", "gojq", "jaq", "yq", "gh"], statements: &[], ends: "|" },
+    Printer { names: &["jq", "gojq", "jaq", "yq", "gh"], statements: &[], ends: "" },
     Printer { names: &["sqlite", "psql", "mysql", "mariadb", "duckdb"], statements: &["select ", "SELECT "], ends: ";" },
 ];
 
@@ -53,7 +53,7 @@ impl Printer {
         let mut programs = values.iter().filter_map(Value::literal);
         let program = programs.find(|text| prints(text) || quotes(text))?;
         let expressions: Vec<&str> = match self.statements {
-            [] => program.split('|').collect(),
+            [] => stages(program),
             words => {
                 let words = words.iter();
                 words.flat_map(|word| program.split(word).skip(1)).collect()
@@ -156,6 +156,21 @@ impl Template {
         out.push_text("\n");
         format.contains(' ').then_some(out)
     }
+}
+
+/// Returns the stages of a program of jq.
+fn stages(program: &str) -> Vec<&str> {
+    let (mut depth, mut is_text) = (0_usize, false);
+    let ends_stage = |c: char| {
+        match c {
+            '"' => is_text = !is_text,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == '|' && depth == 0 && !is_text
+    };
+    program.split(ends_stage).collect()
 }
 
 /// Returns the line that an expression prints: its strings, and a hole for each other part. `None`
@@ -330,7 +345,7 @@ mod tests {
                 &["-r", r#".[] | "rm -rf /\(.name | tostring)/x""#],
                 "rm -rf /<the output of a command>/x\n",
             ),
-            ("jq", &[r#"select(.a == 1) | .b"#], ""),
+            ("jq", &["select(.a == 1) | .b"], ""),
             (
                 "python3",
                 &[
@@ -370,7 +385,7 @@ mod tests {
                     "-o",
                     r#"jsonpath={range .items[*]}rm {.a}{"\n"}{end}"#,
                 ],
-                "rm <the output of a command><the output of a command>\n",
+                "rm <the output of a command>\n",
             ),
             (
                 "git",

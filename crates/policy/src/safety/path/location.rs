@@ -95,7 +95,7 @@ impl Location {
         let stem = &self.parts[..closed(&self.parts)];
         let is_owned =
             |names: &&[&str]| stem.len() > names.len() && same(&stem[..names.len()], names);
-        self.is_system() && !OWNED.iter().any(|names| is_owned(names))
+        self.is_system() && !OWNED.iter().any(is_owned)
     }
 
     /// Returns the components, if all of them are known.

@@ -14,6 +14,8 @@ pub(in super::super) enum PathWorth {
     Key,
     /// A file that identifies users or file systems: must not be overwritten, either.
     System,
+    /// The working directory's `.git`: must not be moved out of it.
+    Git,
     /// A program, a library, or a file or directory of a service: must not be removed or moved.
     Service,
     /// The root, a system directory, a home.
@@ -21,11 +23,12 @@ pub(in super::super) enum PathWorth {
 }
 
 /// The names of worths in rows of rules.
-pub(in super::super) const WORTHS: [(&str, PathWorth); 6] = [
+pub(in super::super) const WORTHS: [(&str, PathWorth); 7] = [
     ("dotfile", PathWorth::Dotfile),
     ("settings", PathWorth::Settings),
     ("key", PathWorth::Key),
     ("system", PathWorth::System),
+    ("git", PathWorth::Git),
     ("service", PathWorth::Service),
     ("landmark", PathWorth::Landmark),
 ];
@@ -77,6 +80,9 @@ const PROGRAMS: [&str; 40] = [
 
 /// Returns the worth of a path.
 pub(in super::super) fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
+    if matches!(value.literal(), Some(".git" | "./.git")) {
+        return Some(PathWorth::Git);
+    }
     let location = Location::of(value, place)?;
     if location.is_landmark(place.home) {
         return Some(PathWorth::Landmark);
