@@ -73,6 +73,9 @@ const SERVICES: [(&[&str], &[&str]); 12] = [
     ),
 ];
 
+/// Names of libraries that users install themselves.
+const USER_LIBRARIES: [&str; 4] = ["node_modules", "jvm", "go", "debug"];
+
 /// System directories below which a pattern with letters is usual.
 const PATTERNS_BELOW: [&[&str]; 8] = [
     &["tmp"],
@@ -106,6 +109,7 @@ fn is_system_directory(parts: &[PathPart]) -> bool {
         {
             true
         }
+        [.., name] if USER_LIBRARIES.contains(&name) => false,
         _ => SERVICES.iter().any(is_service),
     }
 }
