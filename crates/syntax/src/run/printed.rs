@@ -1,11 +1,10 @@
-//! The output of programs that fill in a template: `awk '{print "rm " $1}'`, `git for-each-ref
-//! --format='git push %(refname)'`. Such lines are often piped into a shell.
+//! The output of programs that fill in a template: `awk '{print "rm " $1}'`, `sed 's/^/rm /'`, `git
+//! for-each-ref --format='git push %(refname)'`. Such lines are often piped into a shell.
 
 use super::super::value::Value;
 
-/// Returns the output of a program that prints text of its command line with text between fields,
-/// each of which becomes `hole`, or that edits the lines of its input; `None` for other programs and
-/// texts.
+/// Returns the output of a program that prints text of its command line with fields in it, each of
+/// which becomes `hole`, or that edits the lines of its input. `None` for other programs and texts.
 pub(super) fn printed(
     name: &str,
     values: &[Value],
