@@ -82,8 +82,8 @@ impl Machine<'_> {
             let starts = parsed.command.is_some() || !parsed.scripts.is_empty();
             (starts || parsed.entry.is_some()).then_some((*launcher, parsed))
         })?;
-        let mut launched = launched_state(launcher, &parsed, call, st);
-        let inner = launched.as_mut().unwrap_or(st);
+        let mut inner_state = launched_state(launcher, &parsed, call, st);
+        let inner = inner_state.as_mut().unwrap_or(st);
         for at in parsed.scripts.iter().copied() {
             let Some(mut text) = attached(call, at) else {
                 continue;
@@ -142,8 +142,8 @@ impl Machine<'_> {
             }
         }
         let out = self.start(&started, name, inner);
-        if let Some(launched) = launched {
-            st.files = launched.files;
+        if let Some(inner_state) = inner_state {
+            st.files = inner_state.files;
         }
         Some(out)
     }
