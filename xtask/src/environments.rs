@@ -1,27 +1,50 @@
 //! `cargo xtask environments`: installs version and environment managers in pinned versions below
 //! the target directory, and compares what their commands print in a terminal, in isolated calls
-//! and in a session.
+//! and in a session. Then compares scripts in the new forms of bash 5.3 with that bash.
 //!
-//! The checks are data (`tests/environments/frameworks.toml`). Not a step of CI: the installation
-//! needs several minutes, package indexes and, for some managers, a git server.
+//! The checks are data (`tests/environments/frameworks.toml`, `bash-5.3.txt`). The managers are not
+//! a step of CI: their installation needs several minutes, package indexes and, for some, a git
+//! server.
 
 use crate::suite::cargo;
-use crate::{Tree, layers};
+use crate::{Tree, layers, say};
 use anyhow::Result;
 use std::path::Path;
 use xshell::cmd;
 
+/// The name of the scripts for bash 5.3 among those of the managers.
+const BASH_5_3: &str = "bash-5.3";
+
 /// `cargo xtask environments [NAME…]`.
 pub(crate) fn command(tree: &Tree, names: &[String]) -> Result<()> {
+    let managers: Vec<&String> = names.iter().filter(|name| *name != BASH_5_3).collect();
+    if names.is_empty() || !managers.is_empty() {
+        check(tree, "check.py", &managers)?;
+    }
+    if names.is_empty() || managers.len() < names.len() {
+        check(tree, "bash_5_3.py", &[])?;
+    }
+    Ok(())
+}
+
+/// The step of the suite: only on CI, recognised by the variable `CI`.
+pub(crate) fn bash_step(tree: &Tree) -> Result<()> {
+    if tree.shell.var_os("CI").is_some() {
+        return check(tree, "bash_5_3.py", &[]);
+    }
+    say("   left out: bash 5.3; `cargo xtask environments bash-5.3` downloads and compares it");
+    Ok(())
+}
+
+fn check(tree: &Tree, program: &str, names: &[&String]) -> Result<()> {
     cargo(tree, &["build", "--quiet", "--package=agent-bash-cli"]).run()?;
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
     let binary = target.join("debug/agent-bash");
     let directory = target.join("environments");
-    let program = "tests/environments/check.py";
     cmd!(
         tree.shell,
-        "python3 {program} {binary} {directory} {names...}"
+        "python3 tests/environments/{program} {binary} {directory} {names...}"
     )
     .run()?;
     Ok(())

@@ -159,7 +159,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "environments",
         arguments: "[NAME…]",
-        summary: "installs version managers, and compares calls with a terminal's (minutes)",
+        summary: "installs version managers and bash 5.3, and compares calls with them (minutes)",
         run: environments::command,
     },
 ];

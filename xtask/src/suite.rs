@@ -4,8 +4,8 @@
 //! mistakes are reported within seconds.
 
 use crate::{
-    Tree, agents, built_once, clients, generated, layers, links, no_arguments, other_targets,
-    packaged, programs, say, source_rules, tests_step, word_rules,
+    Tree, agents, built_once, clients, environments, generated, layers, links, no_arguments,
+    other_targets, packaged, programs, say, source_rules, tests_step, word_rules,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -106,6 +106,11 @@ const STEPS: &[Step] = &[
         name: "agents, as they are published",
         lint: false,
         run: agents::step,
+    },
+    Step {
+        name: "scripts of bash 5.3",
+        lint: false,
+        run: environments::bash_step,
     },
 ];
 

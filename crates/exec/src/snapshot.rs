@@ -10,7 +10,7 @@
 //!
 //! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
 //! host), `project` (the directory in which the file is read), `capture` (reading the file in a
-//! separate shell), `dump` (the report of that shell), `filter` and `names` (excluded names),
+//! separate shell), `idle_terminal` (for files that test for a terminal), `dump` (the report of that shell), `filter` and `names` (excluded names),
 //! `needs` (the variables that are loaded), `hook_changes` (those of a project), `search_path`,
 //! `compose` (the text that other shells load), `file` (the stored text), `running_shell` (the
 //! definitions of a persistent shell).
@@ -22,6 +22,7 @@ mod dump;
 mod file;
 mod filter;
 mod hook_changes;
+mod idle_terminal;
 mod names;
 mod needs;
 mod options;

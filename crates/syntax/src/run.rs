@@ -27,6 +27,7 @@ mod redirect;
 mod remembered;
 mod resolved_command;
 mod simple;
+mod sourced;
 mod text;
 mod traps;
 
@@ -46,6 +47,7 @@ pub(super) use launcher::is_assignment;
 pub use path::lexical;
 use remembered::CallMemory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
+pub use sourced::sourced_files;
 
 /// Maximum number of walked commands, including commands in loops, functions and nested scripts.
 const MAX_STEPS: u32 = 25_000;

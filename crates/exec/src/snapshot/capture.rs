@@ -7,6 +7,7 @@ use super::dump::{
     AFTER_RC, Definition, ENTER, READ_PARTS, READ_RC, SOURCE, STOP_AT_EXEC, ShellDump, Variable,
 };
 use super::filter;
+use super::idle_terminal::{self, IdleTerminal};
 use super::needs::{self, ConfiguredVariables};
 use super::options::SnapshotOptions;
 use super::skipped::SkipReason;
@@ -90,17 +91,44 @@ impl ConfigurationReader {
     /// shell.
     pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
         let rc = &self.options.rc;
-        check_readable(rc).map_err(|source| SkipReason::Unreadable {
+        let text = read_file(rc).map_err(|source| SkipReason::Unreadable {
             rc: rc.clone(),
             source,
         })?;
-        let mut dump = self.read_rc().await?;
+        let terminal = idle_terminal::is_wanted(&text).then(IdleTerminal::open);
+        // Without a terminal, the file still defines what needs none.
+        let terminal = terminal.and_then(|opened| {
+            opened
+                .inspect_err(|error| tracing::debug!(%error, "no terminal for the configuration"))
+                .ok()
+        });
+        let mut dump = match &terminal {
+            None => self.read_rc(None).await?,
+            Some(terminal) => {
+                let dump = self.read_rc(Some(terminal));
+                let clock = &*self.clock;
+                let mut dump = tokio::select! {
+                    dump = dump => dump?,
+                    never = terminal.serve(clock) => match never {},
+                };
+                dump.remove_variables(terminal.path());
+                dump
+            }
+        };
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
         let mut definitions = state.functions.iter().chain(&state.aliases);
         let replaces_cd = definitions.any(|definition| definition.name == "cd");
         for list in [&mut state.functions, &mut state.aliases] {
-            list.retain(|definition| filter::is_allowed(definition, secrets));
+            let mut allowed = Vec::new();
+            for definition in std::mem::take(list) {
+                if filter::is_allowed(&definition, secrets) {
+                    allowed.push(definition);
+                }
+                // The search for secrets in thousands of functions must not hold up calls.
+                tokio::task::yield_now().await;
+            }
+            *list = allowed;
         }
         let mut variables = needs::configured(&dump, &self.base, &self.options, replaces_cd);
         let state = &mut dump.after;
@@ -131,14 +159,14 @@ impl ConfigurationReader {
         })
     }
 
-    async fn read_rc(&self) -> Result<ShellDump, SkipReason> {
+    async fn read_rc(&self, terminal: Option<&IdleTerminal>) -> Result<ShellDump, SkipReason> {
         let mut ended = ShellEnd::Exited(0);
         for way in WAYS {
             let supervised = &mut self.launch().await?;
             supervised
                 .let_finish(self.options.capture_timeout, GRACE_PERIOD)
                 .map_err(|_| StartError::Disconnected)?;
-            let args = way.args(&self.options.rc, &self.directory);
+            let args = way.args(&self.options.rc, &self.directory, terminal);
             let fds = self
                 .start(supervised, args, self.terminal_environment())
                 .await?;
@@ -220,7 +248,7 @@ impl ConfigurationReader {
 }
 
 impl CaptureWay {
-    fn args(self, rc: &Path, directory: &Path) -> Vec<OsString> {
+    fn args(self, rc: &Path, directory: &Path, terminal: Option<&IdleTerminal>) -> Vec<OsString> {
         let interactive: &[&str] = &["--norc", "--noprofile", "-i", "-c"];
         let (first, before): (&[&str], &str) = match self {
             Self::Interactive => (interactive, ""),
@@ -233,6 +261,9 @@ impl CaptureWay {
         let mut text = ENTER.as_bytes().to_vec();
         text.extend(quoted(directory.as_os_str()));
         text.extend_from_slice(READ_RC.as_bytes());
+        if let Some(terminal) = terminal {
+            text.extend(terminal.redirection());
+        }
         text.extend_from_slice(before.as_bytes());
         text.extend_from_slice(SOURCE.as_bytes());
         text.extend(quoted(rc.as_os_str()));
@@ -243,18 +274,19 @@ impl CaptureWay {
     }
 }
 
-/// Checks that the path is a regular file that can be opened. Opens it non-blocking, because
-/// opening a FIFO would wait for a writer.
-fn check_readable(rc: &Path) -> io::Result<()> {
+/// Reads a configuration. Opens it non-blocking, because opening a FIFO would wait for a writer.
+fn read_file(rc: &Path) -> io::Result<Vec<u8>> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options()
         .read(true)
         .custom_flags(nonblock.cast_signed())
         .open(rc)?;
-    if file.metadata()?.is_file() {
-        return Ok(());
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
     }
-    Err(io::Error::other("it is not a regular file"))
+    let mut text = Vec::new();
+    file.take(MAX_DEFINITIONS as u64).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// Waits for the shell's end. Processes that it started may continue.

@@ -10,7 +10,7 @@
 
 use agent_bash_core::ShellDefinitions;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
@@ -266,6 +266,16 @@ impl ShellDump {
             after: ShellState::parse(&mut fields)?,
             at_prompt: ShellState::parse(&mut fields),
         })
+    }
+
+    /// Removes the variables with this value.
+    pub(super) fn remove_variables(&mut self, value: &OsStr) {
+        let states = [&mut self.before, &mut self.after];
+        for state in states.into_iter().chain(&mut self.at_prompt) {
+            state
+                .variables
+                .retain(|_, variable| variable.value != value);
+        }
     }
 }
 

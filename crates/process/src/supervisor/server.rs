@@ -33,6 +33,7 @@ mod shell;
 mod shell_command;
 mod terminal;
 mod this_program;
+mod timeout_watcher;
 #[cfg(target_os = "linux")]
 mod trace;
 #[cfg(not(target_os = "linux"))]

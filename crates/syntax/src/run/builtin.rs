@@ -9,6 +9,7 @@ use super::Machine;
 use super::call::Call;
 use super::path::{absolute, lexical};
 use super::predefined::{define_aliases, remove_aliases, switch_aliases};
+use super::sourced::sourced_files;
 
 /// True for builtins whose arguments are assignments.
 pub(super) fn declares(name: &str) -> bool {
@@ -64,12 +65,19 @@ impl Machine<'_> {
                 return Some(out);
             }
             "source" | "." => {
-                let at = 1 + usize::from(call.literal(1) == Some("--"));
-                let file = call.words.get(at)?;
-                let text = Self::file(&file.value, st)?;
+                let (files, arguments) = sourced_files(&call.words);
+                let text = files.iter().find_map(|file| Self::file(file, st))?;
+                let outer = st.positional.clone();
+                if !arguments.is_empty() {
+                    let values = arguments.iter().map(|field| field.value.clone());
+                    st.positional = Some(Rc::new(values.collect()));
+                }
                 self.through.push("source".to_owned());
                 let out = self.script(&text, st);
                 self.through.pop();
+                if !arguments.is_empty() {
+                    st.positional = outer;
+                }
                 return Some(out);
             }
             "trap" => self.trap(call, st),

@@ -468,6 +468,16 @@ pub(crate) const CASES: &[Case] = &[
         ..NOTHING
     },
     Case {
+        rc: "terminal",
+        functions: "first size last",
+        scripts: &[(
+            "first; echo ${OF_TERMINAL-unset} $ANSWER; [ -t 0 ] || echo none",
+            "first\nunset []\nnone\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
         rc: "no_newline",
         functions: "last",
         scripts: &[("last", "last\n")],

@@ -3,7 +3,7 @@
 use super::super::interpreter::{CodeSource, code};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
-use crate::syntax::run::ResolvedCommand;
+use crate::syntax::run::{ResolvedCommand, sourced_files};
 use crate::syntax::value::Value;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -23,9 +23,11 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     let name = ran.name()?;
     let found = match name {
         "eval" => ran.arguments().iter().any(|field| field.value.is_fetched()),
-        "source" | "." => ran
-            .file(&ran.arguments().first()?.value)
-            .is_some_and(Value::is_fetched),
+        "source" | "." => {
+            let (files, _) = sourced_files(&ran.words);
+            let text = files.iter().find_map(|file| ran.file(file));
+            text.is_some_and(Value::is_fetched)
+        }
         _ => match code(ran).first() {
             // Text around it makes it data, as in `bash -c "echo $(curl …)"`.
             Some(CodeSource::Text(field, from)) => {

@@ -7,6 +7,7 @@ use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{SessionFinding, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
+use crate::supervisor::server::timeout_watcher;
 use crate::supervisor::server::trace::{LiveProcesses, Tracer};
 use crate::supervisor::server::tree::{CallProcesses, describe};
 use agent_bash_core::Survivor;
@@ -260,6 +261,7 @@ impl Server {
         let mut survivors = self.survivors();
         let attributed = self.attributed();
         survivors.retain(|survivor| !attributed.contains(&survivor.pid.cast_signed()));
+        timeout_watcher::end_without_command(&mut survivors);
         survivors
     }
 
