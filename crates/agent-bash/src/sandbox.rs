@@ -19,7 +19,7 @@ use crate::guarded_settings;
 use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{
-    HostFacts, NameScan, ParentDirectories, PlanStamp, ResolveError, ResolvedSandbox,
+    HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
     WantedSandbox, resolve,
 };
 use names::{NamesBeforeCall, SettingsFile};
@@ -238,7 +238,7 @@ impl SandboxState {
             let same = cached.facts.home == facts.home
                 && cached.facts.tier == facts.tier
                 && cached.facts.env == facts.env;
-            same && (cached.replaced.is_empty() || !in_session)
+            same && (cached.replaced.is_empty() || !in_session) && cached.is_known_to_have_caches()
         })?;
         let names = match cached.plan.level {
             Level::ReadOnly => None,
@@ -303,15 +303,18 @@ impl SandboxState {
                 pool: None,
             }));
         }
-        let last = cached.take();
-        let now = match last {
-            Some(last) if last.is_for(&facts) => last.refreshed(self, &facts)?,
-            _ => {
+        let now = match cached.take() {
+            Some(last) if last.is_for(&facts) && last.has_caches() => {
+                last.refreshed(self, &facts)?
+            }
+            last => {
                 let Some(resolved) = self.settings.resolved(&facts, self.state.as_deref())? else {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
-                let cached = CachedPlan::new(facts, resolved);
+                let mut cached = CachedPlan::new(facts, resolved);
+                // A warm shell may have a removed cache mounted.
+                cached.replacements = last.map_or(0, |last| last.replacements + 1);
                 if cached.plan.level == Level::WorkspaceWrite {
                     self.workspace
                         .get_or_init(|| cached.facts.directory.clone());
@@ -390,6 +393,23 @@ impl CachedPlan {
                 known,
                 ..facts.clone()
             }
+    }
+
+    /// True if all caches that calls may write exist. Their mounts need them.
+    fn has_caches(&self) -> bool {
+        self.caches().all(Path::is_dir)
+    }
+
+    /// True if the kernel's caches show that [`Self::has_caches`] holds.
+    fn is_known_to_have_caches(&self) -> bool {
+        let is_known = |cache| PathIdentity::known(cache).is_ok_and(|found| found.is_some());
+        self.caches().all(is_known)
+    }
+
+    fn caches(&self) -> impl Iterator<Item = &Path> {
+        let caches = &self.plan.caches;
+        let mounted = caches.mounts.iter().flat_map(|(from, over)| [from, over]);
+        caches.writable.iter().chain(mounted).map(PathBuf::as_path)
     }
 
     /// The number of the warm shells with mounts that are still effective. The base tier has no
@@ -533,6 +553,35 @@ impl CallSandbox {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn removed_private_caches_are_created_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (workspace, state) = (dir.path().join("workspace"), dir.path().join("state"));
+        fs::create_dir(&workspace).unwrap();
+        let own = SandboxState {
+            state: Some(state.clone()),
+            ..SandboxState::new(SandboxSettings {
+                level: SandboxLevel::WorkspaceWrite,
+                caches: CacheAccess::Private,
+                ..SandboxSettings::default()
+            })
+        };
+        let facts = HostFacts::new(None, workspace, Tier::Full);
+        let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
+        let mut pools = Vec::new();
+        for _ in 0..2 {
+            let found = own.prepare_from_cache(&facts, Duration::ZERO, false, wall);
+            assert!(found.is_none());
+            let prepared = own.prepare(None, facts.clone(), false, &clock).unwrap();
+            let prepared = prepared.unwrap();
+            let caches = &prepared.plan.caches.writable;
+            assert!(!caches.is_empty() && caches.iter().all(|cache| cache.is_dir()));
+            pools.push(prepared.pool);
+            fs::remove_dir_all(&state).unwrap();
+        }
+        assert_ne!(pools[0], pools[1]);
+    }
 
     /// Needs Linux 5.12: older kernels cannot answer from their caches only.
     #[expect(

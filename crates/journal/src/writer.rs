@@ -2,7 +2,7 @@
 
 use crate::{DIRECTORY_NAME, JournalEntry, JournalLevel};
 use agent_bash_core::Timestamp;
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, is_linked};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -61,6 +61,7 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct OpenJournal {
+    dir: PrivateDir,
     file: File,
     written: u64,
     is_full: bool,
@@ -90,10 +91,12 @@ impl Journal {
             return Ok(());
         }
         let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = match &mut *open {
-            Some(open) => open,
-            none => none.insert(self.open(entry.result.started_at)?),
-        };
+        // A process may have removed or replaced the directory or the file.
+        let found = open.take().filter(OpenJournal::is_at_its_path);
+        let open = open.insert(match found {
+            Some(found) => found,
+            None => self.open(entry.result.started_at)?,
+        });
         let full_error = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL_REASON));
         if open.is_full {
             return full_error();
@@ -121,7 +124,7 @@ impl Journal {
             &[&self.options.session, DIRECTORY_NAME],
         )?;
         if self.options.is_shared {
-            return open_shared(&dir, first);
+            return open_shared(dir, first);
         }
         let name = format!("{:014}-{}.jsonl", first.0, std::process::id());
         let file = match dir.create_new(&name) {
@@ -132,8 +135,9 @@ impl Journal {
         // as ended.
         let _ = file.try_lock_shared();
         Ok(OpenJournal {
-            file,
             written: dir.size(&name),
+            file,
+            dir,
             is_full: false,
         })
     }
@@ -182,7 +186,7 @@ impl Journal {
 const SHARED_SUFFIX: &str = "-shared.jsonl";
 
 /// Opens or creates the file that all processes of a conversation write.
-fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
+fn open_shared(dir: PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     let oldest = || -> io::Result<Option<String>> {
         let names = dir.names()?.into_iter();
         Ok(names.filter(|name| name.ends_with(SHARED_SUFFIX)).min())
@@ -203,6 +207,7 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     let read = reader.read_at(&mut last, start)?;
     Ok(OpenJournal {
         file: dir.write(&name, true)?,
+        dir,
         written: 0,
         is_full: last[..read] == *FULL_LINE,
     })
@@ -218,6 +223,11 @@ impl Drop for Unlock {
 }
 
 impl OpenJournal {
+    /// True if readers still find the file.
+    fn is_at_its_path(&self) -> bool {
+        is_linked(&self.file) && self.dir.is_at_its_path()
+    }
+
     /// Waits until no other process writes, then reads the current length of the file.
     fn lock(&mut self) -> io::Result<Unlock> {
         self.file.lock()?;

@@ -1,6 +1,6 @@
 //! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
-//! files of an untrusted type ([`read_regular`]), lookups in the kernel's caches ([`open_known`])
+//! files of an untrusted type ([`open_regular`]), lookups in the kernel's caches ([`open_known`])
 //! and below another root ([`exists_in_root`]), numbers and sweeps that processes share
 //! ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
 //!
@@ -31,7 +31,7 @@ pub use mount::{is_btrfs, mountinfo_fields, mountinfo_path};
 pub use private_dir::{PrivateDir, is_linked};
 pub use proc_file::read_proc;
 pub use process_info::{ProcessInfo, network_namespace, process_of_thread};
-pub use regular::read_regular;
+pub use regular::{open_regular, read_regular, read_regular_text};
 pub use remove::remove_tree;
 pub use sweep::{SweepBounds, SweepProgress, Visit};
 

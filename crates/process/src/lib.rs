@@ -64,7 +64,7 @@ pub use report_socket::{ReceivedReport, peek_report, receive_report};
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, ignored_signals, signal_name};
-pub use temporary::{NoTemporaryDirectory, make_temporary};
+pub use temporary::{NoTemporaryDirectory, make_temporary, parent_for_plan};
 pub use terminal_size::terminal_columns;
 pub use transport::{Transport, TransportProcess};
 pub use unresolvable_cwd::is_reachable_from_cwd;

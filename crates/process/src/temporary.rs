@@ -1,5 +1,7 @@
 //! Chooses the parent of temporary directories: `$TMPDIR`, or `/tmp` if `$TMPDIR` cannot be used.
 
+use agent_bash_core::sandbox::Plan;
+use agent_bash_sandbox::leads_out;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -53,6 +55,24 @@ pub fn make_temporary<T>(
     })
 }
 
+/// Returns the canonical path of a directory in which the files of a shell with this sandbox plan
+/// may be created.
+///
+/// # Errors
+/// The sandbox mounts another directory there, or the path passes through a link that an earlier
+/// call may have created.
+pub fn parent_for_plan(parent: &Path, plan: &Plan) -> io::Result<PathBuf> {
+    let target = fs::canonicalize(parent)?;
+    if plan.covers(&target) {
+        return Err(io::Error::other("the sandbox has another directory there"));
+    }
+    if target != parent && leads_out(parent, &plan.writable)? {
+        let reason = "sandboxed calls may replace a symbolic link on the way";
+        return Err(io::Error::other(reason));
+    }
+    Ok(target)
+}
+
 /// Returns the directories that [`make_temporary`] tries.
 pub(crate) fn temporary_parents(tmpdir: &Path) -> impl Iterator<Item = &Path> {
     [tmpdir].into_iter().chain(fallback(tmpdir))
@@ -77,6 +97,7 @@ fn is_private(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -90,6 +111,38 @@ mod tests {
         let parent = make_temporary(missing, make).unwrap();
         assert_eq!(parent, Path::new(SHARED_DIRECTORY));
         assert_eq!(*tried.borrow(), [missing, Path::new(SHARED_DIRECTORY)]);
+    }
+
+    #[test]
+    fn parent_for_plan_refuses_a_link_that_a_call_can_create() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        for directory in ["workspace/inner", "outside"] {
+            fs::create_dir_all(base.join(directory)).unwrap();
+        }
+        for (link, target) in [("out", "../outside"), ("in", "inner")] {
+            std::os::unix::fs::symlink(target, base.join("workspace").join(link)).unwrap();
+        }
+        std::os::unix::fs::symlink("outside", base.join("link")).unwrap();
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: vec![base.join("workspace")],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        };
+        for (path, target) in [
+            ("workspace/out", None),
+            ("workspace/in", Some("workspace/inner")),
+            ("workspace/inner", Some("workspace/inner")),
+            ("link", Some("outside")),
+        ] {
+            let found = parent_for_plan(&base.join(path), &plan).ok();
+            assert_eq!(found, target.map(|it| base.join(it)), "{path}");
+        }
     }
 
     #[test]

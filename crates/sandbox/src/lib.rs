@@ -35,7 +35,7 @@ pub use networks::{NetworkEntrance, NetworkRole, Networks};
 pub use plan::{Order, WatchScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,
-    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, by_its_name, is_named,
+    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, by_its_name, is_named, leads_out,
     protected_among, resolve, workspace,
 };
 #[cfg(target_os = "linux")]

@@ -15,6 +15,7 @@ mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
+pub use links::leads_out;
 pub use names::is_named;
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
@@ -358,6 +359,28 @@ mod tests {
         assert_eq!(home.writable(&write(), "plain"), ["plain"]);
         let nothing = home.writable(&WantedSandbox::new(Level::ReadOnly), "main");
         assert!(nothing.is_empty(), "{nothing:?}");
+    }
+
+    /// A call can leave such files in its repository. The plan of the next call reads them.
+    #[test]
+    fn plan_reads_no_fifo_of_the_repository() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let home = Home::new();
+            let git = ["main/.git", "main/.git/modules/a", "main/.git/worktrees/b"];
+            for directory in git {
+                home.make(directory);
+                for name in ["commondir", "gitdir"] {
+                    let path = home.path.join(directory).join(name);
+                    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+                    rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
+                }
+                home.write(&format!("{directory}/HEAD"), "");
+            }
+            drop(sender.send(home.writable(&write(), "main")));
+        });
+        let found = receiver.recv_timeout(std::time::Duration::from_secs(30));
+        assert_eq!(found.unwrap(), ["main"]);
     }
 
     #[test]

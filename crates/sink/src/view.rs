@@ -10,6 +10,7 @@ use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::scan;
 use crate::wording::truncated_at;
 use agent_bash_core::{Truncation, Window};
+use agent_bash_os::open_regular;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -107,13 +108,7 @@ impl FileView {
     /// # Errors
     /// I/O errors.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is not a regular file",
-            ));
-        }
+        let file = open_regular(path)?;
         Self::indexed(file, LineIndex::default(), false)
     }
 

@@ -1,5 +1,6 @@
 //! Reads the aliases of the git configuration files that apply to a directory.
 
+use agent_bash_os::read_regular_text;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -51,10 +52,10 @@ fn repository(cwd: &Path) -> Option<PathBuf> {
         return Some(git.join("config"));
     }
     // `.git` is a file in a worktree and in a submodule.
-    let link = std::fs::read_to_string(&git).ok()?;
+    let link = read_regular_text(&git, MAX_BYTES)?;
     let target = link.strip_prefix("gitdir:")?.trim();
     let directory = git.parent()?.join(target);
-    let common = std::fs::read_to_string(directory.join("commondir")).ok();
+    let common = read_regular_text(&directory.join("commondir"), MAX_BYTES);
     let common = common.map(|common| directory.join(common.trim()));
     Some(common.unwrap_or(directory).join("config"))
 }
@@ -65,11 +66,8 @@ fn read(
     aliases: &mut BTreeMap<String, String>,
     includes: &mut Vec<PathBuf>,
 ) {
-    let is_small = std::fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() < MAX_BYTES);
-    let Some(text) = is_small
-        .then(|| std::fs::read_to_string(file).ok())
-        .flatten()
-    else {
+    let text = read_regular_text(file, MAX_BYTES).filter(|text| (text.len() as u64) < MAX_BYTES);
+    let Some(text) = text else {
         return;
     };
     for (section, name, value) in entries(&text) {

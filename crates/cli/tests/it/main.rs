@@ -3,6 +3,7 @@
 mod changes;
 mod cli;
 mod default_state;
+mod inherited;
 mod linked;
 mod recorded;
 mod report;

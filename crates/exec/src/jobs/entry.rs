@@ -3,17 +3,19 @@
 use crate::jobs::{Job, JobKind, JobState};
 use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, open_regular};
 use agent_bash_process::supervisor::job_directory::{END_FILE, ENTRY_FILE, OUTPUT_FILE};
 use agent_bash_process::supervisor::{JobEnd, SupervisorClient};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The name of the file that exists if the job's end was requested.
 const KILL_MARK_FILE: &str = "asked";
+
+/// Maximum number of bytes read of a file: a description contains the command.
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// A job's description, written once, before the job runs. Its supervisor writes how the job ended
 /// to a separate file.
@@ -166,11 +168,13 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     }))
 }
 
-/// Reads a JSON file; returns `None` if it does not exist.
+/// Reads a JSON file; returns `None` if it does not exist. A command may have replaced the file.
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<Option<T>> {
-    match fs::read(path) {
-        Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let file = match open_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut text = Vec::new();
+    file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
+    Ok(Some(serde_json::from_slice(&text)?))
 }

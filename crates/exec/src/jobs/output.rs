@@ -4,6 +4,7 @@
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError};
 use agent_bash_core::whole_characters;
+use agent_bash_os::open_regular;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -91,7 +92,7 @@ struct OutputPart {
 }
 
 fn read_part(path: &Path, range: OutputRange) -> io::Result<OutputPart> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     // Output beyond this length belongs to the next part.
     let length = file.metadata()?.len();
     let (from, to) = match range {

@@ -4,23 +4,30 @@
 use crate::jobs::entry::{JobEntry, JobFiles};
 use crate::jobs::{JobError, JobState};
 use agent_bash_core::{Clock, JobId, Timestamp};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, open_regular};
 use agent_bash_process::supervisor::job_directory::{
     END_LENGTH, ENTRY_FILE, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// Interval between attempts to take the lock, which is held for a few milliseconds.
 const RETRY_INTERVAL: Duration = Duration::from_millis(3);
 
+/// Maximum number of bytes read of the file with the next number.
+const MAX_COUNTER_BYTES: u64 = 64;
+
 /// The directory of the jobs.
 #[derive(Debug)]
 pub(super) struct Registry {
     directory: PathBuf,
+    /// The last number that this value has used. No lower number is used again, even if another
+    /// process removes or replaces the directory.
+    last: AtomicU64,
 }
 
 /// The lock for creating and removing jobs. Released when dropped, or if the holder dies.
@@ -42,7 +49,8 @@ pub(super) struct NewJob {
 
 impl Registry {
     pub(super) fn new(directory: PathBuf) -> Self {
-        Self { directory }
+        let last = AtomicU64::new(0);
+        Self { directory, last }
     }
 
     /// Returns all jobs in the order of their numbers, without unreadable ones.
@@ -132,17 +140,22 @@ impl RegistryLock<'_> {
         let registry = self.registry;
         let counter = registry.directory.join("next");
         let failed_counter = |error| registry_error(&counter, error);
-        let following = match fs::read_to_string(&counter) {
-            Ok(text) => text.trim().parse().unwrap_or(1),
+        let following: u64 = match open_regular(&counter) {
+            Ok(file) => {
+                let mut text = String::new();
+                let read = file.take(MAX_COUNTER_BYTES).read_to_string(&mut text);
+                read.map_err(failed_counter)?;
+                text.trim().parse().unwrap_or(1)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => 1,
             Err(error) => return Err(failed_counter(error)),
         };
-        let highest = registry
-            .directories()?
-            .last()
-            .map_or(0, |(number, _)| *number);
-        let number: u64 = following.max(highest + 1);
-        let next = format!("{}\n", number + 1);
+        let directories = registry.directories()?;
+        let highest = directories.last().map_or(0, |(number, _)| *number);
+        let last = registry.last.load(Ordering::Relaxed);
+        let number = following.max(highest.max(last).saturating_add(1));
+        registry.last.store(number, Ordering::Relaxed);
+        let next = format!("{}\n", number.saturating_add(1));
         let written = self.private.replace("next", next.as_bytes());
         written.map_err(failed_counter)?;
         let id = JobId(number.to_string());
@@ -257,4 +270,39 @@ fn withdraw(directory: &Path) -> io::Result<bool> {
     }
     fs::remove_dir_all(directory)?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_process::SystemClock;
+
+    #[tokio::test]
+    async fn number_is_not_used_twice_if_the_directory_is_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = temp.path().join("jobs");
+        let registry = Registry::new(directory.clone());
+        let clock = SystemClock::new();
+        for expected in ["1", "2"] {
+            let lock = registry.lock(&clock, Duration::ZERO).await.unwrap();
+            let job = lock.new_job().unwrap();
+            assert_eq!(job.id.0, expected);
+            fs::remove_dir_all(&directory).unwrap();
+        }
+    }
+
+    /// A command can replace the files of its job.
+    #[test]
+    fn job_with_a_fifo_in_place_of_a_file_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        agent_bash_process::make_fifo(&temp.path().join(ENTRY_FILE)).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let path = temp.path().to_owned();
+        std::thread::spawn(move || {
+            let read = JobFiles::read(&path, &JobId("1".to_owned()));
+            let _ = sender.send(read.map(drop).map_err(|error| error.kind()));
+        });
+        let read = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert_eq!(read, Err(io::ErrorKind::InvalidInput));
+    }
 }

@@ -1,7 +1,7 @@
 //! The private directory of a session's shell, which contains the FIFOs for a script's output.
 
 use agent_bash_core::sandbox::Plan;
-use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary};
+use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary, parent_for_plan};
 use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::io::Errno;
 use std::fs;
@@ -35,9 +35,10 @@ impl SessionDirectory {
     /// other users could otherwise replace a FIFO and read all exported variables.
     pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(wanted, |parent| {
-            if plan.is_some_and(|plan| fs::canonicalize(parent).is_ok_and(|it| plan.covers(&it))) {
-                return Err(io::Error::other("the sandbox has another directory there"));
-            }
+            let parent = match plan {
+                Some(plan) => &parent_for_plan(parent, plan)?,
+                None => parent,
+            };
             let made = tempfile::Builder::new()
                 .prefix(NAME_PREFIX)
                 .permissions(fs::Permissions::from_mode(0o700))

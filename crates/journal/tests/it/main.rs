@@ -343,3 +343,26 @@ fn shared_record_has_one_limit() {
     let read = recordings(state.path(), Some(SESSION))[0].read().unwrap();
     assert!(read.full && read.entries.len() == written, "{read:?}");
 }
+
+#[test]
+fn record_after_the_directory_was_removed_or_moved_is_readable() {
+    let state = tempfile::tempdir().unwrap();
+    let journal = Journal::new(options(state.path(), JournalLevel::Full));
+    journal.record(&entry("one")).unwrap();
+    let session = only_file(state.path())
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .to_owned();
+    for (command, is_moved) in [("two", true), ("three", false)] {
+        if is_moved {
+            fs::rename(&session, state.path().join("moved")).unwrap();
+        } else {
+            fs::remove_dir_all(&session).unwrap();
+        }
+        journal.record(&entry(command)).unwrap();
+        let recorded = read(state.path());
+        let commands: Vec<_> = recorded.entries.iter().map(|one| &*one.command).collect();
+        assert_eq!(commands, [command]);
+    }
+}

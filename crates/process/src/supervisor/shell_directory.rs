@@ -6,7 +6,7 @@
 //! suffice: containers with separate pids can share `/tmp`.)
 
 use crate::platform::make_fifo;
-use crate::temporary::{NoTemporaryDirectory, make_temporary, temporary_parents};
+use crate::temporary::{NoTemporaryDirectory, make_temporary, parent_for_plan, temporary_parents};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::remove_tree;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
@@ -39,10 +39,10 @@ impl ShellDirectory {
     }
 
     fn create_in(parent: &Path, plan: Option<&Plan>) -> io::Result<Self> {
-        let parent = fs::canonicalize(parent)?;
-        if plan.is_some_and(|plan| plan.covers(&parent)) {
-            return Err(io::Error::other("the sandbox has another directory there"));
-        }
+        let parent = match plan {
+            Some(plan) => parent_for_plan(parent, plan)?,
+            None => fs::canonicalize(parent)?,
+        };
         for number in 0..MAX_NAMES {
             let name = format!("{NAME_PREFIX}{}-{number}", std::process::id());
             if let Some(directory) = Self::create_at(parent.join(name))? {

@@ -1,7 +1,7 @@
 //! Finds the repository of a workspace, so that commits work, and the files in it that run programs
 //! outside the sandbox.
 
-use super::paths::canonical;
+use super::paths::{canonical, text};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,14 +76,14 @@ impl RepositoryPaths {
         let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         self.protected
             .extend(PROTECTED_FILES.map(|name| directory.join(name)));
-        if let Ok(common) = fs::read_to_string(directory.join("commondir"))
+        if let Some(common) = text(&directory.join("commondir"))
             && let Some(common) = referenced_directory(&directory, &common)
         {
             let names = PROTECTED_FILES.map(|name| common.join(name));
             self.protected.extend(names);
         }
         for worktree in entries(&directory.join("worktrees")) {
-            let tree = fs::read_to_string(worktree.join("gitdir")).unwrap_or_default();
+            let tree = text(&worktree.join("gitdir")).unwrap_or_default();
             let tree = canonical(Path::new(tree.trim()).parent().unwrap_or(Path::new("")));
             let paths = WORKTREE_FILES.map(|name| worktree.join(name));
             self.worktrees.push((tree, paths));
@@ -115,8 +115,8 @@ impl OutsideRepository {
     /// a directory that refers back to the workspace counts.
     fn of(workspace: &Path, link: &Path) -> Option<Self> {
         let git_dir = git_dir_named_by(link, workspace)?;
-        if let Ok(common) = fs::read_to_string(git_dir.join("commondir")) {
-            let back = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        if let Some(common) = text(&git_dir.join("commondir")) {
+            let back = text(&git_dir.join("gitdir"))?;
             let common = referenced_directory(&git_dir, &common)?;
             let refers_back = fs::canonicalize(git_dir.join(back.trim())).ok()? == link;
             let is_worktree = git_dir.parent()? == common.join("worktrees");
@@ -136,16 +136,13 @@ impl OutsideRepository {
 
 /// Returns the git directory that the `.git` file of a tree names.
 fn git_dir_named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
-    referenced_directory(
-        tree,
-        fs::read_to_string(link).ok()?.strip_prefix("gitdir:")?,
-    )
+    referenced_directory(tree, text(link)?.strip_prefix("gitdir:")?)
 }
 
 /// Returns the work tree that the configuration of a submodule's repository names.
 fn work_tree(git_dir: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(git_dir.join("config")).ok()?;
-    let value = text.lines().find_map(|line| {
+    let config = text(&git_dir.join("config"))?;
+    let value = config.lines().find_map(|line| {
         let (name, value) = line.split_once('=')?;
         let is_worktree_setting = name.trim().eq_ignore_ascii_case("worktree");
         is_worktree_setting.then(|| value.trim().trim_matches('"').to_owned())
@@ -154,8 +151,8 @@ fn work_tree(git_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the existing directory that a git file names.
-fn referenced_directory(from: &Path, text: &str) -> Option<PathBuf> {
-    let path = from.join(text.trim());
+fn referenced_directory(from: &Path, leads: &str) -> Option<PathBuf> {
+    let path = from.join(leads.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
 }
 

@@ -59,6 +59,20 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
     Ok(LinkedPath { links, target })
 }
 
+/// True if the path passes through a link in one of these canonical directories, and leads out of
+/// that directory.
+///
+/// # Errors
+/// A loop of links, or a directory that cannot be searched.
+pub fn leads_out(path: &Path, directories: &[PathBuf]) -> io::Result<bool> {
+    let way = follow(path)?;
+    let is_out = |link: &PathBuf| {
+        let mut around = directories.iter().filter(|it| link.starts_with(it));
+        around.any(|directory| !way.target.starts_with(directory))
+    };
+    Ok(way.links.iter().any(is_out))
+}
+
 fn is_absent(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -5,9 +5,9 @@ use std::path::Path;
 /// The project settings of this program.
 pub(super) const PROJECT_SETTINGS: &str = ".agent-bash.toml";
 
-/// Files that an editor, shell, debugger or agent loads from its directory. At the top of a
-/// writable directory, the sandbox makes these files read-only. Further below, they are compared
-/// after the call.
+/// Files that an editor, shell, debugger, interpreter or agent loads from its directory. At the top
+/// of a writable directory, the sandbox makes these files read-only. Further below, they are
+/// compared after the call.
 pub(super) const PROTECTED_NAMES: &[&str] = &[
     PROJECT_SETTINGS,
     ".mcp.json",
@@ -61,6 +61,23 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
     ".dir-locals-2.el",
     ".gdbinit",
     ".lldbinit",
+    ".pdbrc",
+    ".perldb",
+    ".byebugrc",
+    ".rdbgrc",
+    // Run by an interpreter that starts there for interactive use.
+    ".irbrc",
+    ".pryrc",
+    ".iex.exs",
+    ".ghci",
+    ".ocamlinit",
+    ".octaverc",
+    ".erlang",
+    // Configuration of other version control.
+    ".hg/hgrc",
+    ".hg/hgrc-not-shared",
+    ".hg/sharedpath",
+    ".jj/repo/config.toml",
 ];
 
 /// Files that calls may write as part of their work, and that are compared after the call:
@@ -95,6 +112,9 @@ const COMPARED_NAMES: &[&str] = &[
     "mise.local.toml",
     ".autoenv",
     ".autoenv.zsh",
+    // Run by R; `renv` writes it.
+    ".Rprofile",
+    ".Renviron",
 ];
 
 /// All names without a pattern.
@@ -112,6 +132,9 @@ const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".github", "skills"),
     (".config", "mise"),
     (".config", "mise.toml"),
+    (".hg", "hgrc"),
+    (".hg", "hgrc-not-shared"),
+    (".hg", "sharedpath"),
 ];
 
 /// True if the list contains the name. Some file systems do not distinguish cases.
@@ -178,6 +201,11 @@ mod tests {
             ("/w/docs/copilot-instructions.md", false, false),
             ("/w/.npmrc", false, false),
             ("/w/conftest.py", false, false),
+            ("/w/.iex.exs", true, true),
+            ("/w/.pdbrc", true, true),
+            ("/w/.Rprofile", false, true),
+            ("/w/lib/.hg/hgrc", false, true),
+            ("/w/hgrc", false, false),
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
             assert_eq!(is_protected_name(name), held, "{path}");

@@ -1,8 +1,18 @@
-//! Canonical paths.
+//! Canonical paths, and the texts of files.
 
 use super::error::ResolveError;
+use agent_bash_os::read_regular_text;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The maximum number of bytes read of a file that calls may have written.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Returns the text of a regular file, up to a size. A call may have left a FIFO or a huge file at
+/// the path.
+pub(super) fn text(path: &Path) -> Option<String> {
+    read_regular_text(path, MAX_FILE_BYTES)
+}
 
 /// Resolves links in the existing part of a path.
 pub(super) fn canonical(path: &Path) -> PathBuf {

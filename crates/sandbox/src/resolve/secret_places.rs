@@ -122,8 +122,8 @@ pub(super) const SECRET_GROUPS: &[SecretGroup] = &[
     group(&["VSCODE_PORTABLE"], "", &["user-data/User/globalStorage"]),
 ];
 
-/// Variables that hold the path of a secret. Some hold several paths, separated by colons. A
-/// leading `FILE:` is ignored.
+/// Variables that hold the path of a secret, in upper case. Some hold several paths, separated by
+/// colons. A leading `FILE:` or `DIR:` is ignored.
 pub(super) const FILE_VARIABLES: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
@@ -136,7 +136,6 @@ pub(super) const FILE_VARIABLES: &[&str] = &[
     "PGSERVICEFILE",
     "MYSQL_TEST_LOGIN_FILE",
     "NPM_CONFIG_USERCONFIG",
-    "npm_config_userconfig",
     "PIP_CONFIG_FILE",
     "TF_CLI_CONFIG_FILE",
     "TERRAFORM_CONFIG",

@@ -102,27 +102,20 @@ impl SecretSearch<'_> {
 
     /// Returns the files that variables name.
     fn named_files(&self) -> Vec<PathBuf> {
-        let is_listed = |name: &OsStr| {
-            FILE_VARIABLES
-                .iter()
-                .any(|listed| name == OsStr::new(listed))
-        };
-        let has_secret_ending = |name: &OsStr| {
-            let name = name.as_bytes();
-            FILE_ENDINGS
-                .iter()
-                .any(|ending| name.ends_with(ending.as_bytes()))
-        };
         let mut found = Vec::new();
-        // Only regular files are hidden (not `HISTFILE=/dev/null`). A missing file is hidden only
-        // if the value is an absolute path or starts with `~`.
+        // Only regular files are hidden (not `HISTFILE=/dev/null`), and directories whose value
+        // says so. A missing file is hidden only if the value is an absolute path or starts with
+        // `~`.
         let is_file = |path: &Path, value: &[u8]| match fs::metadata(path) {
-            Ok(found) => found.is_file(),
+            Ok(found) => found.is_file() || (found.is_dir() && value.starts_with(b"DIR:")),
             Err(_) => value.starts_with(b"/") || value.starts_with(b"~"),
         };
         for (name, value) in self.variables {
-            let is_listed = is_listed(name);
-            if !is_listed && !has_secret_ending(name) {
+            // Some tools (npm) ignore the case of a name.
+            let name = name.as_bytes().to_ascii_uppercase();
+            let is_listed = FILE_VARIABLES.iter().any(|it| it.as_bytes() == name);
+            let has_secret_ending = || FILE_ENDINGS.iter().any(|it| name.ends_with(it.as_bytes()));
+            if !is_listed && !has_secret_ending() {
                 continue;
             }
             let parts = value.as_bytes().split(|byte| *byte == b':');
@@ -184,7 +177,9 @@ impl SecretSearch<'_> {
     /// Returns the path that a variable's value names.
     fn path(&self, value: &OsStr) -> Option<PathBuf> {
         let bytes = value.as_bytes();
-        let bytes = bytes.strip_prefix(b"FILE:").unwrap_or(bytes);
+        let mut prefixes = [b"FILE:".as_slice(), b"DIR:"].into_iter();
+        let inner = prefixes.find_map(|prefix| bytes.strip_prefix(prefix));
+        let bytes = inner.unwrap_or(bytes);
         if bytes.is_empty() {
             return None;
         }

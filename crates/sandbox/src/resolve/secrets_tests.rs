@@ -266,3 +266,17 @@ fn links_lead_to_what_is_hidden() {
         assert!(!stage.hides(&hidden, path), "{path}");
     }
 }
+
+#[test]
+fn variables_count_in_any_case_and_name_directories_by_a_prefix() {
+    let stage = Stage::new();
+    for (variable, value, secret, is_hidden) in [
+        ("npm_config_UserConfig", "ROOT/moved/rc", "moved/rc", true),
+        ("my_token_file", "ROOT/moved/a", "moved/a", true),
+        ("KRB5CCNAME", "DIR:ROOT/moved", "moved/tkt", true),
+        ("KRB5CCNAME", "ROOT/moved", "moved/tkt", false),
+    ] {
+        let hidden = stage.hidden(&[(variable, value)], &[]);
+        assert_eq!(stage.hides(&hidden, secret), is_hidden, "{variable}");
+    }
+}

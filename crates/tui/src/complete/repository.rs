@@ -2,8 +2,12 @@
 
 use super::candidate::MAX_CANDIDATES;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Maximum number of bytes read of a file.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The names of references of these kinds (`refs/heads/`), without the kind.
 pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
@@ -14,7 +18,7 @@ pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
     for kind in kinds {
         add_loose_references(&git.join(kind), "", &mut names);
     }
-    let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+    let packed = text(&git.join("packed-refs")).unwrap_or_default();
     for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
         let Some((_, name)) = line.split_once(' ') else {
             continue;
@@ -35,7 +39,7 @@ pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
 /// The names of the remote repositories in the configuration.
 pub(super) fn remotes(directory: &Path) -> Vec<String> {
     let git = git_directory(directory).unwrap_or_default();
-    let config = fs::read_to_string(git.join("config")).unwrap_or_default();
+    let config = text(&git.join("config")).unwrap_or_default();
     let name = |line: &str| {
         let name = line.trim_start().strip_prefix("[remote \"")?;
         Some(name.split_once("\"]")?.0.to_owned())
@@ -79,10 +83,21 @@ fn git_directory(directory: &Path) -> Option<PathBuf> {
     }
     // In a worktree, `.git` is a file with the path of the worktree's git directory. There,
     // `commondir` has the path of the common git directory.
-    let text = fs::read_to_string(&dot_git).ok()?;
-    let worktree_git = above.join(text.strip_prefix("gitdir:")?.trim());
-    match fs::read_to_string(worktree_git.join("commondir")) {
-        Ok(common) => Some(worktree_git.join(common.trim())),
-        Err(_) => Some(worktree_git),
+    let link = text(&dot_git)?;
+    let worktree_git = above.join(link.strip_prefix("gitdir:")?.trim());
+    match text(&worktree_git.join("commondir")) {
+        Some(common) => Some(worktree_git.join(common.trim())),
+        None => Some(worktree_git),
     }
+}
+
+/// Returns the start of a regular file's text. Reading a FIFO would never end.
+fn text(path: &Path) -> Option<String> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
 }

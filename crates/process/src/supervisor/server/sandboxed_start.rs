@@ -14,7 +14,7 @@ use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time limit of each message of a launcher, which waits only for the kernel.
@@ -89,6 +89,9 @@ impl SandboxedStart {
             return Ok(None);
         };
         Self::check_inherited(start, inherited.iter().copied())?;
+        if !Path::new("/proc/self/fd").exists() {
+            return Err(SandboxError::lacks("a mounted /proc").into());
+        }
         let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
         // First in the list, so that the call's variables take precedence.
         let temporary = confinement.plan.is_some().then(|| directory.temporary());

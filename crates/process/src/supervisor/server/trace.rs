@@ -36,9 +36,10 @@ use orders::{Order, OrderSender, RecordOrder, StoppedRecord};
 use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
+use std::fs;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -58,10 +59,17 @@ const UNRESPONSIVE_REASON: &str = "the recorder does not answer";
 /// Checks, without starting a program, whether this process may trace programs.
 ///
 /// # Errors
-/// The kernel is too old, another process traces this one already, or a filter of system calls
-/// forbids a system call that tracing needs.
+/// The kernel is too old, another process traces this one already, a filter of system calls forbids
+/// a system call that tracing needs, or `/proc` shows other processes.
 pub(crate) fn is_possible() -> io::Result<()> {
     agent_bash_sandbox::trace::is_possible()?;
+    // The tracer resolves paths by `/proc/PID/cwd`, `root` and `fd`.
+    let own = std::process::id().to_string();
+    if !fs::read_link("/proc/self").is_ok_and(|it| it == Path::new(&own)) {
+        return Err(io::Error::other(
+            "/proc does not show the processes of this PID namespace",
+        ));
+    }
     memory::is_readable(std::process::id().cast_signed())
         .map_err(|error| io::Error::other(format!("reading a program's memory: {error}")))
 }

@@ -1,9 +1,9 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
+use super::super::paths::text;
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
-use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,9 @@ const READ_WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"
 /// The file with the remaining steps of a stopped rebase.
 const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
 
-/// The maximum number of repositories, the depth below `modules`, and the maximum number of bytes
-/// read of a file.
+/// The maximum number of repositories, and the depth below `modules`.
 const MAX_REPOSITORIES: usize = 200;
 const MAX_MODULE_DEPTH: usize = 6;
-const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The repositories of a scan.
 #[derive(Debug)]
@@ -214,12 +212,6 @@ fn referenced_directory(directory: &Path, file: &str, label: &str) -> Option<Pat
 fn has_commands(todo: &Path) -> bool {
     let runs = |line: &str| matches!(line.split_whitespace().next(), Some("exec" | "x"));
     text(todo).is_some_and(|text| text.lines().any(runs))
-}
-
-/// Returns the text of a regular file, up to [`MAX_FILE_BYTES`].
-fn text(path: &Path) -> Option<String> {
-    let bytes = read_regular(path, MAX_FILE_BYTES)?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

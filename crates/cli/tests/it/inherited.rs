@@ -1,0 +1,90 @@
+//! Calls that inherit descriptors or a view of `/proc` from the process that starts the program.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and starts the programs it tests"
+)]
+
+use crate::support::Home;
+use serde_json::Value;
+use std::fs::{self, File, OpenOptions};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+/// Runs a command in a repository of the home with this standard input; returns the result.
+fn result(home: &Home, words: &[&str], stdin: impl Into<Stdio>) -> Value {
+    let words = [&["run", "--json", "--stdin"], words].concat();
+    let mut command = home.command(&words);
+    command.current_dir(repository(home)).stdin(stdin);
+    let output = command.output().expect("the binary starts");
+    serde_json::from_slice(&output.stdout).expect("a result")
+}
+
+fn repository(home: &Home) -> std::path::PathBuf {
+    home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    home.path().join("repo")
+}
+
+#[test]
+fn inherited_network_socket_is_refused_without_network() {
+    let home = Home::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address");
+    for (network, is_refused) in [("off", true), ("on", false)] {
+        let socket = TcpStream::connect(port).expect("a connection");
+        let options = ["--sandbox", "workspace_write", "--network", network, "true"];
+        let result = result(&home, &options, OwnedFd::from(socket));
+        let reason = result["status"]["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("network socket"), is_refused, "{result}");
+        let kind = if is_refused { "not_started" } else { "exited" };
+        assert_eq!(result["status"]["kind"], kind, "{result}");
+    }
+}
+
+#[test]
+fn inherited_file_makes_a_record_inexact_only_if_it_is_open_for_writing() {
+    for (is_writable, is_exact) in [(true, false), (false, true)] {
+        let home = Home::new();
+        let path = repository(&home).join("log");
+        fs::write(&path, "").expect("a file");
+        let file: File = OpenOptions::new()
+            .read(true)
+            .write(is_writable)
+            .open(&path)
+            .expect("a file");
+        let result = result(&home, &["--changes=undo", "echo x >new"], file);
+        assert_eq!(result["changes"]["counts"]["created"], 1, "{result}");
+        assert_eq!(result["changes"]["exact"], is_exact, "{result}");
+    }
+}
+
+#[test]
+fn calls_are_not_recorded_if_proc_shows_another_pid_namespace() {
+    let home = Home::new();
+    let words = ["run", "--json", "--changes=undo", "echo x >new"];
+    let unshared = |command: &Command| {
+        let mut unshared = Command::new("unshare");
+        let set = command.get_envs();
+        unshared
+            .args(["-r", "--pid", "--fork", "--kill-child"])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .envs(set.filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(repository(&home))
+            .stdin(Stdio::null())
+            .output()
+            .expect("`unshare` starts")
+    };
+    // Not every machine lets a user create namespaces.
+    if !unshared(&Command::new("true")).status.success() {
+        return;
+    }
+    let output = unshared(&home.command(&words));
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(result["changes"]["exact"], false, "{result}");
+    assert_eq!(result["changes"]["by"], "scan", "{result}");
+    assert_eq!(result["changes"]["counts"]["created"], 1, "{result}");
+}
