@@ -132,6 +132,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-sandbox",
         ],
         third_party: &[
+            "aho-corasick",
             "async-trait",
             "nix",
             "rustix",

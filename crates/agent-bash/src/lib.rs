@@ -28,6 +28,8 @@ mod host;
 pub mod in_order;
 mod journal;
 pub mod layout;
+mod live_feed;
+mod output_mask;
 pub mod panics;
 mod parsed_script;
 mod pipeline;
@@ -66,6 +68,8 @@ pub use changes::{
 };
 pub use host::HostContext;
 pub use journal::JournalSettings;
+pub use live_feed::LiveFeed;
+pub use output_mask::{MaskLevel, mask_condition, mask_job_output};
 pub use refusal::{
     APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal, RuleRefusal,
 };
@@ -73,7 +77,7 @@ pub use sandbox::{CacheAccess, Escalation, LackingPolicy, SandboxSettings, TmpDi
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
-pub use tool::{BashTool, BashToolBuilder, LiveFeed};
+pub use tool::{BashTool, BashToolBuilder};
 pub use tool_context::JobStarter;
 
 #[cfg(doctest)]

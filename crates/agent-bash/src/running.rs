@@ -10,7 +10,10 @@ use crate::call::FinishedCall;
 use crate::in_order::poll_once;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions, KeepOutput};
-use agent_bash_core::{Cancel, Clock, ConsumerFlow, Executor, OutputConsumer, StreamId, Window};
+use agent_bash_core::{
+    Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
+    OutputMask, StreamId, Window, masked_part,
+};
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
 use recent::RecentOutput;
@@ -91,15 +94,32 @@ pub struct RunningCall {
 #[derive(Debug, Default)]
 struct CallProgress {
     recent: RecentOutput,
+    /// Masks the output when it is read.
+    mask: Option<Arc<dyn OutputMask>>,
     /// Pid and process group.
     process: Option<(u32, u32)>,
+}
+
+impl CallProgress {
+    /// Masks secrets in output that begins at byte `from`.
+    fn masked(&self, from: u64, bytes: Vec<u8>, is_end: bool) -> MaskedPart {
+        let Some(mask) = &self.mask else {
+            return MaskedPart::unmasked(bytes);
+        };
+        let context = self
+            .recent
+            .since(from.saturating_sub(MASK_CONTEXT_BYTES as u64));
+        let length = from.saturating_sub(context.from) as usize;
+        let before = context.bytes.get(..length).unwrap_or_default();
+        masked_part(&**mask, before, &bytes, b"", is_end)
+    }
 }
 
 /// A part of a call's output.
 #[derive(Debug)]
 pub struct OutputPart {
-    /// The raw bytes.
-    pub bytes: Vec<u8>,
+    /// The bytes, with masked secrets.
+    pub output: MaskedPart,
     /// The offset of these bytes. Later than requested if those bytes are no longer kept.
     pub from: u64,
     /// Bytes printed so far.
@@ -307,12 +327,17 @@ impl RunningCall {
         let unread_from = seen.recent.unread_from();
         let kept = seen.recent.since(offset.unwrap_or(unread_from));
         let mut bytes = kept.bytes;
-        // An incomplete character is left for the next read.
-        let held = if is_over { 0 } else { incomplete_len(&bytes) };
-        bytes.truncate(bytes.len() - held);
-        let unread = seen.recent.take_unread(held);
+        // An incomplete character is left for the next read, as is what may begin a secret.
+        let incomplete = if is_over { 0 } else { incomplete_len(&bytes) };
+        bytes.truncate(bytes.len() - incomplete);
+        let output = seen.masked(kept.from, bytes, is_over);
+        let held = incomplete + output.held;
+        let mut unread = seen.recent.take_unread(held);
+        if !unread.head.is_empty() {
+            unread.head = seen.masked(unread.from, unread.head, is_over).bytes;
+        }
         OutputPart {
-            bytes,
+            output,
             from: kept.from,
             total: seen.recent.total(),
             lines_before: kept.lines_before,
@@ -379,6 +404,14 @@ struct OutputFeed {
 }
 
 impl OutputConsumer for OutputFeed {
+    fn masks_output(&mut self, mask: &Arc<dyn OutputMask>) -> bool {
+        self.call.progress().mask = Some(Arc::clone(mask));
+        if let Some(live) = &self.live {
+            live.mask_with(&**mask);
+        }
+        true
+    }
+
     fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.call.progress().recent.push(bytes);
         if let Some(live) = &self.live {

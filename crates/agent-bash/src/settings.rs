@@ -29,9 +29,10 @@ pub use layers::{LoadedSettings, Origin, SettingsError, default_file, load, miss
 use self::targets::{TargetSettings, TargetSettingsError};
 use crate::changes::ChangesSettings;
 use crate::journal::JournalSettings;
+use crate::output_mask::MaskLevel;
 use crate::predefined::git_aliases;
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
-use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
+use agent_bash_core::{Limits, OutputMask, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
     Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, Predefined,
     RuleSelection, SafeLevel, SafeMode, UnknownRule, UserRule, default_rules,
@@ -61,6 +62,8 @@ pub struct Settings {
     pub survivors: SurvivorPolicy,
     /// Maximum number of characters of a shown line; longer lines are truncated.
     pub max_line_chars: Option<usize>,
+    /// The secrets that are masked in output.
+    pub mask_secrets: MaskLevel,
     /// True if commands run on a terminal of their own, provided that a user can see it.
     pub virtual_terminal: bool,
     /// The safety groups in force.
@@ -126,6 +129,7 @@ impl Default for Settings {
             prefix: None,
             survivors: SurvivorPolicy::default(),
             max_line_chars: None,
+            mask_secrets: MaskLevel::default(),
             virtual_terminal: false,
             safety_groups: Group::ALL
                 .into_iter()
@@ -271,6 +275,12 @@ impl Settings {
         }
     }
 
+    /// Returns the mask for secrets in output; `None` if nothing is masked.
+    pub fn output_mask(&self, host: &HostContext) -> Option<Arc<dyn OutputMask>> {
+        let secrets = self.environment().secrets;
+        self.mask_secrets.mask(&host.env, secrets.as_ref())
+    }
+
     /// Configures a tool with these settings, except for the profile: the caller passes
     /// [`Self::profile`] to [`BashTool::builder`](crate::BashTool::builder).
     ///
@@ -281,6 +291,7 @@ impl Settings {
             .rules(self.rules()?)
             .environment(self.environment())
             .limits(self.limits)
+            .mask_secrets(self.mask_secrets)
             .sandbox(self.sandbox.clone())
             .changes(self.changes.clone())
             .virtual_terminal(self.virtual_terminal);

@@ -6,6 +6,8 @@ use crate::approval::{AllowAll, Approver};
 use crate::call::{CallOptions, FinishedCall};
 use crate::changes::{ChangeStore, ChangesSettings, ProtectedPaths};
 use crate::exceptions::Exceptions;
+use crate::live_feed::LiveFeed;
+use crate::output_mask::MaskLevel;
 use crate::pipeline;
 use crate::predefined;
 use crate::sandbox::{SandboxSettings, SandboxState};
@@ -17,8 +19,8 @@ use crate::trials;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Report, SandboxLevel};
 use agent_bash_core::{
-    ArtifactStore, AuditLog, Cancel, Clock, ConsumerFlow, Executor, Limits, NotStarted,
-    OutputConsumer, Profile, RemoteHost, Request, Shell, StreamId, ToolResult,
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, OutputMask, Profile,
+    RemoteHost, Request, Shell, ToolResult,
 };
 use agent_bash_journal::{Journal, MaskSecrets};
 use agent_bash_policy::{
@@ -68,6 +70,7 @@ impl BashTool {
             audit: None,
             journal: None,
             hide: None,
+            mask_secrets: MaskLevel::default(),
             virtual_terminal: false,
             terminal: None,
             sandbox: SandboxSettings::default(),
@@ -279,22 +282,10 @@ impl BashTool {
     pub fn shell(&self) -> Result<&Shell, &NotStarted> {
         self.context.shell.as_ref()
     }
-}
 
-/// Passes all output, both streams interleaved, to [`LiveUpdates`], and ends them when dropped.
-#[derive(Debug)]
-pub struct LiveFeed<'a>(pub &'a LiveUpdates);
-
-impl OutputConsumer for LiveFeed<'_> {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
-        self.0.push(bytes);
-        ConsumerFlow::Continue
-    }
-}
-
-impl Drop for LiveFeed<'_> {
-    fn drop(&mut self) {
-        self.0.end();
+    /// The mask for secrets in output; `None` if nothing is masked.
+    pub fn output_mask(&self) -> Option<&Arc<dyn OutputMask>> {
+        self.context.mask.as_ref()
     }
 }
 
@@ -329,6 +320,7 @@ pub struct BashToolBuilder {
     audit: Option<AuditOptions>,
     journal: Option<Arc<Journal>>,
     hide: Option<MaskSecrets>,
+    mask_secrets: MaskLevel,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
@@ -475,6 +467,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// Sets the secrets that are masked in output. Default: none.
+    #[must_use]
+    pub fn mask_secrets(mut self, level: MaskLevel) -> Self {
+        self.mask_secrets = level;
+        self
+    }
+
     /// Sets the function that masks secrets in stored texts. The default masks the secrets of the
     /// host's environment.
     #[must_use]
@@ -527,6 +526,8 @@ impl BashToolBuilder {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
         let secrets = self.environment.secrets.clone().unwrap_or_default();
+        let filter = self.environment.secrets.as_ref();
+        let mask = self.mask_secrets.mask(&self.host.env, filter);
         let hide = self
             .hide
             .unwrap_or_else(|| crate::journal::mask_secrets(Arc::clone(&self.host.env), secrets));
@@ -565,6 +566,7 @@ impl BashToolBuilder {
                 environment,
                 environment_policy: self.environment,
                 hide,
+                mask,
                 shell,
                 limits: self.limits,
                 prefix: self.prefix,

@@ -9,8 +9,8 @@ use crate::in_order::SessionQueues;
 use crate::sandbox::SandboxState;
 use crate::session_definitions::SessionDefinitions;
 use agent_bash_core::{
-    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RemoteHost,
-    RunSpec, Shell,
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, OutputMask, Profile,
+    RemoteHost, RunSpec, Shell,
 };
 use agent_bash_exec::{Job, JobError, JobStdin, Jobs, ShellCache};
 use agent_bash_journal::{Journal, MaskSecrets};
@@ -39,6 +39,8 @@ pub(crate) struct ToolContext {
     pub(crate) environment_policy: EnvironmentPolicy,
     /// Masks the host's secrets in stored texts.
     pub(crate) hide: MaskSecrets,
+    /// Masks secrets in output.
+    pub(crate) mask: Option<Arc<dyn OutputMask>>,
     /// The shell. An error is reported by each call, not when the tool is built (docs/contract.md).
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,

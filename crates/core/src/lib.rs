@@ -21,6 +21,7 @@ mod hex;
 mod ids;
 mod key;
 mod line_edit;
+mod mask;
 mod not_started;
 mod notice;
 mod observed;
@@ -56,6 +57,10 @@ pub use hex::hex;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 pub use line_edit::LineEdit;
+pub use mask::{
+    MASK_CONTEXT_BYTES, MaskStream, MaskedPart, OutputMask, OutputPiece, StreamMasks, masked_part,
+    masked_text,
+};
 pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
 pub use observed::{Holder, Stage, Survivor, listed, listens_on};

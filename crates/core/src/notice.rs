@@ -1,12 +1,17 @@
 //! Notices: facts about a call other than its status and output. Each kind has one sentence.
 
+mod sentences;
+
 use crate::changes::ChangesId;
-use crate::observed::{listed, listens_on};
+use crate::observed::listed;
 use crate::sandbox::{Access, Basis, Lack, Network, SandboxLevel, Unknown};
-use crate::{Holder, Stage, Survivor, WaitingFor, short_duration};
+use crate::{Holder, Stage, Survivor, WaitingFor};
+use sentences::{
+    lock_sentence, millis_text, port_sentence, secrets_masked_sentence, survivors_sentence,
+    unanswered_sentence, unwatched_sentence,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::time::Duration;
 
 /// A notice: its kind with values, and the sentence made from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,14 @@ pub enum NoticeKind {
     /// shown.
     Overwritten {
         /// The full output; `None` if it could not be stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        artifact: Option<String>,
+    },
+    /// Secrets in the output are masked.
+    SecretsMasked {
+        /// The number of masked places in the output.
+        count: u64,
+        /// The full output, which has the secrets as printed; `None` if it is not stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         artifact: Option<String>,
     },
@@ -289,6 +302,7 @@ impl NoticeKind {
             | Self::TimeoutClamped { .. }
             | Self::ArtifactFailed { .. }
             | Self::Overwritten { .. }
+            | Self::SecretsMasked { .. }
             | Self::HeadSatisfied { .. }
             | Self::LimitHit { .. }
             | Self::RuleAdvice { .. }
@@ -346,6 +360,9 @@ impl NoticeKind {
                     .map(|uri| format!(". Full: {uri}"))
                     .unwrap_or_default();
                 format!("Text that was written over on its line (progress) is not shown{full}")
+            }
+            Self::SecretsMasked { count, artifact } => {
+                secrets_masked_sentence(*count, artifact.as_deref())
             }
             Self::HeadSatisfied { lines } => {
                 format!("The command was ended after its first {lines} lines, as `head` does")
@@ -479,97 +496,6 @@ impl NoticeKind {
             }
         }
     }
-}
-
-fn millis_text(millis: u64) -> String {
-    // `Duration::MAX` in milliseconds: the requested value overflowed.
-    if millis == u64::MAX {
-        return "forever".to_owned();
-    }
-    short_duration(Duration::from_millis(millis))
-}
-
-/// Returns the sentence for unknown observations.
-fn unanswered_sentence(unknown: &[Unknown]) -> String {
-    let what = |unknown: &Unknown| match unknown {
-        Unknown::Changed => "which protected files this call changed",
-        Unknown::Denied => "which files this call was denied",
-    };
-    let what: Vec<&str> = unknown.iter().map(what).collect();
-    format!(
-        "A file system does not answer, so it is not known {}.",
-        what.join(", nor ")
-    )
-}
-
-/// Returns the sentence for processes with unrecorded changes; names at most five.
-fn unwatched_sentence(pids: &[u32]) -> String {
-    const MAX_NAMED: usize = 5;
-    let named: Vec<String> = pids.iter().take(MAX_NAMED).map(u32::to_string).collect();
-    let more = match pids.len().saturating_sub(MAX_NAMED) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    let named = named.join(", ");
-    format!(
-        "The processes that still run (pid {named}{more}) are not traced: their further file changes are in no list"
-    )
-}
-
-/// Returns the sentence for an address in use.
-fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
-    let Some(port) = port else {
-        let named = holders.iter().map(|holder| {
-            let ports = listed(&holder.listens_on);
-            format!("{holder} on {ports}")
-        });
-        let named: Vec<String> = named.collect();
-        return format!("These jobs listen: {}", named.join("; "));
-    };
-    format!("Port {port} is in use by {}", listed(holders))
-}
-
-fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age_s: u64) -> String {
-    if let Some(holder) = holder {
-        return format!("The lock `{path}` of {tool} is held by {holder}");
-    }
-    let age = short_duration(Duration::from_secs(age_s));
-    format!(
-        "The lock `{path}` of {tool} is {age} old; no visible process has it open, and no {tool} waits in this directory"
-    )
-}
-
-/// Returns the sentence for survivors; names at most five.
-fn survivors_sentence(survivors: &[Survivor]) -> String {
-    const MAX_NAMED: usize = 5;
-    let named: Vec<String> = survivors
-        .iter()
-        .take(MAX_NAMED)
-        .map(|survivor| {
-            let job = survivor
-                .job
-                .as_ref()
-                .map(|job| format!(", job {job}"))
-                .unwrap_or_default();
-            let held = if survivor.holds_output {
-                ", holds the output"
-            } else {
-                ""
-            };
-            let ports = listens_on(&survivor.listens_on);
-            format!(
-                "pid {}{job}{held}: {}{ports}",
-                survivor.pid, survivor.command
-            )
-        })
-        .collect();
-    let more = survivors.len().saturating_sub(MAX_NAMED);
-    let rest = if more > 0 {
-        format!("; and {more} more")
-    } else {
-        String::new()
-    };
-    format!("Still running: {}{rest}", named.join("; "))
 }
 
 #[cfg(test)]

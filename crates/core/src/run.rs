@@ -2,6 +2,7 @@
 
 use crate::changes::{Overlay, TraceState};
 use crate::definitions::{Definitions, ShellDefinitions};
+use crate::mask::OutputMask;
 use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
 use crate::{
@@ -94,6 +95,13 @@ pub trait OutputConsumer: Send {
     /// The next chunk is read after this returns, so a slow consumer applies backpressure, and
     /// nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow;
+
+    /// Offers a mask for secrets. A consumer that returns true masks the output itself, and receives
+    /// it as printed. The default returns false: all chunks are masked.
+    fn masks_output(&mut self, mask: &Arc<dyn OutputMask>) -> bool {
+        let _ = mask;
+        false
+    }
 
     /// Informs that the shell `pid` in process group `group` received the script. Executors that
     /// know these numbers call it once, before the first chunk.

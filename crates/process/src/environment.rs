@@ -1,7 +1,7 @@
 //! Builds the environment of a command, in the order that the contract defines: base, minus
 //! secrets, unattended defaults, session variables, call variables.
 
-pub use crate::secrets::{Masks, SecretFilter};
+pub use crate::secrets::{Masks, SecretFilter, SecretMask};
 pub use crate::unattended::{
     DefaultEffect, UNATTENDED_DEFAULTS, UnattendedDefault, UserPresence, attended,
 };

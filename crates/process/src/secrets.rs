@@ -2,10 +2,12 @@
 //! value. Each kind has a table in `tables`, and a function that applies it.
 
 mod masks;
+mod output_mask;
 mod tables;
 mod values;
 
 pub use masks::Masks;
+pub use output_mask::SecretMask;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

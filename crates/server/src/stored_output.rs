@@ -34,6 +34,11 @@ pub(crate) enum StoredOutputError {
 
 /// Opens the output that `3`, `artifact://3` or a path names.
 pub(crate) fn open(session: &Conversation, name: &str) -> Result<FileView, StoredOutputError> {
+    let mask = session.tool().output_mask().cloned();
+    Ok(open_unmasked(session, name)?.masked(mask))
+}
+
+fn open_unmasked(session: &Conversation, name: &str) -> Result<FileView, StoredOutputError> {
     let artifacts = session.artifacts().map(Arc::as_ref);
     if !name.starts_with('/') {
         return Ok(open_artifact(artifacts, name)?);

@@ -5,7 +5,7 @@ use crate::sanitise::CarriageReturn;
 use crate::sink::{OutputSink, SinkOptions};
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ConsumerFlow, Direction, OutputConsumer,
-    OutputLimits, OutputSummary, StreamId, Streams, Truncation, Window,
+    OutputLimits, OutputMask, OutputPiece, OutputSummary, StreamId, Streams, Truncation, Window,
 };
 use std::fs::File;
 use std::iter;
@@ -86,6 +86,19 @@ impl CallOutput {
             options,
             window: None,
         }
+    }
+
+    /// Masks secrets in what is shown. Counts and artifacts are those of the printed bytes.
+    #[must_use]
+    pub fn masked(mut self, mask: Option<&dyn OutputMask>) -> Self {
+        self.first = self.first.masked(mask);
+        self.stderr = self.stderr.map(|stderr| stderr.masked(mask));
+        self
+    }
+
+    /// Takes a piece that is already masked. The artifact does not have it.
+    pub fn piece(&mut self, stream: StreamId, piece: OutputPiece<'_>) -> ConsumerFlow {
+        self.sink(stream).push_piece(piece)
     }
 
     /// Limits the shown output to `window` from now on, counted over both streams and regardless of

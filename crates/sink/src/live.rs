@@ -7,7 +7,7 @@
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
-use agent_bash_core::Clock;
+use agent_bash_core::{Clock, MaskStream, OutputMask};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -100,6 +100,8 @@ struct SharedLive {
     delivered: u64,
     /// Line ends among them.
     delivered_lines: u64,
+    /// The mask, and the number of bytes that were printed.
+    mask: Option<(Box<dyn MaskStream>, u64)>,
     last_at: Option<Duration>,
     last_text: String,
     delta: Delta,
@@ -136,6 +138,7 @@ impl LiveUpdates {
             tail: TailBuffer::new(options.max_bytes, options.carriage_return),
             delivered: 0,
             delivered_lines: 0,
+            mask: None,
             last_at: None,
             last_text: String::new(),
             delta: Delta::new(options.carriage_return),
@@ -148,10 +151,19 @@ impl LiveUpdates {
         }
     }
 
+    /// Masks secrets in all updates, if nothing was pushed yet. The total number of bytes is still
+    /// that of the printed bytes.
+    pub fn mask_with(&self, mask: &dyn OutputMask) {
+        let mut shared = self.lock();
+        if shared.mask.is_none() && shared.tail.total_bytes() == 0 {
+            shared.mask = Some((mask.stream(), 0));
+        }
+    }
+
     /// Takes a chunk of the command's output.
     pub fn push(&self, chunk: &[u8]) {
         let mut shared = self.lock();
-        shared.tail.push(chunk);
+        shared.push(chunk);
         shared.wake();
     }
 
@@ -159,6 +171,7 @@ impl LiveUpdates {
     /// output.
     pub fn end(&self) {
         let mut shared = self.lock();
+        shared.finish_mask();
         shared.ended = true;
         shared.wake();
     }
@@ -223,6 +236,32 @@ impl LiveUpdates {
 }
 
 impl SharedLive {
+    fn push(&mut self, chunk: &[u8]) {
+        let tail = &mut self.tail;
+        match &mut self.mask {
+            Some((mask, printed)) => {
+                *printed += chunk.len() as u64;
+                mask.push(chunk, &mut |piece| tail.push(piece.shown()));
+            }
+            None => tail.push(chunk),
+        }
+    }
+
+    fn finish_mask(&mut self) {
+        let tail = &mut self.tail;
+        if let Some((mask, _)) = &mut self.mask {
+            mask.finish(&mut |piece| tail.push(piece.shown()));
+        }
+    }
+
+    /// Bytes printed so far.
+    fn printed(&self) -> u64 {
+        match &self.mask {
+            Some((_, printed)) => *printed,
+            None => self.tail.total_bytes(),
+        }
+    }
+
     fn is_pending(&self) -> bool {
         self.tail.total_bytes() > self.delivered
     }
@@ -235,7 +274,8 @@ impl SharedLive {
 
     /// Returns the next update, if it changes anything.
     fn take(&mut self, options: &LiveOptions) -> Option<LiveUpdate> {
-        let total_bytes = self.tail.total_bytes();
+        let shown_bytes = self.tail.total_bytes();
+        let total_bytes = self.printed();
         let update = match options.kind {
             LiveKind::Snapshot => {
                 let text = self.tail.snapshot();
@@ -246,7 +286,7 @@ impl SharedLive {
             LiveKind::Delta => self.delta(options.carriage_return, total_bytes),
             LiveKind::Raw => self.raw(total_bytes),
         };
-        self.delivered = total_bytes;
+        self.delivered = shown_bytes;
         update
     }
 
@@ -261,7 +301,7 @@ impl SharedLive {
         }
         let skipped_lines = lines_before - self.delivered_lines;
         self.delivered_lines = self.tail.line_ends();
-        (total_bytes > self.delivered).then_some(LiveUpdate::Raw {
+        (self.tail.total_bytes() > self.delivered).then_some(LiveUpdate::Raw {
             bytes,
             skipped_lines,
             total_bytes,

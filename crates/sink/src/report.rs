@@ -22,6 +22,8 @@ pub struct SinkReport {
     /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase
     /// sequence, and is not shown.
     pub overwritten: bool,
+    /// The number of masked secrets in the output, shown or not.
+    pub masked_secrets: u64,
     /// The number of lines that `head` kept, if it cut anything off.
     pub head_satisfied: Option<u64>,
 }

@@ -3,6 +3,8 @@
 //!
 //! The text is passed on piece by piece to a [`TextSink`] (`lines` in an `OutputSink`).
 
+mod masked;
+
 use crate::escape::{Escape, SequenceStep};
 use crate::scan;
 use agent_bash_core::{LineEdit, visible};

@@ -193,8 +193,8 @@ impl FileView {
             each,
         };
         let mut sanitiser = self.sanitiser();
-        self.each_chunk(0, |chunk| {
-            sanitiser.push(chunk, &mut lines);
+        self.each_piece(0, u64::MAX, |piece| {
+            sanitiser.piece(piece, &mut lines);
             if goes_on() { ReadOn::On } else { ReadOn::Stop }
         })?;
         sanitiser.finish(&mut lines);

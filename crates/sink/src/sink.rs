@@ -9,8 +9,8 @@ use crate::report::{ShownOutput, SinkReport};
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::spill::Spill;
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactStore, ConsumerFlow, OutputLimits, OutputSummary, Status,
-    StreamId, TruncatedBy, Truncation, Window,
+    ArtifactEnd, ArtifactMeta, ArtifactStore, ConsumerFlow, MaskStream, OutputLimits, OutputMask,
+    OutputPiece, OutputSummary, Status, StreamId, TruncatedBy, Truncation, Window,
 };
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -41,6 +41,9 @@ pub struct OutputSink {
     lines: StreamLines,
     spill: Spill,
     kept_for_others: bool,
+    mask: Option<Box<dyn MaskStream>>,
+    /// Number of masked secrets.
+    masked: u64,
 }
 
 impl OutputSink {
@@ -68,14 +71,43 @@ impl OutputSink {
             lines,
             spill: Spill::new(store, meta, options.stream),
             kept_for_others: false,
+            mask: None,
+            masked: 0,
         }
+    }
+
+    /// Masks secrets in what is shown. Counts and the artifact are those of the printed bytes.
+    #[must_use]
+    pub fn masked(mut self, mask: Option<&dyn OutputMask>) -> Self {
+        self.mask = mask.map(OutputMask::stream);
+        self
     }
 
     /// Takes a chunk, split anywhere. Returns [`ConsumerFlow::Stop`] once `head` has its lines;
     /// what is pushed after that is still counted and goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> ConsumerFlow {
         self.spill.push(bytes);
-        self.sanitiser.push(bytes, &mut self.lines);
+        if let Some(mask) = &mut self.mask {
+            let (sanitiser, lines, masked) =
+                (&mut self.sanitiser, &mut self.lines, &mut self.masked);
+            mask.push(bytes, &mut |piece| {
+                *masked += u64::from(is_mask(piece));
+                sanitiser.piece(piece, lines);
+            });
+        } else {
+            self.sanitiser.push(bytes, &mut self.lines);
+        }
+        self.flow()
+    }
+
+    /// Takes a piece that is already masked, which is not stored.
+    pub(crate) fn push_piece(&mut self, piece: OutputPiece<'_>) -> ConsumerFlow {
+        self.masked += u64::from(is_mask(piece));
+        self.sanitiser.piece(piece, &mut self.lines);
+        self.flow()
+    }
+
+    fn flow(&self) -> ConsumerFlow {
         if self.lines.head_satisfied() {
             ConsumerFlow::Stop
         } else {
@@ -99,7 +131,8 @@ impl OutputSink {
 
     /// Returns the number of pushed bytes.
     pub fn total_bytes(&self) -> u64 {
-        self.sanitiser.raw()
+        let held = self.mask.as_ref().map_or(0, |mask| mask.held_bytes());
+        self.sanitiser.raw() + held as u64
     }
 
     /// Ends the stream. Completes the artifact if it is needed, removes it otherwise.
@@ -116,6 +149,12 @@ impl OutputSink {
     }
 
     fn finish_with(mut self, policy: Truncation, most: usize, end: &ArtifactEnd) -> SinkReport {
+        if let Some(mut mask) = self.mask.take() {
+            mask.finish(&mut |piece| {
+                self.masked += u64::from(is_mask(piece));
+                self.sanitiser.piece(piece, &mut self.lines);
+            });
+        }
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
         let text = self.lines.finish(raw);
@@ -140,6 +179,7 @@ impl OutputSink {
             artifact: kept.artifact,
             artifact_failed: kept.failed,
             overwritten,
+            masked_secrets: self.masked,
             head_satisfied: self
                 .options
                 .head
@@ -147,6 +187,11 @@ impl OutputSink {
                 .filter(|_| text.head_cut),
         }
     }
+}
+
+/// True if a secret begins with the piece.
+fn is_mask(piece: OutputPiece<'_>) -> bool {
+    matches!(piece, OutputPiece::Masked { text, .. } if !text.is_empty())
 }
 
 fn binary(text: &StreamText, policy: Truncation, raw: u64) -> (ShownOutput, OutputSummary) {

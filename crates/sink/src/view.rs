@@ -9,12 +9,13 @@ use crate::report::CleanPiece;
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::scan;
 use crate::wording::truncated_at;
-use agent_bash_core::{Truncation, Window};
+use agent_bash_core::{MASK_CONTEXT_BYTES, OutputMask, OutputPiece, Truncation, Window};
 use agent_bash_os::open_regular;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Maximum size of a page, in bytes of text.
 pub const MAX_PAGE_BYTES: usize = 250 * 1024;
@@ -38,6 +39,7 @@ pub struct FileView {
     longest: usize,
     /// Most lines of a page.
     most_lines: u64,
+    mask: Option<Arc<dyn OutputMask>>,
 }
 
 /// A page of text.
@@ -122,6 +124,7 @@ impl FileView {
             capped,
             longest: MAX_PAGE_BYTES,
             most_lines: u64::MAX,
+            mask: None,
         };
         let mut has_cr = false;
         let mut has_lf = false;
@@ -156,6 +159,13 @@ impl FileView {
     pub fn pages_of(mut self, window: Window) -> Self {
         self.longest = window.bytes.min(MAX_PAGE_BYTES);
         self.most_lines = window.lines as u64;
+        self
+    }
+
+    /// Masks secrets in pages and in searches. Offsets are still those of the file.
+    #[must_use]
+    pub fn masked(mut self, mask: Option<Arc<dyn OutputMask>>) -> Self {
+        self.mask = mask;
         self
     }
 
@@ -267,8 +277,8 @@ impl FileView {
         };
         let mut sanitiser = self.sanitiser();
         let mut text = StreamLines::new(cut::window_sizes(policy, false), None, None, None);
-        self.each_chunk(start, |chunk| {
-            sanitiser.push(chunk, &mut text);
+        self.each_piece(start, u64::MAX, |piece| {
+            sanitiser.piece(piece, &mut text);
             ReadOn::On
         })?;
         sanitiser.finish(&mut text);
@@ -333,10 +343,9 @@ impl FileView {
         let mut sanitiser = self.sanitiser();
         let mut text = StreamLines::new(cut::window_sizes(policy, false), None, Some(lines), None);
         let mut left = raw_limit;
-        self.each_chunk(start, |chunk| {
-            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
-            sanitiser.push(&chunk[..wanted], &mut text);
-            left -= wanted as u64;
+        self.each_piece(start, raw_limit, |piece| {
+            sanitiser.piece(piece, &mut text);
+            left -= piece.printed_bytes() as u64;
             if left == 0 || text.head_satisfied() || text.len() > self.longest as u64 {
                 ReadOn::Stop
             } else {
@@ -367,6 +376,51 @@ impl FileView {
             len => text.window.raw_before(len).unwrap_or(raw),
         };
         Ok((piece, taken))
+    }
+
+    /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until
+    /// the end or until `take` stops. A secret that crosses a border of the range is recognised.
+    pub(crate) fn each_piece(
+        &self,
+        from: u64,
+        length: u64,
+        mut take: impl FnMut(OutputPiece<'_>) -> ReadOn,
+    ) -> io::Result<()> {
+        let Some(mask) = &self.mask else {
+            let mut left = length;
+            return self.each_chunk(from, |chunk| {
+                let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
+                left -= wanted as u64;
+                let flow = take(OutputPiece::Printed(&chunk[..wanted]));
+                if left == 0 { ReadOn::Stop } else { flow }
+            });
+        };
+        let mut at = from.saturating_sub(MASK_CONTEXT_BYTES as u64);
+        let start = at;
+        let end = from.saturating_add(length);
+        let mut flow = ReadOn::On;
+        let mut clipped = |piece: OutputPiece<'_>| {
+            if flow == ReadOn::On
+                && let Some(piece) = piece.clipped(at, from..end)
+            {
+                flow = take(piece);
+            }
+            at += piece.printed_bytes() as u64;
+            if at >= end {
+                flow = ReadOn::Stop;
+            }
+            flow
+        };
+        let mut stream = mask.stream();
+        self.each_chunk(start, |chunk| {
+            let mut flow = ReadOn::On;
+            stream.push(chunk, &mut |piece| flow = clipped(piece));
+            flow
+        })?;
+        stream.finish(&mut |piece| {
+            clipped(piece);
+        });
+        Ok(())
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take`

@@ -15,6 +15,7 @@ mod exit_codes;
 mod faults;
 mod hooks;
 mod journal;
+mod masks;
 mod mcp;
 mod misbehave;
 mod packaging;

@@ -50,14 +50,14 @@ fn ask(server: &mut ServerClient, method: &str, params: &Value) -> Result<Value>
     server.next_where(SOON, |line| line["id"] == id)
 }
 
-fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<Value> {
+pub(crate) fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<Value> {
     let params = json!({"name": tool, "arguments": arguments});
     let response = ask(server, "tools/call", &params)?;
     ensure!(response["result"].is_object(), "{response}");
     Ok(response["result"].clone())
 }
 
-fn text(result: &Value) -> &str {
+pub(crate) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_default()
 }
 

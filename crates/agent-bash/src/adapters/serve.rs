@@ -5,6 +5,7 @@ use super::{
     Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
     PlannedCommand, Tool, WrittenAnswer,
 };
+use crate::output_mask::mask_job_output;
 use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::{Approver, Conversation, FinishedCall, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
@@ -309,7 +310,11 @@ impl ClientAdapters {
             jobs.output(&job, range)
         });
         match read.await {
-            Ok(Ok(part)) => crate::layout::clean(&part.bytes),
+            Ok(Ok(mut part)) => {
+                let mask = self.session.tool().output_mask();
+                mask_job_output(mask.map(|mask| &**mask), &mut part);
+                crate::layout::clean(&part.bytes)
+            }
             _ => String::new(),
         }
     }

@@ -76,6 +76,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::AllowedByUser { .. }
                 | NoticeKind::ArtifactFailed { .. }
                 | NoticeKind::Overwritten { .. }
+                | NoticeKind::SecretsMasked { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxSockets { .. }
                 | NoticeKind::SandboxCache { .. }

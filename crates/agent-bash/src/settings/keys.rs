@@ -10,6 +10,7 @@ use super::key::{
     ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration, duration_value,
     from_word, list, number_value, on_or_off, on_value, text, to_value, yes_or_no,
 };
+use crate::output_mask::MaskLevel;
 use agent_bash_core::{ProfileName, SurvivorPolicy};
 use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel, UserRule};
 use agent_bash_process::environment::Inherit;
@@ -68,6 +69,14 @@ pub(super) const KEYS: &[SettingKey] = &[
         set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
         get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
         project: ProjectEffect::Never,
+    },
+    SettingKey {
+        name: "output.mask_secrets",
+        doc: "Secrets replaced by ‹NAME› in output: off, known (values of secret variables), forms (also tokens and keys).",
+        form: ValueForm::Text,
+        set: |s, v| from_word::<MaskLevel>(v).map(|level| s.mask_secrets = level),
+        get: |s| to_value(s.mask_secrets),
+        project: ProjectEffect::Tightens(|before, now| now.mask_secrets >= before.mask_secrets),
     },
     SettingKey {
         name: "shell.path",

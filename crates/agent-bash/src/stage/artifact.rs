@@ -60,5 +60,5 @@ pub(crate) fn allocate(
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),
     };
-    CallOutput::new(options, tool.artifacts.clone(), meta)
+    CallOutput::new(options, tool.artifacts.clone(), meta).masked(tool.mask.as_deref())
 }

@@ -6,12 +6,13 @@ use crate::panics::caught_in;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
-    Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, Request, RunSpec,
-    ScriptEnding, StreamId,
+    Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, OutputMask, Request,
+    RunSpec, ScriptEnding, StreamId, StreamMasks,
 };
 use agent_bash_journal::PrintedTail;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
+use std::sync::Arc;
 
 /// Returns the specification of the run for the executor.
 pub(crate) fn spec(
@@ -84,14 +85,12 @@ pub(crate) async fn run(
     watched: OutputWatchers<'_, '_>,
     cancel: Cancel,
 ) -> Result<Outcome, NotStarted> {
-    let mut tee = Tee {
-        output,
-        watched,
-        passes_through: spec.invocation.is_some(),
-    };
+    let mut tee = Tee::new(output, watched, spec, tool.mask.as_ref());
     let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
-    match caught_in(executor.run(spec, &mut tee, &cancel)).await {
+    let ran = caught_in(executor.run(spec, &mut tee, &cancel)).await;
+    tee.finish();
+    match ran {
         Ok(ran) => ran,
         Err(panicked) => {
             let reason = panicked.to_string();
@@ -129,20 +128,76 @@ struct Tee<'a, 'l, 'p> {
     watched: OutputWatchers<'l, 'p>,
     /// True if the output is only for the caller's consumer, which may also ask to stop.
     passes_through: bool,
+    /// Masks what the caller's consumer receives.
+    live_masks: Option<StreamMasks>,
+    /// Masks what the journal receives.
+    printed_masks: Option<StreamMasks>,
+}
+
+impl<'a, 'l, 'p> Tee<'a, 'l, 'p> {
+    fn new(
+        output: &'a mut CallOutput,
+        mut watched: OutputWatchers<'l, 'p>,
+        spec: &RunSpec,
+        mask: Option<&Arc<dyn OutputMask>>,
+    ) -> Self {
+        let masks = || mask.map(|mask| StreamMasks::new(Arc::clone(mask)));
+        let live = watched.live.as_mut();
+        let masks_output = live.zip(mask).map(|(live, mask)| live.masks_output(mask));
+        Self {
+            output,
+            passes_through: spec.invocation.is_some(),
+            live_masks: masks().filter(|_| masks_output == Some(false)),
+            printed_masks: masks().filter(|_| watched.printed.is_some()),
+            watched,
+        }
+    }
+
+    /// Passes a chunk to the caller's consumer.
+    fn live_chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
+        let Some(live) = &mut self.watched.live else {
+            return ConsumerFlow::Continue;
+        };
+        let Some(masks) = &mut self.live_masks else {
+            return live.chunk(stream, bytes);
+        };
+        let mut flow = ConsumerFlow::Continue;
+        masks.push(stream, bytes, &mut |piece| {
+            if flow == ConsumerFlow::Continue {
+                flow = live.chunk(stream, piece.shown());
+            }
+        });
+        flow
+    }
+
+    /// Passes the bytes on that the masks hold.
+    fn finish(&mut self) {
+        if let (Some(masks), Some(printed)) = (&mut self.printed_masks, &mut self.watched.printed) {
+            masks.finish(&mut |_, piece| printed.push(piece.shown()));
+        }
+        if let (Some(masks), Some(live)) = (&mut self.live_masks, &mut self.watched.live) {
+            masks.finish(&mut |stream, piece| {
+                live.chunk(stream, piece.shown());
+            });
+        }
+    }
 }
 
 impl OutputConsumer for Tee<'_, '_, '_> {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         if let Some(printed) = &mut self.watched.printed {
-            printed.push(bytes);
+            match &mut self.printed_masks {
+                Some(masks) => {
+                    masks.push(stream, bytes, &mut |piece| printed.push(piece.shown()));
+                }
+                None => printed.push(bytes),
+            }
         }
+        let flow = self.live_chunk(stream, bytes);
         if self.passes_through {
-            let live = self.watched.live.as_mut();
-            return live.map_or(ConsumerFlow::Continue, |live| live.chunk(stream, bytes));
+            return flow;
         }
-        if let Some(live) = &mut self.watched.live
-            && live.chunk(stream, bytes) == ConsumerFlow::Stop
-        {
+        if flow == ConsumerFlow::Stop {
             self.watched.live = None;
         }
         self.output.chunk(stream, bytes)

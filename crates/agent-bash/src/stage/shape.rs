@@ -9,9 +9,10 @@ use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{holders, limits, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{
-    ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window,
+    ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
 };
 use agent_bash_sink::{CallReport, SinkReport};
+use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
 use std::time::Duration;
@@ -206,6 +207,11 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         limits,
     };
     let text = layout::write(tool.profile.layout, &facts);
+    // Notices may quote commands and output.
+    let text = match masked_text(tool.mask.as_deref(), &text) {
+        Cow::Owned(masked) => masked,
+        Cow::Borrowed(_) => text,
+    };
     let mut result = ToolResult::new(status, text, outcome.started_at);
     result.output = summary;
     result.duration_ms = to_millis(outcome.duration);
@@ -268,6 +274,12 @@ pub(crate) fn notices(
         }));
         let cut_off = stream.head_satisfied.filter(|_| outcome.closed_early);
         notices.extend(cut_off.map(|lines| NoticeKind::HeadSatisfied { lines }.into()));
+    }
+    let count = report.reports().map(|stream| stream.masked_secrets).sum();
+    if count > 0 {
+        let mut masked = report.reports().filter(|stream| stream.masked_secrets > 0);
+        let artifact = masked.find_map(|stream| Some(stream.artifact.as_ref()?.uri.clone()));
+        notices.push(NoticeKind::SecretsMasked { count, artifact }.into());
     }
     notices.extend(outcome.notices.iter().cloned());
     let named = |notice: &Notice| matches!(notice.kind, NoticeKind::Survivors { .. });

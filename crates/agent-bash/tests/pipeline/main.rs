@@ -13,6 +13,7 @@ mod changes;
 mod checked_elsewhere;
 mod compared;
 mod limits;
+mod masks;
 mod offers;
 mod panics;
 mod reading;

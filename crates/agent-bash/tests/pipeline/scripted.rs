@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// The value of `GH_TOKEN` in the environment of the host.
+pub(crate) const SECRET: &str = "hush-4Jx9QmT2wLz7";
+
 /// Prints and ends as it was told to.
 #[derive(Debug)]
 pub(crate) struct Scripted {
@@ -165,7 +168,7 @@ pub(crate) fn builder_by(
         cwd: cwd.to_path_buf(),
         home: Some("/home/nobody".into()),
         env: Arc::new(
-            [("PATH", "/usr/bin:/bin"), ("GH_TOKEN", "hush")]
+            [("PATH", "/usr/bin:/bin"), ("GH_TOKEN", SECRET)]
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
         ),

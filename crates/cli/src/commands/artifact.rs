@@ -5,13 +5,14 @@ use crate::commands::{default_state, session};
 use crate::output;
 use crate::start::StartContext;
 use crate::table::{ago, table};
-use agent_bash::core::{Clock, Timestamp};
+use agent_bash::core::{Clock, OutputMask, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{
     ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE_BYTES, NextPage, Search, SizeStyle,
     open_artifact, size_text, truncated_note,
 };
 use std::path::Path;
+use std::sync::Arc;
 
 /// The exit code if the artifact cannot be shown; `grep` without a match also exits with 1.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
@@ -19,7 +20,10 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 /// Lists, shows or searches artifacts.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = state(args, start);
-    let kept = SessionArtifacts(session::artifact_dir(start, &state)?);
+    let kept = SessionArtifacts {
+        directory: session::artifact_dir(start, &state)?,
+        mask: session::output_mask(start),
+    };
     match &args.action {
         ArtifactAction::List { json } => list(&kept, *json),
         ArtifactAction::Show {
@@ -116,8 +120,12 @@ fn print_next_command(shown: &str, words: &[&str], next: Option<(&str, u64)>, se
     output::say(&format!("[{shown} To go on: {command}]"));
 }
 
-/// The session's artifacts; `None` if no directory for them is known.
-struct SessionArtifacts(Option<ArtifactDir>);
+/// The session's artifacts.
+struct SessionArtifacts {
+    /// `None` if no directory for them is known.
+    directory: Option<ArtifactDir>,
+    mask: Option<Arc<dyn OutputMask>>,
+}
 
 impl SessionArtifacts {
     /// Runs `action` on the artifact that a number, a URI or a path names. If it does not exist,
@@ -128,7 +136,7 @@ impl SessionArtifacts {
         action: impl FnOnce(&FileView) -> anyhow::Result<u8>,
     ) -> anyhow::Result<u8> {
         match self.view(name) {
-            Ok(view) => action(&view),
+            Ok(view) => action(&view.masked(self.mask.clone())),
             Err(error) => {
                 output::say(&format!("agent-bash: {error}"));
                 Ok(NOT_FOUND_EXIT_CODE)
@@ -137,16 +145,16 @@ impl SessionArtifacts {
     }
 
     fn view(&self, name: &str) -> Result<FileView, LookupError> {
-        let named_by_path = self.0.as_ref().and_then(|dir| {
+        let named_by_path = self.directory.as_ref().and_then(|dir| {
             let info = dir.find(Path::new(name))?;
             Some(dir.open(info.artifact.id))
         });
-        named_by_path.unwrap_or_else(|| open_artifact(self.0.as_ref(), name))
+        named_by_path.unwrap_or_else(|| open_artifact(self.directory.as_ref(), name))
     }
 }
 
 fn list(kept: &SessionArtifacts, json: bool) -> anyhow::Result<u8> {
-    let kept: Vec<ArtifactInfo> = kept.0.iter().flat_map(ArtifactDir::list).collect();
+    let kept: Vec<ArtifactInfo> = kept.directory.iter().flat_map(ArtifactDir::list).collect();
     if json {
         let lines = kept.iter().map(|info| format!("{}\n", as_json(info)));
         output::print(&lines.collect::<String>())?;

@@ -8,11 +8,12 @@ use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
-use agent_bash::core::{Clock, JobId, MetCondition, Until, listens_on, short_duration};
+use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on, short_duration};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::layout::clean;
 use agent_bash::process::SystemClock;
 use agent_bash::until::{LAST_OUTPUT, WaitError, wait_until};
+use agent_bash::{mask_condition, mask_job_output};
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
 use std::io;
@@ -55,7 +56,8 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
         bail!("no directory for jobs is known: set HOME or AGENT_BASH_STATE_DIR");
     };
     let runtime = runtime::start_single_threaded()?;
-    match runtime.block_on(act(&jobs, &args.action)) {
+    let mask = session::output_mask(start);
+    match runtime.block_on(act(&jobs, &args.action, mask.as_deref())) {
         Err(error) if error.is::<JobError>() => {
             output::say(&format!("agent-bash: {error}"));
             Ok(NOT_FOUND_EXIT_CODE)
@@ -64,7 +66,11 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
     }
 }
 
-async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
+async fn act(
+    jobs: &Jobs,
+    action: &JobsAction,
+    mask: Option<&dyn OutputMask>,
+) -> anyhow::Result<u8> {
     match action {
         JobsAction::List { json, port } => list(jobs, *json, *port).await,
         JobsAction::Show { id } => {
@@ -74,7 +80,8 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             Ok(0)
         }
         JobsAction::Output { id, tail, follow } => {
-            print_output(jobs, &JobId(id.clone()), tail.map(u64::from), *follow).await
+            let id = JobId(id.clone());
+            print_output(jobs, &id, tail.map(u64::from), *follow, mask).await
         }
         JobsAction::Input {
             id,
@@ -109,7 +116,7 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
                 port: *until_port,
                 file: until_file.clone(),
             };
-            wait(jobs, &JobId(id.clone()), &until, *timeout).await
+            wait(jobs, &JobId(id.clone()), &until, *timeout, mask).await
         }
         JobsAction::Kill { id, port, grace } => match (id, port) {
             (Some(id), _) => kill(jobs, &JobId(id.clone()), *grace).await,
@@ -123,10 +130,11 @@ async fn wait(
     id: &JobId,
     until: &Until,
     timeout: Option<Duration>,
+    mask: Option<&dyn OutputMask>,
 ) -> anyhow::Result<u8> {
     let signals = CancelSignals::listen().context("cannot listen for signals")?;
     let waited = wait_until(jobs, id, (until, 0), timeout, signals.cancel()).await;
-    let waited = match waited {
+    let mut waited = match waited {
         Err(WaitError::Job(error)) => return Err(error.into()),
         other => other?,
     };
@@ -135,7 +143,9 @@ async fn wait(
             output::print(&format!("{}\n", state(&waited.job)))?;
         }
     } else {
-        if let Ok(tail) = jobs.output(id, LAST_OUTPUT) {
+        mask_condition(mask, &mut waited.met);
+        if let Ok(mut tail) = jobs.output(id, LAST_OUTPUT) {
+            mask_job_output(mask, &mut tail);
             output::print(&clean(&tail.bytes))?;
         }
         output::say(&match &waited.met {
@@ -226,6 +236,7 @@ async fn print_output(
     id: &JobId,
     tail: Option<u64>,
     follow: bool,
+    mask: Option<&dyn OutputMask>,
 ) -> anyhow::Result<u8> {
     let signals = CancelSignals::listen().context("cannot listen for signals")?;
     let from = |offset| OutputRange::From {
@@ -242,7 +253,8 @@ async fn print_output(
     let mut over = !follow;
     let mut out = PassThrough::new(io::stdout());
     loop {
-        let part = jobs.output(id, range)?;
+        let mut part = jobs.output(id, range)?;
+        mask_job_output(mask, &mut part);
         if !output::pass(&mut out, &part.bytes)? {
             return Ok(0);
         }

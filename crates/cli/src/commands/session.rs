@@ -1,9 +1,9 @@
 //! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that
 //! outlives the process.
 
-use crate::start::StartContext;
+use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
-use agent_bash::core::Clock;
+use agent_bash::core::{Clock, OutputMask};
 use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
@@ -26,6 +26,12 @@ pub(crate) fn artifact_dir(
     // No artifact is created here, so the naming does not matter.
     artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)
         .map_err(|error| UsageError(format!("--state: {error}")).into())
+}
+
+/// Returns the mask for secrets in stored outputs; `None` if the settings mask nothing.
+pub(crate) fn output_mask(start: &StartContext) -> Option<Arc<dyn OutputMask>> {
+    let loaded = start.settings(&ChosenSettings::default()).ok()?;
+    loaded.settings.output_mask(&start.host)
 }
 
 /// Returns the background jobs of the session `name`; `None` if neither a state directory nor a

@@ -139,7 +139,7 @@ fn has_random_part(rest: &[u8]) -> bool {
 }
 
 impl TokenLetters {
-    fn contain(self, byte: u8) -> bool {
+    pub(super) fn contain(self, byte: u8) -> bool {
         match self {
             Self::Alphanumeric => byte.is_ascii_alphanumeric(),
             Self::Word => byte.is_ascii_alphanumeric() || b"_-".contains(&byte),

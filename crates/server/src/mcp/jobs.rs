@@ -14,6 +14,7 @@ use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{RunningCall, RunningCalls};
 use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess, wait_until};
+use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -127,6 +128,9 @@ impl JobTools {
         if args.tail.is_none() {
             keep_within(&mut part, window);
         }
+        let mask = self.session.tool().output_mask();
+        mask_job_output(mask.map(|mask| &**mask), &mut part);
+        mask_condition(mask.map(|mask| &**mask), &mut met);
         let bytes = part.bytes.clone();
         let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
@@ -186,6 +190,8 @@ impl JobTools {
                 condition = self.condition(call, &args.until, from) => met = Some(condition?),
             }
         }
+        let mask = self.session.tool().output_mask();
+        mask_condition(mask.map(|mask| &**mask), &mut met);
         if let Some(account) = call.account() {
             let result = &account.result;
             // The call's own answer, with all of the output and the ending.
@@ -206,7 +212,8 @@ impl JobTools {
             tail,
             window,
         );
-        let total = so_far.output.total_bytes;
+        let next = so_far.output.total_bytes;
+        let total = next + part.output.held as u64;
         let shown = so_far
             .shown_range()
             .map(|shown| format!(" Showing {shown}."))
@@ -218,7 +225,7 @@ impl JobTools {
             data: json!({
                 "text": so_far.text,
                 "from": so_far.from,
-                "next": total,
+                "next": next,
                 "at_end": true,
                 "complete": false,
                 "job": call_data(name, call),

@@ -1,8 +1,8 @@
 //! The output so far of a running call, cleaned, truncated and counted like the output of a result.
 
 use agent_bash::core::{
-    ArtifactEnd, ArtifactMeta, OutputConsumer as _, OutputLimits, OutputSummary, Status, StreamId,
-    Streams, Timestamp, TruncatedBy, Truncation, Window,
+    ArtifactEnd, ArtifactMeta, OutputLimits, OutputSummary, Status, StreamId, Streams, Timestamp,
+    TruncatedBy, Truncation, Window,
 };
 use agent_bash::layout;
 use agent_bash::running::OutputPart;
@@ -47,7 +47,9 @@ impl OutputSoFar {
         let (meta, end) = (empty_meta(), unused_end());
         let mut output = CallOutput::new(options, None, meta);
         output.narrow(window);
-        output.chunk(StreamId::Merged, &part.bytes);
+        for piece in part.output.pieces() {
+            output.piece(StreamId::Merged, piece);
+        }
         let report = output.finish(&end);
         let mut output = report.summary();
         let from = part.from + output.dropped_bytes;
@@ -97,6 +99,7 @@ fn unused_end() -> ArtifactEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash::core::MaskedPart;
 
     const TEST_WINDOW: Window = Window {
         bytes: 16,
@@ -105,7 +108,7 @@ mod tests {
 
     fn part(from: u64, lines_before: u64, bytes: &[u8]) -> OutputPart {
         OutputPart {
-            bytes: bytes.to_vec(),
+            output: MaskedPart::unmasked(bytes.to_vec()),
             from,
             total: from + bytes.len() as u64,
             lines_before,

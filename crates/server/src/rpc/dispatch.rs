@@ -14,13 +14,16 @@ use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::live::{self, UpdateSender};
 use crate::stored_output;
 use agent_bash::adapters::{self, ClientAdapters};
-use agent_bash::core::{Cancel, Findings, JobId, PolicyFindings, Request, SessionName, Status};
+use agent_bash::core::{
+    Cancel, Findings, JobId, OutputMask, PolicyFindings, Request, SessionName, Status,
+};
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
 use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
+use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
     JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
@@ -425,6 +428,10 @@ impl ServedRequest {
         }
     }
 
+    fn mask(&self) -> Option<&dyn OutputMask> {
+        self.session.tool().output_mask().map(|mask| &**mask)
+    }
+
     async fn jobs(&self, call: RpcCall) -> RpcAnswer {
         let jobs = stored_output::jobs(&self.session).map_err(text)?;
         match call {
@@ -448,6 +455,7 @@ impl ServedRequest {
                 let reader = Arc::clone(&jobs);
                 let part = run_blocking(move || reader.output(&JobId(job.0), range).map_err(text));
                 let mut part = part.await?;
+                mask_job_output(self.mask(), &mut part);
                 jobs.find_ports(slice::from_mut(&mut part.job)).await;
                 data::<JobOutputData>(part.into_data())
             }
@@ -467,7 +475,11 @@ impl ServedRequest {
                     jobs.find_ports(slice::from_mut(&mut waited.job)).await;
                     let jobs = Arc::clone(jobs);
                     let tail = run_blocking(move || jobs.output(&id, LAST_OUTPUT).map_err(text));
-                    output = tail.await.ok().map(|tail| clean(&tail.bytes));
+                    output = tail.await.ok().map(|mut tail| {
+                        mask_job_output(self.mask(), &mut tail);
+                        clean(&tail.bytes)
+                    });
+                    mask_condition(self.mask(), &mut waited.met);
                 }
                 data(JobWaitData {
                     over: waited.job.state != JobState::Running,

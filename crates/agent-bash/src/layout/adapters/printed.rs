@@ -30,11 +30,11 @@ impl PrintedText {
         } else {
             CarriageReturn::Overwrite
         };
-        let is_open = part.bytes.last().is_some_and(|byte| *byte != b'\n');
+        let is_open = part.output.bytes.last().is_some_and(|byte| *byte != b'\n');
         let lines = part.lines + u64::from(is_open);
         if part.from <= part.unread_from {
             return Self {
-                head: clean(&part.bytes, cr),
+                head: clean(&part.output.bytes, cr),
                 lines,
                 ..Self::default()
             };
@@ -44,7 +44,7 @@ impl PrintedText {
         let head = &part.head[..part.head.len().min(between)];
         Self {
             head: clean(head, cr),
-            tail: clean(&part.bytes, cr),
+            tail: clean(&part.output.bytes, cr),
             missing: between - head.len(),
             lines,
         }

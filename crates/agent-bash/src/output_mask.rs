@@ -1,0 +1,83 @@
+//! The setting for secrets in output, the mask that it makes, and its use on the outputs of jobs.
+
+use agent_bash_core::{
+    MASK_CONTEXT_BYTES, MaskedPart, MetCondition, OutputMask, masked_part, masked_text,
+};
+use agent_bash_exec::JobOutput;
+use agent_bash_process::environment::{SecretFilter, SecretMask};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The secrets that are masked in output.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MaskLevel {
+    /// None.
+    #[default]
+    Off,
+    /// The values of the host's secret variables.
+    Known,
+    /// Also texts with the form of a secret, such as a token of GitHub.
+    Forms,
+}
+
+impl MaskLevel {
+    /// Returns the mask of a host with these variables; `None` if nothing is masked.
+    pub(crate) fn mask(
+        self,
+        variables: &BTreeMap<OsString, OsString>,
+        secrets: Option<&SecretFilter>,
+    ) -> Option<Arc<dyn OutputMask>> {
+        if self == Self::Off {
+            return None;
+        }
+        let default = SecretFilter::default();
+        let variables = variables.iter();
+        let variables = variables.map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let filter = secrets.unwrap_or(&default);
+        let mask = SecretMask::new(variables, filter, self == Self::Forms);
+        Some(Arc::new(mask))
+    }
+}
+
+/// Masks the secrets in a part of a job's output. Bytes at the end that may begin a secret are left
+/// for the next part. Reads the output around the part.
+pub fn mask_job_output(mask: Option<&dyn OutputMask>, part: &mut JobOutput) {
+    let (Some(mask), Some(path)) = (mask, &part.job.output) else {
+        return;
+    };
+    let context = part_context(path, part.from, part.next);
+    // The file may have been removed meanwhile.
+    let (before, after) = context.unwrap_or_default();
+    let MaskedPart { bytes, held, .. } =
+        masked_part(mask, &before, &part.bytes, &after, part.complete);
+    part.bytes = bytes;
+    part.next -= held as u64;
+}
+
+/// Masks the secrets in the line that met a condition.
+pub fn mask_condition(mask: Option<&dyn OutputMask>, met: &mut Option<MetCondition>) {
+    if let Some(MetCondition::Line { line }) = met {
+        *line = masked_text(mask, line).into_owned();
+    }
+}
+
+/// Returns the bytes of a file before `from` and after `to`.
+fn part_context(path: &Path, from: u64, to: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let file = File::open(path)?;
+    let start = from.saturating_sub(MASK_CONTEXT_BYTES as u64);
+    let mut before = vec![0; (from - start) as usize];
+    file.read_exact_at(&mut before, start)?;
+    let mut after = vec![0; MASK_CONTEXT_BYTES];
+    let length = file.read_at(&mut after, to)?;
+    after.truncate(length);
+    Ok((before, after))
+}

@@ -1,0 +1,233 @@
+//! [`FormMatcher`]: finds texts with the form of a secret. One matcher finds the places where a
+//! secret may begin; `check` decides, with stricter rules than for a variable's value: most of an
+//! output is not a secret.
+
+mod check;
+mod letters;
+
+use super::key_block::{KEY_HEADER, KeyBlock, KeyLine};
+use super::prefixes::PrefixSet;
+use super::{FoundSecret, mask_text};
+use crate::secrets::tables::{
+    HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat,
+};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
+use check::{Checked, Context};
+use letters::{Letters, is_name_byte};
+use std::sync::Arc;
+
+/// The longest name before the middle of a token that is masked with the token.
+const MAX_NAME_BYTES: usize = 64;
+
+/// The kind of text that may begin at a match.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// A token with this prefix.
+    Token(&'static TokenFormat),
+    /// A private key.
+    PrivateKey,
+    /// `scheme://user:password@host`.
+    UrlPassword,
+    /// `123456789:AA…`
+    Bot,
+    /// `NAME.atlasv1.REST`
+    Infix,
+    /// An address whose rest is a secret.
+    Address,
+    /// `&sig=…` of a signed address.
+    Signature,
+    /// `Authorization: …`
+    Header,
+    /// `;Password=…` of a connection string.
+    Password,
+    /// `AccountKey=…` of a connection string.
+    AccountKey,
+    /// The name of AWS's secret key, which itself has no prefix.
+    AwsSecretKey,
+}
+
+/// Forms that have no row in the tables, with the text before the secret.
+const FURTHER_FORMS: &[(&str, Form, &str)] = &[
+    ("://", Form::UrlPassword, "password"),
+    ("sig=", Form::Signature, "signature"),
+    ("Authorization: ", Form::Header, "authorization"),
+    ("authorization: ", Form::Header, "authorization"),
+    ("AUTHORIZATION: ", Form::Header, "authorization"),
+    (";Password=", Form::Password, "password"),
+    (";password=", Form::Password, "password"),
+    (";Pwd=", Form::Password, "password"),
+    (";pwd=", Form::Password, "password"),
+    ("AccountKey=", Form::AccountKey, "azure key"),
+    ("SharedAccessKey=", Form::AccountKey, "azure key"),
+    (
+        "aws_secret_access_key",
+        Form::AwsSecretKey,
+        "aws secret key",
+    ),
+    (
+        "AWS_SECRET_ACCESS_KEY",
+        Form::AwsSecretKey,
+        "aws secret key",
+    ),
+    ("SecretAccessKey", Form::AwsSecretKey, "aws secret key"),
+];
+
+/// Matches the beginnings of all forms at once.
+#[derive(Debug)]
+pub(super) struct FormMatcher {
+    matcher: AhoCorasick,
+    open: PrefixSet,
+    /// The form of each pattern, and the text that replaces a secret of that form.
+    forms: Vec<(Form, Arc<str>)>,
+    private_key: Arc<str>,
+    continuation: Arc<str>,
+}
+
+/// The state of one stream.
+#[derive(Debug, Default)]
+pub(super) struct FormState {
+    /// The private key whose end was not seen yet.
+    key: Option<KeyBlock>,
+    /// The characters of a masked secret that may continue.
+    continues: Option<Letters>,
+}
+
+impl FormMatcher {
+    /// Compiles the forms.
+    pub(super) fn new() -> Option<Self> {
+        let mut patterns: Vec<&'static [u8]> = vec![KEY_HEADER];
+        let private_key = mask_text("private key");
+        let mut forms = vec![(Form::PrivateKey, Arc::clone(&private_key))];
+        let mut add = |pattern: &'static str, form, name: &str| {
+            patterns.push(pattern.as_bytes());
+            forms.push((form, mask_text(name)));
+        };
+        for format in TOKEN_FORMATS {
+            let name = format!("{} token", format.issuer);
+            add(format.prefix, Form::Token(format), &name);
+        }
+        for address in SECRET_ADDRESSES {
+            add(address, Form::Address, "webhook");
+        }
+        add(TELEGRAM_BOT.1, Form::Bot, "telegram token");
+        add(HASHICORP_INFIX.0, Form::Infix, "terraform token");
+        for (pattern, form, name) in FURTHER_FORMS {
+            add(pattern, *form, name);
+        }
+        let matcher = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&patterns);
+        let matcher = matcher
+            .inspect_err(|error| tracing::warn!(%error, "forms of secrets are not masked"))
+            .ok()?;
+        Some(Self {
+            matcher,
+            open: PrefixSet::new(patterns),
+            forms,
+            private_key,
+            continuation: Arc::from(""),
+        })
+    }
+
+    /// Adds the secrets in `text`, which follows `before`, to `found`. Returns the length of the
+    /// text that further text cannot change. `is_end`: the text is not held any longer.
+    pub(super) fn find(
+        &self,
+        state: &mut FormState,
+        before: &[u8],
+        text: &[u8],
+        is_end: bool,
+        found: &mut Vec<FoundSecret>,
+    ) -> usize {
+        let context = Context {
+            before,
+            text,
+            is_end,
+        };
+        let mut add = |range, mask: &Arc<str>| {
+            let mask = Arc::clone(mask);
+            found.push(FoundSecret { range, mask });
+        };
+        let mut at = 0;
+        if let Some(letters) = state.continues {
+            at = letters.count(text);
+            if at > 0 {
+                add(0..at, &self.continuation);
+            }
+            if at == text.len() {
+                return at;
+            }
+            state.continues = None;
+        }
+        // The end of the last secret: no other secret begins before it.
+        let mut free = at;
+        while at < text.len() {
+            if let Some(block) = &mut state.key {
+                let (length, data, is_over) = match block.line(&text[at..], is_end) {
+                    KeyLine::Open => return at,
+                    KeyLine::Line(length, data) => (length, data, false),
+                    KeyLine::End(length, data) => (length, data, true),
+                };
+                for range in data {
+                    add(at + range.start..at + range.end, &self.private_key);
+                }
+                at += length;
+                free = at;
+                if is_over {
+                    state.key = None;
+                }
+                continue;
+            }
+            let Some(hit) = self.matcher.find(Input::new(text).range(at..)) else {
+                break;
+            };
+            let (form, mask) = &self.forms[hit.pattern().as_usize()];
+            match context.check(*form, hit.range()) {
+                Checked::Secret(range, letters) => {
+                    at = range.end;
+                    free = at;
+                    if is_end && at == text.len() {
+                        state.continues = Some(letters);
+                    }
+                    let token = self.token_at(*form, &text[range.clone()]);
+                    add(range, token.unwrap_or(mask));
+                }
+                Checked::KeyBegins(length) => {
+                    state.key = Some(KeyBlock::default());
+                    at = hit.end() + length;
+                    free = at;
+                }
+                Checked::Open(from) => return from.max(free),
+                Checked::Other => at = hit.start() + 1,
+            }
+        }
+        if is_end {
+            return text.len();
+        }
+        let rest = &text[free.min(text.len())..];
+        text.len() - self.open_len(rest)
+    }
+
+    /// Returns the mask of the token that a password is.
+    fn token_at(&self, form: Form, secret: &[u8]) -> Option<&Arc<str>> {
+        if !matches!(form, Form::UrlPassword) {
+            return None;
+        }
+        let mut tokens = self.forms.iter();
+        let token = tokens.find(|(form, _)| {
+            matches!(form, Form::Token(format) if secret.starts_with(format.prefix.as_bytes()))
+        });
+        token.map(|(_, mask)| mask)
+    }
+
+    /// Returns the length of the end of a text that may begin a secret: the beginning of a pattern,
+    /// and a name or number before it.
+    fn open_len(&self, text: &[u8]) -> usize {
+        let open = self.open.open_len(text);
+        let before = text[..text.len() - open].iter().rev();
+        let name = before
+            .take(MAX_NAME_BYTES)
+            .take_while(|byte| is_name_byte(**byte));
+        open + name.count()
+    }
+}
