@@ -94,6 +94,16 @@ pub enum NoticeKind {
         /// `line`, `secret`, `raw` or `full_screen`.
         state: WaitingFor,
     },
+    /// A program wanted to ask the user, and could not: the call has no terminal.
+    PromptUnanswered {
+        /// The program; absent if the output does not name it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
+        /// What the program asked for: `a password`.
+        wanted: String,
+        /// How a call can do without the prompt.
+        advice: String,
+    },
     /// A field was given under an alternative name.
     FieldRenamed {
         /// The name in the request.
@@ -323,6 +333,7 @@ impl NoticeKind {
             | Self::DefinitionMissing { .. }
             | Self::PortInUse { .. }
             | Self::LockHeld { .. }
+            | Self::PromptUnanswered { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -369,6 +380,17 @@ impl NoticeKind {
             }
             Self::WaitingForInput { state } => {
                 format!("The command was waiting for input ({state}) that the call cannot receive")
+            }
+            Self::PromptUnanswered {
+                program,
+                wanted,
+                advice,
+            } => {
+                let program = match program {
+                    Some(program) => format!("`{program}`"),
+                    None => "A program".to_owned(),
+                };
+                format!("{program} asked for {wanted}, and no user can answer during this call: {advice}")
             }
             Self::FieldRenamed { name: given, used } => format!("`{given}` was read as `{used}`"),
             Self::Lifted { filter } => {

@@ -77,6 +77,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::ArtifactFailed { .. }
                 | NoticeKind::Overwritten { .. }
                 | NoticeKind::SecretsMasked { .. }
+                | NoticeKind::PromptUnanswered { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxSockets { .. }
                 | NoticeKind::SandboxCache { .. }

@@ -6,7 +6,7 @@ use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
 use crate::stage::holders::{CallNetwork, FailedCall};
 use crate::stage::last_pipeline::failed_stage;
-use crate::stage::{holders, limits, sandbox};
+use crate::stage::{holders, limits, prompts, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
@@ -189,6 +189,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
             plan: call_sandbox.as_ref().and_then(|it| it.plan.as_ref()),
         };
         notices.extend(holders::notices(tool, failed, &lines).await);
+        notices.extend(prompts::notice(&lines));
     }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {

@@ -1,0 +1,241 @@
+//! Finds messages of programs that wanted to ask the user, and could not: a call has no terminal.
+//!
+//! Only such messages are known: a program that asks nothing, or fails silently, is not recognised.
+
+use agent_bash_core::{Notice, NoticeKind};
+
+/// A message, and the advice for it.
+struct PromptRow {
+    program: &'static str,
+    /// Texts of which all must be in a line.
+    texts: &'static [&'static str],
+    /// What the program asked for.
+    wanted: &'static str,
+    /// How a call can do without the prompt.
+    advice: &'static str,
+}
+
+const SUDO_ADVICE: &str = "let the user run it in a terminal, or allow this command in sudoers without a password (NOPASSWD)";
+const GPG_ADVICE: &str =
+    "let the user unlock the key once in a terminal (`gpg --sign`), so that gpg-agent has it";
+const GIT_ADVICE: &str = "let the user set up a credential helper (`gh auth setup-git`, `git credential-store`), or use an address for SSH";
+
+const ROWS: &[PromptRow] = &[
+    row(
+        "sudo",
+        &["sudo: a terminal is required to"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "sudo",
+        &["sudo: a password is required"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "sudo",
+        &["sudo: no password was provided"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row("sudo", &["sudo: no tty present"], "a password", SUDO_ADVICE),
+    row(
+        "su",
+        &["su: must be run from a terminal"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "doas",
+        &["doas: a tty is required"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "git",
+        &["could not read Username for"],
+        "a user name",
+        GIT_ADVICE,
+    ),
+    row(
+        "git",
+        &["could not read Password for"],
+        "a password",
+        GIT_ADVICE,
+    ),
+    row(
+        "ssh",
+        &["Host key verification failed."],
+        "the confirmation of a host key",
+        "let the user connect once in a terminal and compare the key",
+    ),
+    row(
+        "ssh",
+        &["Permission denied (", "password"],
+        "a password",
+        "let the user load a key into ssh-agent (`ssh-add`) that the host accepts",
+    ),
+    row(
+        "ssh",
+        &["Permission denied (", "keyboard-interactive"],
+        "a password",
+        "let the user load a key into ssh-agent (`ssh-add`) that the host accepts",
+    ),
+    row(
+        "gpg",
+        &["gpg: ", "Inappropriate ioctl for device"],
+        "a passphrase",
+        GPG_ADVICE,
+    ),
+    row("gpg", &["gpg: ", "No pinentry"], "a passphrase", GPG_ADVICE),
+    row(
+        "gpg",
+        &["gpg: cannot open '/dev/tty'"],
+        "a passphrase",
+        GPG_ADVICE,
+    ),
+    row(
+        "docker",
+        &["annot perform an interactive login from a non TTY device"],
+        "a password",
+        "let the user log in, or use `docker login --password-stdin`",
+    ),
+    row(
+        "psql",
+        &["fe_sendauth: no password supplied"],
+        "a password",
+        "let the user put it into `~/.pgpass`",
+    ),
+];
+
+/// Ends of a question that is answered with yes or no.
+const QUESTION_ENDS: [&str; 6] = [
+    "[y/n]",
+    "(y/n)",
+    "[yes/no]",
+    "(yes/no)",
+    "(yes/no/[fingerprint])",
+    "[y/n/q]",
+];
+
+const fn row(
+    program: &'static str,
+    texts: &'static [&'static str],
+    wanted: &'static str,
+    advice: &'static str,
+) -> PromptRow {
+    PromptRow {
+        program,
+        texts,
+        wanted,
+        advice,
+    }
+}
+
+/// Returns the notice about a prompt in the output of a failed call, if one is recognised.
+pub(crate) fn notice(lines: &[&str]) -> Option<Notice> {
+    let rows = ROWS.iter();
+    let mut rows = rows.filter(|row| lines.iter().any(|line| row.is_in(line)));
+    if let Some(row) = rows.next() {
+        let kind = NoticeKind::PromptUnanswered {
+            program: Some(row.program.to_owned()),
+            wanted: row.wanted.to_owned(),
+            advice: row.advice.to_owned(),
+        };
+        return Some(kind.into());
+    }
+    let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
+    is_question(last).then(|| {
+        let kind = NoticeKind::PromptUnanswered {
+            program: None,
+            wanted: "a yes or no".to_owned(),
+            advice: "use the program's option that answers it (`-y`, `--yes`, `--force`), if the user agrees".to_owned(),
+        };
+        kind.into()
+    })
+}
+
+impl PromptRow {
+    fn is_in(&self, line: &str) -> bool {
+        self.texts.iter().all(|text| line.contains(text))
+    }
+}
+
+/// True for `Continue? [y/N]`, also if the program printed that nothing was answered after it:
+/// `[Y/n] Abort.`
+fn is_question(line: &str) -> bool {
+    let line = line.trim_end().to_ascii_lowercase();
+    let line = line.strip_suffix("abort.").unwrap_or(&line);
+    let line = line.trim_end_matches([' ', ':', '?', '>']);
+    QUESTION_ENDS.iter().any(|end| line.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_programs_that_could_not_ask_are_recognised() {
+        for (output, program, wanted) in [
+            (
+                "sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper\nsudo: a password is required",
+                Some("sudo"),
+                "a password",
+            ),
+            (
+                "fatal: could not read Username for 'https://example.org': terminal prompts disabled",
+                Some("git"),
+                "a user name",
+            ),
+            (
+                "ssh_askpass: exec(/usr/bin/false)\nHost key verification failed.\nfatal: Could not read from remote repository.",
+                Some("ssh"),
+                "the confirmation of a host key",
+            ),
+            (
+                "u@h: Permission denied (publickey,password).",
+                Some("ssh"),
+                "a password",
+            ),
+            (
+                "gpg: signing failed: Inappropriate ioctl for device\nerror: gpg failed to sign the data",
+                Some("gpg"),
+                "a passphrase",
+            ),
+            ("Do you want to continue? [Y/n] Abort.", None, "a yes or no"),
+            ("Overwrite? (y/N): \n", None, "a yes or no"),
+        ] {
+            let lines: Vec<&str> = output.lines().collect();
+            let kind = notice(&lines).map(|notice| notice.kind);
+            let Some(NoticeKind::PromptUnanswered {
+                program: named,
+                wanted: asked_for,
+                ..
+            }) = kind
+            else {
+                panic!("{output}: {kind:?}");
+            };
+            assert_eq!(
+                (named.as_deref(), asked_for.as_str()),
+                (program, wanted),
+                "{output}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_failures_have_no_prompt() {
+        for output in [
+            "",
+            "ls: cannot open directory '/root': Permission denied",
+            "u@h: Permission denied (publickey).",
+            "usage: prog [y/n] FILE\nerror: no file",
+            "Password: is not set in the configuration",
+            "test auth::password ... FAILED",
+        ] {
+            let lines: Vec<&str> = output.lines().collect();
+            assert_eq!(notice(&lines), None, "{output}");
+        }
+    }
+}
