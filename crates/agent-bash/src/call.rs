@@ -119,6 +119,8 @@ pub(crate) struct Call {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// The largest text that the client passes on.
     pub(crate) window: Option<Window>,
+    /// How much of the output is shown.
+    pub(crate) limits: OutputLimits,
     /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
     /// The output for the journal.

@@ -37,6 +37,7 @@ pub(crate) async fn call(
         started: false,
         sandbox: None,
         window: options.window,
+        limits: tool.profile.output,
         details: RequestDetails::default(),
         printed: journal::printed(tool),
         invocation: options.invocation.clone(),
@@ -97,6 +98,7 @@ async fn stages(
     (call.command, call.notices) = (command, notices);
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
+    call.limits = call.limits.for_call(request.show, request.show_kb);
     call.details = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
     let session_cwd = options.session_cwd.as_ref();
     call.cwd = match session_cwd.filter(|_| request.session.is_some() && request.cwd.is_none()) {
@@ -162,8 +164,9 @@ async fn run_locally(
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let is_attended = options.is_attended && terminal.is_some();
+    let waits = request.wait == Some(true);
     let is_unlimited =
-        request.timeout.is_none() && (is_attended || options.unlimited || findings.unlimited);
+        request.timeout.is_none() && (is_attended || waits || options.unlimited || findings.unlimited);
     let untraceable = changes::untraceable_reason(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let typed = call.command.clone();

@@ -71,7 +71,7 @@ pub use profile::{
     Timeouts, Truncation, Window,
 };
 pub use remote_host::{NotRun, RemoteHost};
-pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
+pub use request::{MAX_COMMAND_BYTES, MAX_SHOW_KB, Mode, Request, ShownPart, StdinMode};
 pub use result::{ArtifactRef, OutputSummary, ToolResult, TruncatedBy};
 pub use run::{
     ConsumerFlow, Executor, Invocation, Limits, Outcome, OutputConsumer, RunSpec, ScriptEnding,

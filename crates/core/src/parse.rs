@@ -4,9 +4,10 @@
 //! write instead.
 
 use crate::changes::TrialRequest;
-use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
+use crate::request::{MAX_COMMAND_BYTES, MAX_SHOW_KB, Mode, Request, ShownPart, StdinMode};
 use crate::sandbox::SandboxRequest;
 use crate::{DurationError, Notice, NoticeKind, SessionName, parse_duration};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -102,13 +103,16 @@ fn nearest_hint(nearest: Option<&'static str>) -> String {
         .unwrap_or_default()
 }
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 16] = [
     "command",
     "mode",
     "timeout",
+    "wait",
     "cwd",
     "head",
     "tail",
+    "show",
+    "show_kb",
     "session",
     "pty",
     "env",
@@ -119,7 +123,7 @@ const FIELDS: [&str; 13] = [
 ];
 /// The fields of every tool. The schema describes `sandbox` and `trial` where they are available.
 const FIELD_LIST: &str =
-    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
+    "command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
 const ALTERNATIVE_NAMES: [(&str, &str); 4] = [
@@ -173,6 +177,9 @@ impl Request {
             let name = Value::from(name.as_str());
             return Err(bad("session", "a name that is not empty", &name));
         }
+        if let Some(kb) = self.show_kb.filter(|kb| kb.get() > MAX_SHOW_KB) {
+            return Err(bad("show_kb", SHOW_KB_FORM, &Value::from(kb.get())));
+        }
         for (name, value) in &self.env {
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(RequestError::BadEnvName(name.clone()));
@@ -200,9 +207,12 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
         command,
         mode: read.mode()?,
         timeout: read.timeout()?,
+        wait: read.boolean("wait")?,
         cwd: read.string("cwd")?,
         head: read.count("head")?,
         tail: read.count("tail")?,
+        show: read.shown_part()?,
+        show_kb: read.count("show_kb")?,
         session: read.string("session")?.map(SessionName),
         pty: read.boolean("pty")?,
         env: read.env()?,
@@ -323,6 +333,7 @@ impl Fields<'_> {
         });
         match whole.and_then(NonZeroU64::new) {
             Some(count) => Ok(Some(count)),
+            None if field == "show_kb" => Err(bad(field, SHOW_KB_FORM, value)),
             None => Err(bad(field, "a whole number of lines, 1 or more", value)),
         }
     }
@@ -337,6 +348,15 @@ impl Fields<'_> {
             Some("background") => Ok(Some(Mode::Background)),
             _ => Err(bad("mode", "`default`, `slow` or `background`", value)),
         }
+    }
+
+    fn shown_part(&self) -> Result<Option<ShownPart>, RequestError> {
+        let Some(value) = self.get("show") else {
+            return Ok(None);
+        };
+        let part = ShownPart::deserialize(value);
+        part.map(Some)
+            .map_err(|_| bad("show", "`start`, `end` or `both`", value))
     }
 
     fn timeout(&self) -> Result<Option<Duration>, RequestError> {
@@ -436,6 +456,9 @@ impl Fields<'_> {
         Ok(env)
     }
 }
+
+/// The accepted form of `show_kb`; 400 is [`MAX_SHOW_KB`].
+const SHOW_KB_FORM: &str = "a whole number of KB from 1 to 400";
 
 /// The accepted form of `sandbox`.
 const SANDBOX_FORM: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";

@@ -5,7 +5,9 @@
 //! reads the field that it needs.
 
 use crate::Streams;
+use crate::request::ShownPart;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// The configuration of the pipeline.
@@ -89,6 +91,23 @@ pub struct OutputLimits {
     pub max_line_chars: Option<usize>,
 }
 
+impl OutputLimits {
+    /// Returns the limits for a call that asks for another part of the output, or for another size
+    /// in KB (1024 bytes).
+    #[must_use]
+    pub fn for_call(self, part: Option<ShownPart>, kb: Option<NonZeroU64>) -> Self {
+        let mut truncation = self.truncation;
+        if let Some(kb) = kb {
+            let bytes = usize::try_from(kb.get()).unwrap_or(usize::MAX);
+            truncation = truncation.resized(bytes.saturating_mul(1024));
+        }
+        if let Some(part) = part {
+            truncation = truncation.showing(part);
+        }
+        Self { truncation, ..self }
+    }
+}
+
 /// The truncation policies. Sizes are bytes of text, 1 KB = 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncation {
@@ -119,6 +138,8 @@ pub enum Truncation {
     Head {
         /// Window.
         bytes: usize,
+        /// Omit an incomplete last line, unless it is the only one.
+        whole_lines: bool,
     },
 }
 
@@ -163,6 +184,58 @@ impl Window {
 }
 
 impl Truncation {
+    /// Returns the largest output that is shown whole, in bytes.
+    pub fn max_bytes(self) -> usize {
+        match self {
+            Self::Tail { bytes } | Self::Head { bytes, .. } => bytes,
+            Self::Middle { max, .. } => max,
+            Self::HeadTail { max_bytes, .. } => max_bytes,
+        }
+    }
+
+    /// Returns the policy for outputs up to `bytes`. Limits on lines grow in proportion.
+    fn resized(self, bytes: usize) -> Self {
+        match self {
+            Self::Tail { .. } => Self::Tail { bytes },
+            Self::Head { whole_lines, .. } => Self::Head { bytes, whole_lines },
+            Self::Middle { .. } => Self::Middle {
+                max: bytes,
+                ends: bytes / 2,
+            },
+            Self::HeadTail {
+                max_bytes,
+                max_lines,
+                head_lines,
+                tail_lines,
+            } => {
+                let scaled = |lines: usize| lines.saturating_mul(bytes) / max_bytes.max(1);
+                Self::HeadTail {
+                    max_bytes: bytes,
+                    max_lines: scaled(max_lines),
+                    head_lines: scaled(head_lines),
+                    tail_lines: scaled(tail_lines),
+                }
+            }
+        }
+    }
+
+    /// Returns the policy that shows this part, in the same number of bytes.
+    fn showing(self, part: ShownPart) -> Self {
+        let bytes = self.max_bytes();
+        match (part, self) {
+            (ShownPart::Start, _) => Self::Head {
+                bytes,
+                whole_lines: true,
+            },
+            (ShownPart::End, _) => Self::Tail { bytes },
+            (ShownPart::Both, Self::Middle { .. } | Self::HeadTail { .. }) => self,
+            (ShownPart::Both, _) => Self::Middle {
+                max: bytes,
+                ends: bytes / 2,
+            },
+        }
+    }
+
     /// Returns the policy reduced to a window. Only `HeadTail` has a limit on lines; the others
     /// count lines when the text is cut.
     #[must_use]
@@ -186,8 +259,9 @@ impl Truncation {
                 head_lines,
                 tail_lines,
             },
-            Self::Head { bytes } => Self::Head {
+            Self::Head { bytes, whole_lines } => Self::Head {
                 bytes: bytes.min(window.bytes),
+                whole_lines,
             },
         }
     }
@@ -196,7 +270,7 @@ impl Truncation {
     /// one window.
     pub fn longest(self) -> usize {
         match self {
-            Self::Tail { bytes } | Self::Head { bytes } => bytes,
+            Self::Tail { bytes } | Self::Head { bytes, .. } => bytes,
             Self::Middle { max, .. } => 2 * max,
             Self::HeadTail { max_bytes, .. } => 2 * max_bytes,
         }

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// against mistakes (a file's contents as a command); it is not a system limit.
 pub const MAX_COMMAND_BYTES: usize = 16 * 1024 * 1024;
 
+/// Largest output that a call can ask to see, in KB: agents truncate longer answers themselves.
+pub const MAX_SHOW_KB: u64 = 400;
+
 /// A call as data. Parsed from JSON by [`crate::parse_request`], which knows the accepted
 /// spellings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,10 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub timeout: Option<Duration>,
+    /// True to wait for the command's end: no time limit unless `timeout` names one, and no answer
+    /// with a handle before the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<bool>,
     /// Working directory; a relative path starts from the host's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -38,6 +45,12 @@ pub struct Request {
     /// Keep only the last lines of stdout; applied after `head`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<NonZeroU64>,
+    /// The part of a long output that the text shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<ShownPart>,
+    /// The size of that part in KB, at most [`MAX_SHOW_KB`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show_kb: Option<NonZeroU64>,
     /// Persistent shell that runs the script; absent for a new shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
@@ -68,9 +81,12 @@ impl Request {
             command: command.into(),
             mode: None,
             timeout: None,
+            wait: None,
             cwd: None,
             head: None,
             tail: None,
+            show: None,
+            show_kb: None,
             session: None,
             pty: None,
             env: BTreeMap::new(),
@@ -87,9 +103,12 @@ setters! {
     command: String,
     mode: Option<Mode>,
     timeout: Option<Duration>,
+    wait: Option<bool>,
     cwd: Option<String>,
     head: Option<NonZeroU64>,
     tail: Option<NonZeroU64>,
+    show: Option<ShownPart>,
+    show_kb: Option<NonZeroU64>,
     session: Option<SessionName>,
     pty: Option<bool>,
     env: BTreeMap<String, Option<String>>,
@@ -111,6 +130,19 @@ pub enum Mode {
     Slow,
     /// In the background: returns at once, output goes to a file.
     Background,
+}
+
+/// The part of a long output that a result's text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ShownPart {
+    /// The beginning.
+    Start,
+    /// The end.
+    End,
+    /// The beginning and the end.
+    Both,
 }
 
 /// The source of the command's stdin.

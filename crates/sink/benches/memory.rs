@@ -36,7 +36,7 @@ fn main() {
                 tail_lines: 500,
             },
         ),
-        ("head", Truncation::Head { bytes: 100 * 1024 }),
+        ("head", Truncation::Head { bytes: 100 * 1024, whole_lines: false }),
     ];
     let kinds: [(&str, String); 7] = [
         (

@@ -141,7 +141,7 @@ impl CallOutput {
             };
         };
         let (first, stderr) = match options.limits.truncation {
-            Truncation::Head { bytes } if options.share_window => {
+            Truncation::Head { bytes, .. } if options.share_window => {
                 let first = first.finish_within(whole, end);
                 let left = left_of(within(whole, bytes), &first);
                 (first, stderr.finish_within(left, end))

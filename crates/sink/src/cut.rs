@@ -25,8 +25,8 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
         Truncation::Tail { bytes } => (0, bytes.saturating_add(1)),
         Truncation::Middle { max, ends } => (ends, max.max(ends).saturating_add(1)),
         Truncation::HeadTail { max_bytes, .. } => (max_bytes, max_bytes.saturating_add(1)),
-        Truncation::Head { bytes } if tail => (bytes, bytes.saturating_add(1)),
-        Truncation::Head { bytes } => (bytes, 0),
+        Truncation::Head { bytes, .. } if tail => (bytes, bytes.saturating_add(1)),
+        Truncation::Head { bytes, .. } => (bytes, 0),
     }
 }
 
@@ -64,7 +64,16 @@ pub(crate) fn cut_within(
                 last_lines(text, bounds, text.lines)
             }
             Truncation::Tail { bytes } => by_bytes(ShownOutput::Tail(last_bytes(text, bytes))),
-            Truncation::Head { bytes } => first_lines(text, bytes, most),
+            Truncation::Head { bytes, whole_lines } => {
+                let head = text.window.head.bytes();
+                let whole = whole_lines.then(|| whole_lines_len(head, bytes)).flatten();
+                match first_lines(text, bytes, most) {
+                    (_, Some(TruncatedBy::Bytes), _) if whole.is_some() => by_bytes(
+                        ShownOutput::Head(first_bytes(text, whole.unwrap_or(bytes))),
+                    ),
+                    lines => lines,
+                }
+            }
             Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, most / 2)),
             Truncation::HeadTail {
                 max_bytes,
@@ -136,7 +145,7 @@ fn fits(text: &StreamText, (max_bytes, max_lines): (usize, usize)) -> bool {
 /// shown.
 fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     match policy {
-        Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, most),
+        Truncation::Tail { bytes } | Truncation::Head { bytes, .. } => (bytes, most),
         Truncation::Middle { max, .. } => (max, most),
         Truncation::HeadTail {
             max_bytes,

@@ -339,6 +339,7 @@ impl FileView {
         let lines = lines.min(self.most_lines);
         let policy = Truncation::Head {
             bytes: self.longest,
+            whole_lines: false,
         };
         let mut sanitiser = self.sanitiser();
         let mut text = StreamLines::new(cut::window_sizes(policy, false), None, Some(lines), None);

@@ -7,7 +7,7 @@ use super::wording::{
 };
 use super::{CallEnding, CallFacts};
 use crate::refusal::Refusal;
-use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
+use agent_bash_core::{OutputLimits, Status, TruncatedBy, Truncation, short_duration};
 use agent_bash_sink::{ShownOutput, SinkReport, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -83,6 +83,26 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
                 tail.text
             );
         }
+        // A call asked for one end.
+        (ShownOutput::Head(piece) | ShownOutput::Tail(piece), _) if is_over_limit(printed) => {
+            let max = limits.truncation.max_bytes() as u64;
+            let dropped_part = match printed.shown {
+                ShownOutput::Head(_) => "end",
+                _ => "beginning",
+            };
+            let _ = write!(
+                text,
+                "[output truncated at the {dropped_part}: got {}, max is {}]\n{}",
+                size_over(printed.summary.total_bytes, max, SizeStyle::Spaced),
+                size_text(max, SizeStyle::Spaced),
+                piece.text
+            );
+        }
         _ => text.push_str(&plain(printed)),
     }
+}
+
+/// True if the limits truncated the output, and not `head` or `tail`.
+fn is_over_limit(printed: &SinkReport) -> bool {
+    printed.summary.truncated_by == Some(TruncatedBy::Bytes)
 }

@@ -168,11 +168,7 @@ pub(super) fn truncation_notice(
 }
 
 fn limit_text(by: Option<TruncatedBy>, limits: OutputLimits) -> String {
-    let bytes = match limits.truncation {
-        Truncation::Tail { bytes } | Truncation::Head { bytes } => bytes,
-        Truncation::Middle { max, .. } => max,
-        Truncation::HeadTail { max_bytes, .. } => max_bytes,
-    };
+    let bytes = limits.truncation.max_bytes();
     match (by, limits.truncation, limits.max_line_chars) {
         (Some(TruncatedBy::Bytes), _, _) => {
             format!(" ({} limit)", size_text(bytes as u64, SizeStyle::Tight))

@@ -8,7 +8,7 @@ use super::wording::{
 use super::{CallEnding, CallFacts};
 use crate::refusal::{DirectoryError, Refusal};
 use agent_bash_core::{
-    OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
+    OutputLimits, RequestError, Status, TruncatedBy, short_duration,
 };
 use agent_bash_sink::{CleanPiece, SizeStyle, size_text};
 use std::fmt::Write as _;
@@ -88,11 +88,7 @@ fn exit_code(status: &Status, signal: Option<i32>) -> String {
 }
 
 fn byte_limit(limits: OutputLimits) -> usize {
-    match limits.truncation {
-        Truncation::Head { bytes } | Truncation::Tail { bytes } => bytes,
-        Truncation::Middle { max, .. } => max,
-        Truncation::HeadTail { max_bytes, .. } => max_bytes,
-    }
+    limits.truncation.max_bytes()
 }
 
 /// Joins both streams, and returns the limit that truncated them, if any. The limit applies to both

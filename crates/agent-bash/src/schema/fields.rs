@@ -1,7 +1,7 @@
 //! The JSON Schema of each field that a profile may show.
 
 use super::words::words;
-use agent_bash_core::Profile;
+use agent_bash_core::{MAX_SHOW_KB, Profile};
 use serde_json::{Value, json};
 
 /// One field, with the profile's limits.
@@ -39,6 +39,18 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         "tail" => json!({
             "type": "integer", "minimum": 1,
             "description": "Keep only the last N lines of stdout; after `head`, if both are given"
+        }),
+        "wait" => json!({
+            "type": "boolean",
+            "description": "Wait for its end, however long"
+        }),
+        "show" => json!({
+            "enum": ["start", "end", "both"],
+            "description": "The part of a long output to show"
+        }),
+        "show_kb" => json!({
+            "type": "integer", "minimum": 1, "maximum": MAX_SHOW_KB,
+            "description": "Show up to so many KB"
         }),
         "session" => json!({
             "type": "string",

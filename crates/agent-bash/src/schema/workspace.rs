@@ -5,7 +5,7 @@ use agent_bash_core::{Profile, Truncation};
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let shown = match profile.output.truncation {
-        Truncation::Head { bytes } => format!("The first {} KB are shown", bytes / 1024),
+        Truncation::Head { bytes, .. } => format!("The first {} KB are shown", bytes / 1024),
         _ => "A part of a long output is shown".to_owned(),
     };
     format!(

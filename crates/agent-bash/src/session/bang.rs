@@ -81,6 +81,7 @@ pub(super) async fn run(
         started: false,
         sandbox: None,
         window: None,
+        limits: OUTPUT_LIMITS,
         details: RequestDetails::default(),
         printed: journal::printed(tool),
         invocation: None,

@@ -40,7 +40,7 @@ pub(crate) fn allocate(
 ) -> CallOutput {
     let options = CallOptions {
         streams,
-        limits: tool.profile.output,
+        limits: call.limits,
         head: request.head,
         tail: request.tail,
         carriage_return: match terminal {

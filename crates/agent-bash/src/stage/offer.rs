@@ -17,6 +17,8 @@ fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Re
         "background jobs are not offered here; run it in the foreground, with mode `slow` if it takes long"
     } else if background && limited {
         "the output of a background job goes into a file whole; leave out `head` and `tail`, and read the part you need"
+    } else if background && request.wait == Some(true) {
+        "a background job answers at once; leave out `mode`, or `wait` and wait for the job later"
     } else if background && request.session.is_some() {
         "a background job has a shell of its own; leave out `session`"
     } else if request.session.is_some() && !sessions {
@@ -42,6 +44,7 @@ mod tests {
         let session = plain.clone().session(Some(SessionName("a".into())));
         let pipe = plain.clone().stdin(StdinMode::Pipe);
         let limited = background.clone().head(std::num::NonZeroU64::new(3));
+        let awaited = background.clone().wait(Some(true));
         let fed = background.clone().stdin(StdinMode::Pipe);
         for (request, sessions, jobs, passes) in [
             (&plain, false, false, true),
@@ -49,6 +52,7 @@ mod tests {
             (&background, true, false, false),
             (&background, false, true, true),
             (&limited, false, true, false),
+            (&awaited, false, true, false),
             (&fed, false, true, true),
             (&session, false, true, false),
             (&session, true, false, true),

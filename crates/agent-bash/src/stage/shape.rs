@@ -25,6 +25,7 @@ pub(crate) async fn account(
     call: Call,
     ended: Result<StartedCallEnd, Refusal>,
 ) -> FinishedCall {
+    let limits = call.limits;
     let (result, refusal) = match ended {
         Ok(StartedCallEnd::Ran(ran)) => return finished(tool, call, *ran).await,
         Ok(StartedCallEnd::Detached(it)) => (detached(tool, call, *it), None),
@@ -35,7 +36,7 @@ pub(crate) async fn account(
     FinishedCall {
         result,
         printed: Vec::new(),
-        limits: tool.profile.output,
+        limits,
         refusal,
     }
 }
@@ -127,7 +128,7 @@ fn without_output(
         command: &call.command,
         printed: &[],
         notices: &call.notices,
-        limits: tool.profile.output,
+        limits: call.limits,
     };
     let text = layout::write(tool.profile.layout, &facts);
     let mut result = bare(tool, &call.cwd, text, status);
@@ -154,7 +155,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     } = ran;
     holders::add_ports(&mut outcome).await;
     let status = status_of(&outcome, exit_1_is_ok);
-    let mut limits = tool.profile.output;
+    let mut limits = call.limits;
     if let Some(window) = call.window {
         let window = left_for_output(window, &call.notices, &outcome);
         output.narrow(window);

@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
 use super::values::{
-    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg,
-    StdinArg, TrialArg, assignment, duration, lines, session_name,
+    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, ShowArg,
+    StdinArg, TrialArg, assignment, duration, kilobytes, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;
@@ -31,7 +31,7 @@ pub(crate) struct RunArgs {
     /// Read the call as a JSON object from stdin: {"command": "…", "timeout": 90, …}.
     #[arg(
         long,
-        conflicts_with_all = ["mode", "timeout", "cwd", "head", "tail", "env", "stdin"]
+        conflicts_with_all = ["mode", "timeout", "wait", "cwd", "head", "tail", "show", "show_kb", "env", "stdin"]
     )]
     pub(crate) request: bool,
 
@@ -47,6 +47,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
 
+    /// Wait for its end however long: no time limit unless --timeout names one.
+    #[arg(long)]
+    pub(crate) wait: bool,
+
     /// Directory to run in.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -58,6 +62,14 @@ pub(crate) struct RunArgs {
     /// Keep only the last N lines of stdout; after --head, if both are given.
     #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
     pub(crate) tail: Option<NonZeroU64>,
+
+    /// The part of a long output to show, instead of the profile's: its beginning, end, or both.
+    #[arg(long, value_name = "PART")]
+    pub(crate) show: Option<ShowArg>,
+
+    /// Show up to N KB of the output, from 1 to 400, instead of what the profile shows.
+    #[arg(long, value_name = "N", value_parser = kilobytes, allow_negative_numbers = true)]
+    pub(crate) show_kb: Option<NonZeroU64>,
 
     /// Set a variable for the command; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]

@@ -2,7 +2,7 @@
 
 use agent_bash::adapters::{self, Adapter};
 use agent_bash::core::changes::{ChangesLevel, TrialRequest};
-use agent_bash::core::{Mode, parse_duration};
+use agent_bash::core::{MAX_SHOW_KB, Mode, ShownPart, parse_duration};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;
@@ -124,6 +124,27 @@ impl From<ModeArg> for Mode {
     }
 }
 
+/// The part of a long output to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShowArg {
+    /// The beginning.
+    Start,
+    /// The end.
+    End,
+    /// The beginning and the end.
+    Both,
+}
+
+impl From<ShowArg> for ShownPart {
+    fn from(arg: ShowArg) -> Self {
+        match arg {
+            ShowArg::Start => Self::Start,
+            ShowArg::End => Self::End,
+            ShowArg::Both => Self::Both,
+        }
+    }
+}
+
 /// The source of a command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StdinArg {
@@ -137,6 +158,13 @@ pub(crate) enum StdinArg {
 pub(super) fn lines(text: &str) -> Result<NonZeroU64, String> {
     text.parse()
         .map_err(|_| "write a whole number, 1 or more".to_owned())
+}
+
+/// Parses a size in KB of the shown output.
+pub(super) fn kilobytes(text: &str) -> Result<NonZeroU64, String> {
+    let kb: Option<NonZeroU64> = text.parse().ok();
+    kb.filter(|kb| kb.get() <= MAX_SHOW_KB)
+        .ok_or_else(|| format!("write a whole number from 1 to {MAX_SHOW_KB}"))
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

@@ -11,7 +11,7 @@ use crate::usage::UsageError;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{
-    Clock, Mode, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult,
+    Clock, Mode, OutputConsumer, Request, ShownPart, Status, StdinMode, StdinSource, ToolResult,
     short_duration,
 };
 use agent_bash::policy::InterceptMode;
@@ -303,6 +303,9 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
             .cwd(cwd)
             .head(args.head)
             .tail(args.tail)
+            .wait(args.wait.then_some(true))
+            .show(args.show.map(ShownPart::from))
+            .show_kb(args.show_kb)
             .env(env.collect::<BTreeMap<_, _>>())
             .stdin(match args.stdin {
                 Some(StdinArg::Pipe) => StdinMode::Pipe,

@@ -106,6 +106,7 @@ impl Server {
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let started = (self.clock.wall(), self.clock.now());
         let window = window(context);
+        let waits_for_end = request["wait"] == true;
         let options = StartOptions {
             live: live.clone(),
             window,
@@ -124,10 +125,10 @@ impl Server {
                     token,
                     peer: context.peer.clone(),
                 };
-                let work = self.wait(&call, cancel, Some(&live));
+                let work = self.wait(&call, waits_for_end, cancel, Some(&live));
                 live::run_with_updates(work, &live, &mut progress).await
             }
-            _ => self.wait(&call, cancel, None).await,
+            _ => self.wait(&call, waits_for_end, cancel, None).await,
         };
         let result = match waited {
             WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
@@ -143,15 +144,17 @@ impl Server {
         Ok(result)
     }
 
-    /// Waits for the end of a call, at most until its answer is due. If the client cancels the
-    /// request, cancels the call.
+    /// Waits for the end of a call; unless `waits_for_end`, at most until its answer is due. If the
+    /// client cancels the request, cancels the call.
     async fn wait(
         &self,
         call: &RunningCall,
+        waits_for_end: bool,
         cancel: &Cancel,
         live: Option<&LiveUpdates>,
     ) -> WaitOutcome {
-        let limit = Some(self.options.handle_after).filter(|after| !after.is_zero());
+        let limit = Some(self.options.handle_after);
+        let limit = limit.filter(|after| !after.is_zero() && !waits_for_end);
         let waited = call.wait(&*self.clock, limit, cancel).await;
         match (&waited, live) {
             // There must be no progress notification after the answer.

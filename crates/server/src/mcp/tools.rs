@@ -1,7 +1,7 @@
 //! The tool definitions: descriptions and input schemas for the model.
 
 use agent_bash::Conversation;
-use agent_bash::core::{TextLayout, ToolResult, Until, Window};
+use agent_bash::core::{MAX_SHOW_KB, TextLayout, ToolResult, Until, Window};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::MAX_PAGE_BYTES;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
@@ -387,10 +387,11 @@ pub(super) fn for_claude_code(max_answer_bytes: usize) -> MetaObject {
 /// Returns the maximum length of an answer in bytes, which also limits its characters.
 fn max_answer_bytes(which: McpTool, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
+    // A call can ask to see more.
+    let output = output.max(MAX_SHOW_KB as usize * 1024);
     let shown = match which {
-        McpTool::Bash => output,
-        // These answers may also contain the answer of the call itself.
-        McpTool::Output | McpTool::Kill => output.max(PART_WINDOW.bytes),
+        // The answers of the job tools may contain the answer of the call itself.
+        McpTool::Bash | McpTool::Output | McpTool::Kill => output,
         McpTool::Read => MAX_PAGE_BYTES,
         McpTool::Changes => PART_WINDOW.bytes,
         McpTool::Input | McpTool::Jobs => 0,

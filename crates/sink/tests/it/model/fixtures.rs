@@ -56,7 +56,8 @@ pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
 pub(crate) fn policy() -> impl Strategy<Value = Truncation> {
     prop_oneof![
         (0usize..200).prop_map(|bytes| Truncation::Tail { bytes }),
-        (0usize..200).prop_map(|bytes| Truncation::Head { bytes }),
+        (0usize..200, proptest::bool::ANY)
+            .prop_map(|(bytes, whole_lines)| Truncation::Head { bytes, whole_lines }),
         (0usize..60, 0usize..200).prop_map(|(ends, more)| Truncation::Middle {
             max: ends * 2 + more,
             ends

@@ -23,7 +23,11 @@ pub(crate) fn head_tail(text: &str, head: Option<u64>, tail: Option<u64>) -> Str
 pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
     match policy {
         Truncation::Tail { bytes } => vec![last(text, bytes)],
-        Truncation::Head { bytes } => vec![first(text, bytes).to_owned()],
+        Truncation::Head { bytes, whole_lines } => {
+            let shown = first(text, bytes);
+            let end = shown.rfind('\n').filter(|_| whole_lines && shown.len() < text.len());
+            vec![end.map_or(shown, |end| &shown[..=end]).to_owned()]
+        }
         Truncation::Middle { max, .. } if text.len() <= max => vec![text.to_owned()],
         Truncation::Middle { ends, .. } => {
             vec![
