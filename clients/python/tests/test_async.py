@@ -295,6 +295,18 @@ def test_jobs_tools_artifacts(world: World) -> None:
     in_shell(world, test)
 
 
+def test_a_terminal_is_typed_into_and_read(world: World) -> None:
+    async def test(sh: AsyncShell) -> None:
+        async with await sh.terminal("read -p 'Name: ' n; echo \"Hello $n\"; sleep 600") as term:
+            await term.screen(until={"line": "^Name:"}, timeout=50)
+            await term.send("Ann", "Enter")
+            await term.screen(until={"line": "^Hello"}, timeout=50)
+            assert term.text == "Name: Ann\nHello Ann"
+        assert term.data["result"]["status"]["kind"] == "cancelled"
+
+    in_shell(world, test)
+
+
 def test_a_shell_belongs_to_its_loop(world: World) -> None:
     async def test(sh: AsyncShell) -> None:
         caught: List[BaseException] = []

@@ -3,6 +3,6 @@
 export type { Delta } from "./deltas.js";
 export { AbortError, NoJob, ShellError, ShellLost } from "./errors.js";
 export { findProgram } from "./program.js";
-export { Artifact, Job, Shell, Stream } from "./shell.js";
+export { Artifact, Job, Shell, Stream, Terminal } from "./shell.js";
 export type { Abortable, Ended, ShellOptions } from "./shell.js";
 export type * from "./types.js";

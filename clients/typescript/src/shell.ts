@@ -18,6 +18,7 @@ import type {
   JobWaitData,
   PageData,
   RpcRequest,
+  TerminalData,
   ToolResult,
   Until,
 } from "./types.js";
@@ -133,6 +134,15 @@ export class Shell {
     const result = await this.run(command, { ...options, mode: "background" });
     if (result.status.kind !== "moved_to_background") throw new NoJob(result);
     return new Job(this, result.status.job, result);
+  }
+
+  /** Starts a command on a terminal of `size` (`80x24`). Resolves when its first screen is quiet. */
+  async terminal(
+    command: string,
+    { signal, size, ...options }: CallOptions & { size?: string } & Abortable = {},
+  ): Promise<Terminal> {
+    const request = { ...options, command };
+    return new Terminal(this, await this.request("terminal.start", { request, size }, { signal }));
   }
 
   /** The tool definitions of an adapter for a model. `call` refers to these tools from now on. */
@@ -373,6 +383,73 @@ export class Job {
   /** Writes to the job's stdin, if it was started with `stdin: "pipe"`. */
   input(text: string, { close = false } = {}): Promise<JobData> {
     return this.shell.request("jobs.input", { job: this.id, text, close });
+  }
+}
+
+/**
+ * A command on a terminal. It ends with the shell that started it. Each method returns a `TerminalData`: `screen`,
+ * with the lines as `text`, and after the command's end its `result`.
+ */
+export class Terminal {
+  /** @internal */
+  constructor(
+    private readonly shell: Shell,
+    /** The last answer. */
+    public data: TerminalData,
+    /** The terminal's name; undefined if the command ended at once. */
+    readonly id: string | undefined = data.terminal ?? undefined,
+  ) {}
+
+  /** The lines of the last answer's screen. */
+  get text(): string {
+    return this.data.screen?.text ?? "";
+  }
+
+  /** Types a text, and then presses keys. Resolves when the screen is quiet. */
+  send(text: string, ...keys: string[]): Promise<TerminalData> {
+    return this.input({ text, keys });
+  }
+
+  /** Presses keys by name, such as `Enter`, `C-c`, `Up`, `F1`. Resolves when the screen is quiet. */
+  keys(...names: string[]): Promise<TerminalData> {
+    return this.input({ keys: names });
+  }
+
+  /** Sets columns and rows, such as `120x40`. */
+  resize(size: string): Promise<TerminalData> {
+    return this.input({ size });
+  }
+
+  /** The screen now, or when one of the conditions of `Job.wait` is met. Aborting does not end the command. */
+  async screen({
+    signal,
+    ...wait
+  }: { until?: Until; timeout?: number | string } & Abortable = {}): Promise<TerminalData> {
+    return (this.data = await this.shell.request("terminal.screen", { ...wait, terminal: this.name }, { signal }));
+  }
+
+  /** Waits until nothing was drawn for so many milliseconds. */
+  waitUntilQuiet(ms = 500, wait: { timeout?: number | string } & Abortable = {}): Promise<TerminalData> {
+    return this.screen({ ...wait, until: { quiet_ms: ms } });
+  }
+
+  /** Ends the command with all its processes, if it still runs. */
+  async end(): Promise<TerminalData> {
+    if (this.id === undefined || this.data.result) return this.data;
+    return (this.data = await this.shell.request("terminal.end", { terminal: this.id }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+
+  private async input(input: { text?: string; keys?: string[]; size?: string }): Promise<TerminalData> {
+    return (this.data = await this.shell.request("terminal.input", { ...input, terminal: this.name }));
+  }
+
+  private get name(): string {
+    if (this.id === undefined) throw new ShellError("the command has ended: `data` has its result");
+    return this.id;
   }
 }
 

@@ -117,6 +117,10 @@ export interface CallOptions {
   sandbox?: SandboxRequest | null;
   /** Persistent shell that runs the script; absent for a new shell. */
   session?: SessionName | null;
+  /** The part of a long output that the text shows. */
+  show?: ShownPart | null;
+  /** The size of that part in KB, at most `MAX_SHOW_KB`. */
+  show_kb?: number | null;
   /** The command's stdin. */
   stdin?: StdinMode;
   /** Keep only the last lines of stdout; applied after `head`. */
@@ -125,6 +129,8 @@ export interface CallOptions {
   timeout?: number | string | null;
   /** Run the call as a trial, which holds its changes to files. */
   trial?: TrialRequest | null;
+  /** True to wait for the command's end: no time limit unless `timeout` names one, and no answer with a handle before the end. */
+  wait?: boolean | null;
 }
 
 /** Data of `cancel`. */
@@ -344,6 +350,10 @@ export interface DataByCommand {
   "session.list": ShellsData;
   "session.messages": MessagesData;
   "session.reset": ResetData;
+  "terminal.end": TerminalData;
+  "terminal.input": TerminalData;
+  "terminal.screen": TerminalData;
+  "terminal.start": TerminalData;
   tool_call: ToolResult;
 }
 
@@ -709,7 +719,7 @@ export interface MessagesData {
 }
 
 /** The condition that ended a wait. */
-export type MetCondition = MetConditionEnd | MetConditionLine | MetConditionPort | MetConditionFile;
+export type MetCondition = MetConditionEnd | MetConditionLine | MetConditionPort | MetConditionFile | MetConditionQuiet;
 
 /** The job has ended. */
 export interface MetConditionEnd {
@@ -737,6 +747,13 @@ export interface MetConditionPort {
   kind: "port";
   /** True if the process belongs to the job. */
   of_job: boolean;
+}
+
+/** Nothing was printed for a time. */
+export interface MetConditionQuiet {
+  kind: "quiet";
+  /** The time in milliseconds. */
+  ms: number;
 }
 
 /** How a call is run, and how long it may take. */
@@ -1188,6 +1205,10 @@ export interface Request {
   sandbox?: SandboxRequest | null;
   /** Persistent shell that runs the script; absent for a new shell. */
   session?: SessionName | null;
+  /** The part of a long output that the text shows. */
+  show?: ShownPart | null;
+  /** The size of that part in KB, at most `MAX_SHOW_KB`. */
+  show_kb?: number | null;
   /** The command's stdin. */
   stdin?: StdinMode;
   /** Keep only the last lines of stdout; applied after `head`. */
@@ -1196,6 +1217,8 @@ export interface Request {
   timeout?: number | string | null;
   /** Run the call as a trial, which holds its changes to files. */
   trial?: TrialRequest | null;
+  /** True to wait for the command's end: no time limit unless `timeout` names one, and no answer with a handle before the end. */
+  wait?: boolean | null;
 }
 
 /** Data of `session.reset`. */
@@ -1211,7 +1234,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestTerminalStart | RpcRequestTerminalInput | RpcRequestTerminalScreen | RpcRequestTerminalEnd | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -1613,6 +1636,60 @@ export interface RpcRequestSessionReset {
   id?: RpcId | null;
 }
 
+/** Ends the command on a terminal with all its processes. Data: `TerminalData`. */
+export interface RpcRequestTerminalEnd {
+  /** The terminal's name. */
+  terminal: Name;
+  type: "terminal.end";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as `until` says. Data: `TerminalData`. */
+export interface RpcRequestTerminalInput {
+  /** Names of keys, such as `Enter`, `C-c`, `Up`, `F1`. */
+  keys?: string[];
+  /** The new columns and rows. */
+  size?: string | null;
+  /** The terminal's name. */
+  terminal: Name;
+  /** The text to type; a newline is the key Enter. */
+  text?: string;
+  /** Maximum wait: seconds, or a text such as `"90s"`. */
+  timeout?: unknown;
+  type: "terminal.input";
+  /** The conditions that end the wait, as in `jobs.wait`. */
+  until?: Until;
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data: `TerminalData`. */
+export interface RpcRequestTerminalScreen {
+  /** The terminal's name. */
+  terminal: Name;
+  /** Maximum wait: seconds, or a text such as `"90s"`. */
+  timeout?: unknown;
+  type: "terminal.screen";
+  /** The conditions that end the wait, as in `jobs.wait`. */
+  until?: Until;
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`. */
+export interface RpcRequestTerminalStart {
+  /** The call (`request.schema.json`), or just its command. */
+  request: unknown;
+  /** Columns and rows. Default: `80x24`. */
+  size?: string | null;
+  /** The model's other tools, as in `tool_call`. */
+  tools?: string[] | null;
+  type: "terminal.start";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
 /** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
 export interface RpcRequestToolCall {
   /** The findings of the client's policy: the call is run without checking it again. Only a worker accepts it, and runs nothing without it; `request` is then a complete call with canonical names. */
@@ -1731,6 +1808,28 @@ export interface SchemaDataTools {
   tools: unknown[];
 }
 
+/** The screen of a terminal. */
+export interface ScreenData {
+  /** Columns. */
+  cols: number;
+  /** The cursor's column, from 1. */
+  cursor_col: number;
+  /** The cursor's row, from 1. */
+  cursor_row: number;
+  /** False if the program hides the cursor. */
+  cursor_visible: boolean;
+  /** True if a full-screen program uses the alternate screen. */
+  full_screen: boolean;
+  /** Rows. */
+  rows: number;
+  /** The lines, without trailing blanks, and without empty lines at the bottom. */
+  text: string;
+  /** The title set by the program. */
+  title?: string | null;
+  /** The input that the command waits for, if known; detected after two seconds of silence. */
+  waiting?: WaitingFor | null;
+}
+
 /** Name of a persistent shell, as the caller chose it. */
 export type SessionName = string;
 
@@ -1749,6 +1848,9 @@ export interface ShellsData {
   /** In the order in which they were first named. */
   sessions: ShellData[];
 }
+
+/** The part of a long output that a result's text shows. */
+export type ShownPart = "start" | "end" | "both";
 
 /** Exit status of one stage of a pipeline, as in `PIPESTATUS`. */
 export interface Stage {
@@ -1850,6 +1952,18 @@ export interface Survivor {
   pid: number;
 }
 
+/** Data of the requests about terminals. */
+export interface TerminalData {
+  /** The condition that ended the wait. */
+  met?: MetCondition | null;
+  /** The call's result, once the command has ended. */
+  result?: ToolResult | null;
+  /** The screen, after the command's end the last one; absent if there never was one. */
+  screen?: ScreenData | null;
+  /** The terminal's name; absent if the command ended with the first answer. */
+  terminal?: string | null;
+}
+
 export type Timestamp = string;
 
 /** The result of a call, the same on every interface. */
@@ -1909,6 +2023,8 @@ export interface Until {
   line?: string | null;
   /** A TCP port that accepts connections in the job's network. */
   port?: number | null;
+  /** A time in milliseconds during which nothing is printed. */
+  quiet_ms?: number | null;
 }
 
 /** The `type` of every update. */

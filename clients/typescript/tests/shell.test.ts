@@ -22,6 +22,21 @@ inShell("success, failure, timeout and refusal are results", async (sh, world) =
   assert.equal(r.text, "/\nb\n");
 });
 
+inShell("a terminal is typed into and read", async (sh) => {
+  const term = await sh.terminal("read -p 'Name: ' n; echo \"Hello $n\"; sleep 600", { size: "60x12" });
+  await term.screen({ until: { line: "^Name:" }, timeout: 50 });
+  assert.equal(term.text, "Name:");
+  await term.send("Ann", "Enter");
+  await term.screen({ until: { line: "^Hello" }, timeout: 50 });
+  assert.equal(term.text, "Name: Ann\nHello Ann");
+  assert.deepEqual((await term.waitUntilQuiet(100)).met, { kind: "quiet", ms: 100 });
+  await assert.rejects(term.keys("Entr"), /names no key/);
+  assert.equal((await term.end()).result?.status.kind, "cancelled");
+  const ended = await sh.terminal("exit 3");
+  assert.deepEqual([ended.id, ended.data.result?.status], [undefined, { kind: "exited", code: 3 }]);
+  await assert.rejects(ended.keys("Enter"), ShellError);
+});
+
 inShell("an aborted call ends and leaves its output", async (sh, world) => {
   const controller = new AbortController();
   const call = sh.run("echo part; touch begun; sleep 600", { signal: controller.signal });

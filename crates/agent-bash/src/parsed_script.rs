@@ -130,6 +130,7 @@ mod tests {
             started: false,
             sandbox: None,
             window: None,
+            limits: profiles::STANDARD.output,
             details: RequestDetails::default(),
             printed: None,
             invocation: None,

@@ -143,7 +143,12 @@ async fn run_locally(
         findings,
         sandbox: asked,
     } = judgement;
-    let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
+    let mode = match options.terminal {
+        // The client follows such a call like a job.
+        Some(_) => Mode::Background,
+        None => request.mode.unwrap_or_default(),
+    };
+    let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, mode, request.timeout);
     call.notices.extend(clamped);
     if working_directory::is_wanted(&request) {
         working_directory::check(tool, &call.cwd, limit, cancel).await?;
@@ -165,8 +170,8 @@ async fn run_locally(
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let is_attended = options.is_attended && terminal.is_some();
     let waits = request.wait == Some(true);
-    let is_unlimited =
-        request.timeout.is_none() && (is_attended || waits || options.unlimited || findings.unlimited);
+    let is_unlimited = request.timeout.is_none()
+        && (is_attended || waits || options.unlimited || findings.unlimited);
     let untraceable = changes::untraceable_reason(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let typed = call.command.clone();

@@ -305,9 +305,16 @@ impl RunningCall {
     /// # Errors
     /// [`WriteError`]: nothing was written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        Ok(self.terminal()?.send_bytes(bytes)?)
+    }
+
+    /// Returns the call's terminal, which keeps the last screen after the end.
+    ///
+    /// # Errors
+    /// [`WriteError`]: the call has no terminal, or none yet.
+    pub fn terminal(&self) -> Result<&PtySession, WriteError> {
         let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
-        let terminal = terminal.get().ok_or(InputRefused::Ended)?;
-        Ok(terminal.send_bytes(bytes)?)
+        Ok(terminal.get().ok_or(InputRefused::Ended)?)
     }
 
     /// Pid and process group, once they exist.

@@ -54,6 +54,20 @@ impl ToolSchema {
         self
     }
 
+    /// Describes the field `pty`, if it is shown, for a server with terminals for its model.
+    #[must_use]
+    pub fn with_terminals(mut self) -> Self {
+        if let Some(pty) = self.input_schema["properties"].get_mut("pty") {
+            *pty = fields::driven_terminal();
+            let [none, unless] = [
+                "There is no terminal,",
+                "Without `pty` there is no terminal,",
+            ];
+            self.description = self.description.replacen(none, unless, 1);
+        }
+        self
+    }
+
     /// Adds the field `sandbox`, and describes the access that calls have. If `enforced` is known,
     /// the description also names the promises that this system cannot enforce. Returns the schema
     /// unchanged without a sandbox.
@@ -196,6 +210,18 @@ mod tests {
             assert_eq!(shown, want, "{:?}", profile.name);
             assert_eq!(schema["required"], serde_json::json!(["command"]));
         }
+    }
+
+    #[test]
+    fn terminals_are_described_where_the_field_is_shown() {
+        let tool = bash(&profiles::STANDARD).with_terminals();
+        assert!(
+            tool.description
+                .contains("\nWithout `pty` there is no terminal, and")
+        );
+        assert!(tool.input_schema["properties"]["pty"] == fields::driven_terminal());
+        let tool = bash(&profiles::PAGED);
+        assert_eq!(tool.clone().with_terminals(), tool);
     }
 
     #[test]

@@ -67,12 +67,14 @@ pub async fn wait_until(
     let mut watch = ConditionWatch::new(until, from)?;
     let job = jobs.show(id)?;
     let source = WatchedProcess::of_job(&job);
-    let check = async |watch: &mut ConditionWatch| match watch
-        .check_output(job.output.as_deref(), PARTS_PER_POLL)
-        .await
-    {
-        Some(met) => Some(met),
-        None => watch.check(&source, &pids(jobs, &job, until).await).await,
+    let check = async |watch: &mut ConditionWatch| {
+        let path = job.output.as_deref();
+        if let Some(met) = watch.check_output(path, PARTS_PER_POLL).await {
+            return Some(met);
+        }
+        let pids = pids(jobs, &job, until).await;
+        let met = watch.check(&source, &pids).await;
+        met.or_else(|| watch.check_quiet(path, jobs.clock().now()))
     };
     let ended = jobs.wait(id, limit, cancel);
     tokio::pin!(ended);
@@ -151,6 +153,8 @@ pub struct ConditionWatch {
     pending: Vec<u8>,
     /// True if the pending line was searched.
     is_searched: bool,
+    /// The amount of output, and the time at which it was first seen.
+    activity: Option<(u64, Duration)>,
 }
 
 impl ConditionWatch {
@@ -166,6 +170,7 @@ impl ConditionWatch {
             next: from,
             pending: Vec::new(),
             is_searched: false,
+            activity: None,
         })
     }
 
@@ -206,6 +211,29 @@ impl ConditionWatch {
         Some(MetCondition::Line { line })
     }
 
+    /// Searches the lines of a screen.
+    pub fn lines<'a>(&self, lines: impl IntoIterator<Item = &'a str>) -> Option<MetCondition> {
+        let matcher = self.matcher.as_ref()?;
+        let line = lines.into_iter().find(|line| matcher.matches(line))?;
+        let line = line.to_owned();
+        Some(MetCondition::Line { line })
+    }
+
+    /// Checks how long nothing was printed. `activity` is a number that changes with every output.
+    pub fn quiet(&mut self, activity: u64, now: Duration) -> Option<MetCondition> {
+        let ms = self.until.quiet_ms?;
+        match self.activity {
+            Some((seen, since)) if seen == activity => {
+                let is_quiet = now.saturating_sub(since) >= Duration::from_millis(ms);
+                is_quiet.then_some(MetCondition::Quiet { ms })
+            }
+            _ => {
+                self.activity = Some((activity, now));
+                None
+            }
+        }
+    }
+
     /// Searches the further output in a file, at most `parts` parts.
     async fn check_output(&mut self, path: Option<&Path>, parts: usize) -> Option<MetCondition> {
         let path = path.filter(|_| self.matcher.is_some())?;
@@ -223,6 +251,13 @@ impl ConditionWatch {
             }
         }
         None
+    }
+
+    /// Checks how long a file has not grown.
+    fn check_quiet(&mut self, path: Option<&Path>, now: Duration) -> Option<MetCondition> {
+        self.until.quiet_ms?;
+        let length = path.and_then(|path| path.metadata().ok());
+        self.quiet(length.map_or(0, |file| file.len()), now)
     }
 
     /// Checks the port and the file. `pids`: the processes to which the port should belong.
@@ -315,6 +350,26 @@ mod tests {
         assert_eq!(watch.output(b""), None);
         assert_eq!(watch.output(b"word: "), None);
         assert_eq!(watch.output(b""), Some(line("Password: ")));
+    }
+
+    #[test]
+    fn quiet_counts_from_the_last_output() {
+        let until = Until {
+            quiet_ms: Some(500),
+            ..Until::default()
+        };
+        let mut watch = ConditionWatch::new(&until, 0).unwrap();
+        let mut quiet = |activity, ms| watch.quiet(activity, Duration::from_millis(ms)).is_some();
+        assert!(!quiet(1, 1000) && !quiet(1, 1499));
+        assert!(!quiet(2, 1500) && !quiet(2, 1999));
+        assert!(quiet(2, 2000));
+    }
+
+    #[test]
+    fn screen_is_searched_line_by_line() {
+        let watch = watch("^b$");
+        assert_eq!(watch.lines(["ab", "b"]), Some(line("b")));
+        assert_eq!(watch.lines(["ab", "bc"]), None);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod environment;
 mod hex;
 mod ids;
 mod key;
+mod key_name;
 mod line_edit;
 mod mask;
 mod not_started;
@@ -56,6 +57,7 @@ pub use environment::Environment;
 pub use hex::hex;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
+pub use key_name::UnknownKey;
 pub use line_edit::LineEdit;
 pub use mask::{
     MASK_CONTEXT_BYTES, MaskStream, MaskedPart, OutputMask, OutputPiece, StreamMasks, masked_part,

@@ -122,8 +122,7 @@ const FIELDS: [&str; 16] = [
     "description",
 ];
 /// The fields of every tool. The schema describes `sandbox` and `trial` where they are available.
-const FIELD_LIST: &str =
-    "command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description";
+const FIELD_LIST: &str = "command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
 const ALTERNATIVE_NAMES: [(&str, &str); 4] = [

@@ -229,9 +229,11 @@ impl Truncation {
             },
             (ShownPart::End, _) => Self::Tail { bytes },
             (ShownPart::Both, Self::Middle { .. } | Self::HeadTail { .. }) => self,
-            (ShownPart::Both, _) => Self::Middle {
-                max: bytes,
-                ends: bytes / 2,
+            (ShownPart::Both, _) => Self::HeadTail {
+                max_bytes: bytes,
+                max_lines: usize::MAX,
+                head_lines: usize::MAX,
+                tail_lines: usize::MAX,
             },
         }
     }
@@ -339,4 +341,57 @@ pub enum SurvivorPolicy {
     Kill,
     /// The call waits for them, within its timeout.
     Wait,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: Truncation = Truncation::HeadTail {
+        max_bytes: 10 * 1024,
+        max_lines: 100,
+        head_lines: 40,
+        tail_lines: 20,
+    };
+
+    fn for_call(truncation: Truncation, part: Option<ShownPart>, kb: u64) -> Truncation {
+        let limits = OutputLimits {
+            truncation,
+            max_line_chars: None,
+        };
+        limits.for_call(part, NonZeroU64::new(kb)).truncation
+    }
+
+    #[test]
+    fn for_call_changes_the_size_and_the_part() {
+        let tail = Truncation::Tail { bytes: 50 };
+        assert_eq!(for_call(tail, None, 0), tail);
+        assert_eq!(for_call(tail, Some(ShownPart::End), 0), tail);
+        assert_eq!(for_call(tail, None, 2), Truncation::Tail { bytes: 2048 });
+        let start = for_call(tail, Some(ShownPart::Start), 1);
+        assert!(matches!(
+            start,
+            Truncation::Head {
+                bytes: 1024,
+                whole_lines: true
+            }
+        ));
+        let both = for_call(tail, Some(ShownPart::Both), 1);
+        assert_eq!(
+            (both.max_bytes(), both.direction()),
+            (1024, Direction::HeadTail)
+        );
+    }
+
+    #[test]
+    fn for_call_scales_limits_on_lines() {
+        assert_eq!(for_call(LINES, Some(ShownPart::Both), 0), LINES);
+        let scaled = Truncation::HeadTail {
+            max_bytes: 5 * 1024,
+            max_lines: 50,
+            head_lines: 20,
+            tail_lines: 10,
+        };
+        assert_eq!(for_call(LINES, None, 5), scaled);
+    }
 }

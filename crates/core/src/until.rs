@@ -1,10 +1,12 @@
 //! Conditions that end a wait for a job before the job ends.
 
+use crate::short_duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The conditions of a wait. The first condition that is met ends the wait, and so does the job's
 /// end. In JSON also the text `"end"`: only the job's end.
@@ -20,6 +22,9 @@ pub struct Until {
     /// A file that exists; relative to the job's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// A time in milliseconds during which nothing is printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_ms: Option<u64>,
 }
 
 impl Until {
@@ -34,20 +39,28 @@ impl<'de> Deserialize<'de> for Until {
         match UntilJson::deserialize(from)? {
             UntilJson::Word(word) if word == "end" => Ok(Self::default()),
             UntilJson::Word(word) => Err(D::Error::custom(format!("{EXPECTED}, got {word:?}"))),
-            UntilJson::Conditions(UntilFields { line, port, file }) => {
-                Ok(Self { line, port, file })
-            }
+            UntilJson::Conditions(UntilFields {
+                line,
+                port,
+                file,
+                quiet_ms,
+            }) => Ok(Self {
+                line,
+                port,
+                file,
+                quiet_ms,
+            }),
         }
     }
 }
 
-const EXPECTED: &str = "expected \"end\", or an object with `line`, `port` or `file`";
+const EXPECTED: &str = "expected \"end\", or an object with `line`, `port`, `file` or `quiet_ms`";
 
 /// [`Until`] as it is written.
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected \"end\", or an object with `line`, `port` or `file`"
+    expecting = "expected \"end\", or an object with `line`, `port`, `file` or `quiet_ms`"
 )]
 enum UntilJson {
     Word(String),
@@ -60,6 +73,7 @@ struct UntilFields {
     line: Option<String>,
     port: Option<u16>,
     file: Option<PathBuf>,
+    quiet_ms: Option<u64>,
 }
 
 /// The condition that ended a wait.
@@ -87,6 +101,11 @@ pub enum MetCondition {
         /// The absolute path of the file.
         path: PathBuf,
     },
+    /// Nothing was printed for a time.
+    Quiet {
+        /// The time in milliseconds.
+        ms: u64,
+    },
 }
 
 impl fmt::Display for MetCondition {
@@ -102,6 +121,10 @@ impl fmt::Display for MetCondition {
                 write!(f, "{address} answers, but no process of this job")
             }
             Self::File { path } => write!(f, "{} exists", path.display()),
+            Self::Quiet { ms } => {
+                let time = short_duration(Duration::from_millis(*ms));
+                write!(f, "nothing was printed for {time}")
+            }
         }
     }
 }
@@ -130,7 +153,7 @@ mod tests {
         ] {
             let error = read(wrong).unwrap_err().to_string();
             assert!(
-                error.contains("object with `line`, `port` or `file`"),
+                error.contains("object with `line`, `port`, `file` or `quiet_ms`"),
                 "{error}"
             );
         }

@@ -11,7 +11,9 @@ pub use crate::hello::{HelloData, MachineData};
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::sandbox::JobSandbox;
-use agent_bash_core::{ArtifactRef, MetCondition, Notice, Status, Survivor, Timestamp, ToolResult};
+use agent_bash_core::{
+    ArtifactRef, MetCondition, Notice, Status, Survivor, Timestamp, ToolResult, WaitingFor,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -302,6 +304,48 @@ pub struct JobKillData {
     pub survivors: Vec<Survivor>,
 }
 
+/// Data of the requests about terminals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalData {
+    /// The terminal's name; absent if the command ended with the first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<String>,
+    /// The screen, after the command's end the last one; absent if there never was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenData>,
+    /// The condition that ended the wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<MetCondition>,
+    /// The call's result, once the command has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ToolResult>,
+}
+
+/// The screen of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScreenData {
+    /// The lines, without trailing blanks, and without empty lines at the bottom.
+    pub text: String,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// The cursor's row, from 1.
+    pub cursor_row: u16,
+    /// The cursor's column, from 1.
+    pub cursor_col: u16,
+    /// False if the program hides the cursor.
+    pub cursor_visible: bool,
+    /// The title set by the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// True if a full-screen program uses the alternate screen.
+    pub full_screen: bool,
+    /// The input that the command waits for, if known; detected after two seconds of silence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingFor>,
+}
+
 /// Data of `artifact.list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactsData {
@@ -449,6 +493,14 @@ pub struct DataByCommand {
     jobs_kill: JobKillData,
     #[serde(rename = "jobs.input")]
     jobs_input: JobData,
+    #[serde(rename = "terminal.start")]
+    terminal_start: TerminalData,
+    #[serde(rename = "terminal.input")]
+    terminal_input: TerminalData,
+    #[serde(rename = "terminal.screen")]
+    terminal_screen: TerminalData,
+    #[serde(rename = "terminal.end")]
+    terminal_end: TerminalData,
     #[serde(rename = "artifact.list")]
     artifact_list: ArtifactsData,
     #[serde(rename = "artifact.show")]

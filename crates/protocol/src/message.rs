@@ -177,6 +177,59 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         close: bool,
     },
+    /// Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`.
+    #[serde(rename = "terminal.start")]
+    TerminalStart {
+        /// The call (`request.schema.json`), or just its command.
+        request: Value,
+        /// Columns and rows. Default: `80x24`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<String>,
+        /// The model's other tools, as in `tool_call`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
+    },
+    /// Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as
+    /// `until` says. Data: `TerminalData`.
+    #[serde(rename = "terminal.input")]
+    TerminalInput {
+        /// The terminal's name.
+        terminal: Name,
+        /// The text to type; a newline is the key Enter.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+        /// Names of keys, such as `Enter`, `C-c`, `Up`, `F1`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        keys: Vec<String>,
+        /// The new columns and rows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<String>,
+        /// The conditions that end the wait, as in `jobs.wait`.
+        #[serde(default, skip_serializing_if = "Until::is_end")]
+        until: Until,
+        /// Maximum wait: seconds, or a text such as `"90s"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<Value>,
+    },
+    /// Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data:
+    /// `TerminalData`.
+    #[serde(rename = "terminal.screen")]
+    TerminalScreen {
+        /// The terminal's name.
+        terminal: Name,
+        /// The conditions that end the wait, as in `jobs.wait`.
+        #[serde(default, skip_serializing_if = "Until::is_end")]
+        until: Until,
+        /// Maximum wait: seconds, or a text such as `"90s"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<Value>,
+    },
+    /// Ends the command on a terminal with all its processes. Data: `TerminalData`.
+    #[serde(rename = "terminal.end")]
+    TerminalEnd {
+        /// The terminal's name.
+        terminal: Name,
+    },
     /// Lists the stored full outputs, oldest first. Data: `ArtifactsData`.
     #[serde(rename = "artifact.list")]
     ArtifactList,

@@ -17,6 +17,7 @@ mod reading;
 mod remote;
 mod served;
 mod so_far;
+mod terminal;
 mod tools;
 mod transport;
 mod windows;

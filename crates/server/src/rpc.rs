@@ -14,6 +14,7 @@ mod program_upload;
 mod read;
 mod refused;
 mod remote;
+mod terminal_requests;
 mod updates;
 pub mod worker;
 
@@ -89,8 +90,8 @@ fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
 struct RpcService {
     session: Arc<Conversation>,
     adapted: ClientAdapters,
-    /// The calls of adapters. They may continue after their answers, but not after their client has
-    /// disconnected.
+    /// The calls of adapters, and those on terminals. They may continue after their answers, but
+    /// not after their client has disconnected.
     running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// True for a worker: it runs only calls that passed its host's policy.
@@ -227,7 +228,11 @@ impl RpcService {
         }
         let may_start_jobs = matches!(
             call,
-            RpcCall::ToolCall { .. } | RpcCall::Bash { .. } | RpcCall::AdapterCall { .. }
+            RpcCall::ToolCall { .. }
+                | RpcCall::Bash { .. }
+                | RpcCall::AdapterCall { .. }
+                | RpcCall::TerminalStart { .. }
+                | RpcCall::TerminalEnd { .. }
         );
         let what = match call {
             RpcCall::Bash { .. } => RequestKind::Bash,
@@ -240,6 +245,8 @@ impl RpcService {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
                     adapted: self.adapted.clone(),
+                    running: Arc::clone(&self.running),
+                    clock: Arc::clone(&self.clock),
                     is_worker: self.is_worker,
                     tools: self.tools.clone(),
                     outbox: self.outbox.clone(),

@@ -36,7 +36,13 @@ fn main() {
                 tail_lines: 500,
             },
         ),
-        ("head", Truncation::Head { bytes: 100 * 1024, whole_lines: false }),
+        (
+            "head",
+            Truncation::Head {
+                bytes: 100 * 1024,
+                whole_lines: false,
+            },
+        ),
     ];
     let kinds: [(&str, String); 7] = [
         (

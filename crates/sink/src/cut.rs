@@ -66,13 +66,8 @@ pub(crate) fn cut_within(
             Truncation::Tail { bytes } => by_bytes(ShownOutput::Tail(last_bytes(text, bytes))),
             Truncation::Head { bytes, whole_lines } => {
                 let head = text.window.head.bytes();
-                let whole = whole_lines.then(|| whole_lines_len(head, bytes)).flatten();
-                match first_lines(text, bytes, most) {
-                    (_, Some(TruncatedBy::Bytes), _) if whole.is_some() => by_bytes(
-                        ShownOutput::Head(first_bytes(text, whole.unwrap_or(bytes))),
-                    ),
-                    lines => lines,
-                }
+                let whole = whole_lines.then(|| whole_lines_len(head, bytes));
+                first_lines(text, whole.flatten().unwrap_or(bytes), most)
             }
             Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, most / 2)),
             Truncation::HeadTail {

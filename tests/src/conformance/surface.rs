@@ -197,7 +197,11 @@ fn flags(request: &Value) -> Option<(&str, Vec<String>)> {
     for (name, value) in fields {
         match (name.as_str(), value) {
             ("command", _) => {}
-            ("mode" | "cwd" | "timeout", Value::String(text)) => {
+            ("wait", Value::Bool(true)) => flags.push("--wait".to_owned()),
+            ("show_kb", Value::Number(number)) => {
+                flags.extend(["--show-kb".to_owned(), number.to_string()]);
+            }
+            ("mode" | "cwd" | "timeout" | "show", Value::String(text)) => {
                 flags.extend([format!("--{name}"), text.clone()]);
             }
             ("timeout" | "head" | "tail", Value::Number(number)) => {

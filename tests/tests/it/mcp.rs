@@ -8,6 +8,7 @@ mod changes;
 mod ends;
 mod messages;
 mod order;
+mod terminal;
 mod until;
 
 use agent_bash_tests::conformance::shake_hands;

@@ -7,6 +7,7 @@ mod changes;
 mod jobs_and_outputs;
 mod load;
 mod order;
+mod terminal;
 mod worker;
 
 use agent_bash_tests::server_client::ServerClient;

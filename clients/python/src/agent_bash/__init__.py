@@ -17,8 +17,8 @@ from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
     from . import _types as types
-    from ._async import AsyncArtifact, AsyncJob, AsyncShell, AsyncStream
-    from ._sync import Artifact, Job, Shell, Stream
+    from ._async import AsyncArtifact, AsyncJob, AsyncShell, AsyncStream, AsyncTerminal
+    from ._sync import Artifact, Job, Shell, Stream, Terminal
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ __all__ = [
     "AsyncJob",
     "AsyncShell",
     "AsyncStream",
+    "AsyncTerminal",
     "NoJob",
     "Delta",
     "Found",
@@ -39,6 +40,7 @@ __all__ = [
     "ShellError",
     "ShellLost",
     "Stream",
+    "Terminal",
     "result_of",
     "types",
 ]
@@ -49,10 +51,12 @@ _WHERE = {
     "AsyncJob": "_async",
     "AsyncShell": "_async",
     "AsyncStream": "_async",
+    "AsyncTerminal": "_async",
     "Artifact": "_sync",
     "Job": "_sync",
     "Shell": "_sync",
     "Stream": "_sync",
+    "Terminal": "_sync",
 }
 
 

@@ -148,6 +148,13 @@ class AsyncShell:
             raise NoJob(result)
         return AsyncJob(self, result.status["job"], result)
 
+    async def terminal(
+        self, command: str, *, size: Optional[str] = None, **options: Unpack[t.CallOptions]
+    ) -> AsyncTerminal:
+        """Starts a command on a terminal of `size` (`"80x24"`). Returns when its first screen is quiet."""
+        request = {"command": command, **options}
+        return AsyncTerminal(self, await self.request("terminal.start", request=request, size=size))
+
     async def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
         """The tool definitions of an adapter for a model. `call` refers to these tools from now on."""
         data = await self.request("schema", adapter=adapter)
@@ -426,6 +433,76 @@ class AsyncJob:
         """Writes to the job's stdin, if it was started with `stdin="pipe"`."""
         data: t.JobData = await self._shell.request("jobs.input", job=self.id, text=text, close=close)
         return data
+
+
+class AsyncTerminal:
+    """A command on a terminal. It ends with the shell that started it, or at the end of a `with` block.
+
+    Each method returns a `TerminalData`: `screen`, with the lines as `text`, and after the command's end its `result`.
+    """
+
+    def __init__(self, shell: AsyncShell, data: t.TerminalData) -> None:
+        self._shell = shell
+        #: The terminal's name; `None` if the command ended at once.
+        self.id: Optional[str] = data.get("terminal")
+        #: The last answer.
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"AsyncTerminal({self.id!r})"
+
+    @property
+    def text(self) -> str:
+        """The lines of the last answer's screen."""
+        screen = self.data.get("screen")
+        return "" if screen is None else screen["text"]
+
+    async def send(self, text: str, *keys: str) -> t.TerminalData:
+        """Types a text, and then presses keys. Returns when the screen is quiet."""
+        return await self._ask("terminal.input", text=text, keys=list(keys))
+
+    async def keys(self, *names: str) -> t.TerminalData:
+        """Presses keys by name, such as `"Enter"`, `"C-c"`, `"Up"`, `"F1"`. Returns when the screen is quiet."""
+        return await self._ask("terminal.input", keys=list(names))
+
+    async def resize(self, size: str) -> t.TerminalData:
+        """Sets columns and rows, such as `"120x40"`."""
+        return await self._ask("terminal.input", size=size)
+
+    async def screen(
+        self, *, until: Optional[t.Until] = None, timeout: Union[float, str, None] = None
+    ) -> t.TerminalData:
+        """The screen now, or when one of the conditions of `Job.wait` is met. Cancelling the wait does not end the
+        command."""
+        return await self._ask("terminal.screen", until=until, timeout=timeout)
+
+    async def wait_until_quiet(self, ms: int = 500, *, timeout: Union[float, str, None] = None) -> t.TerminalData:
+        """Waits until nothing was drawn for so many milliseconds."""
+        return await self.screen(until={"quiet_ms": ms}, timeout=timeout)
+
+    async def end(self) -> t.TerminalData:
+        """Ends the command with all its processes, if it still runs."""
+        if self.id is None or self.data.get("result") is not None:
+            return self.data
+        return await self._ask("terminal.end")
+
+    async def _ask(self, kind: str, **fields: Any) -> t.TerminalData:
+        if self.id is None:
+            raise ShellError("the command has ended: `data` has its result")
+        data: t.TerminalData = await self._shell.request(kind, terminal=self.id, **fields)
+        self.data = data
+        return data
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        await self.end()
 
 
 class AsyncArtifact:

@@ -132,6 +132,13 @@ class Shell:
             raise NoJob(result)
         return Job(self, result.status["job"], result)
 
+    def terminal(
+        self, command: str, *, size: Optional[str] = None, **options: Unpack[t.CallOptions]
+    ) -> Terminal:
+        """Starts a command on a terminal of `size` (`"80x24"`). Returns when its first screen is quiet."""
+        request = {"command": command, **options}
+        return Terminal(self, self.request("terminal.start", request=request, size=size))
+
     def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
         """The tool definitions of an adapter for a model. `call` refers to these tools from now on."""
         data = self.request("schema", adapter=adapter)
@@ -425,6 +432,76 @@ class Job:
         """Writes to the job's stdin, if it was started with `stdin="pipe"`."""
         data: t.JobData = self._shell.request("jobs.input", job=self.id, text=text, close=close)
         return data
+
+
+class Terminal:
+    """A command on a terminal. It ends with the shell that started it, or at the end of a `with` block.
+
+    Each method returns a `TerminalData`: `screen`, with the lines as `text`, and after the command's end its `result`.
+    """
+
+    def __init__(self, shell: Shell, data: t.TerminalData) -> None:
+        self._shell = shell
+        #: The terminal's name; `None` if the command ended at once.
+        self.id: Optional[str] = data.get("terminal")
+        #: The last answer.
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"Terminal({self.id!r})"
+
+    @property
+    def text(self) -> str:
+        """The lines of the last answer's screen."""
+        screen = self.data.get("screen")
+        return "" if screen is None else screen["text"]
+
+    def send(self, text: str, *keys: str) -> t.TerminalData:
+        """Types a text, and then presses keys. Returns when the screen is quiet."""
+        return self._ask("terminal.input", text=text, keys=list(keys))
+
+    def keys(self, *names: str) -> t.TerminalData:
+        """Presses keys by name, such as `"Enter"`, `"C-c"`, `"Up"`, `"F1"`. Returns when the screen is quiet."""
+        return self._ask("terminal.input", keys=list(names))
+
+    def resize(self, size: str) -> t.TerminalData:
+        """Sets columns and rows, such as `"120x40"`."""
+        return self._ask("terminal.input", size=size)
+
+    def screen(
+        self, *, until: Optional[t.Until] = None, timeout: Union[float, str, None] = None
+    ) -> t.TerminalData:
+        """The screen now, or when one of the conditions of `Job.wait` is met. Interrupting the wait does not end the
+        command."""
+        return self._ask("terminal.screen", until=until, timeout=timeout)
+
+    def wait_until_quiet(self, ms: int = 500, *, timeout: Union[float, str, None] = None) -> t.TerminalData:
+        """Waits until nothing was drawn for so many milliseconds."""
+        return self.screen(until={"quiet_ms": ms}, timeout=timeout)
+
+    def end(self) -> t.TerminalData:
+        """Ends the command with all its processes, if it still runs."""
+        if self.id is None or self.data.get("result") is not None:
+            return self.data
+        return self._ask("terminal.end")
+
+    def _ask(self, kind: str, **fields: Any) -> t.TerminalData:
+        if self.id is None:
+            raise ShellError("the command has ended: `data` has its result")
+        data: t.TerminalData = self._shell.request(kind, terminal=self.id, **fields)
+        self.data = data
+        return data
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.end()
 
 
 class Artifact:

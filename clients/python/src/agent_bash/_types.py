@@ -171,6 +171,12 @@ class CallOptions(TypedDict, total=False):
     # Persistent shell that runs the script; absent for a new shell.
     session: Optional[SessionName]
 
+    # The part of a long output that the text shows.
+    show: Optional[ShownPart]
+
+    # The size of that part in KB, at most `MAX_SHOW_KB`.
+    show_kb: Optional[int]
+
     # The command's stdin.
     stdin: StdinMode
 
@@ -182,6 +188,9 @@ class CallOptions(TypedDict, total=False):
 
     # Run the call as a trial, which holds its changes to files.
     trial: Optional[TrialRequest]
+
+    # True to wait for the command's end: no time limit unless `timeout` names one, and no answer with a handle before the end.
+    wait: Optional[bool]
 
 
 class CancelData(TypedDict):
@@ -465,6 +474,10 @@ _DataByCommandWords = TypedDict(
         "session.list": "ShellsData",
         "session.messages": "MessagesData",
         "session.reset": "ResetData",
+        "terminal.end": "TerminalData",
+        "terminal.input": "TerminalData",
+        "terminal.screen": "TerminalData",
+        "terminal.start": "TerminalData",
     },
 )
 
@@ -1004,7 +1017,7 @@ class MessagesData(TypedDict):
 
 
 # The condition that ended a wait.
-MetCondition = Union["MetConditionEnd", "MetConditionLine", "MetConditionPort", "MetConditionFile"]
+MetCondition = Union["MetConditionEnd", "MetConditionLine", "MetConditionPort", "MetConditionFile", "MetConditionQuiet"]
 
 
 class MetConditionEnd(TypedDict):
@@ -1041,6 +1054,15 @@ class MetConditionPort(TypedDict):
 
     # True if the process belongs to the job.
     of_job: bool
+
+
+class MetConditionQuiet(TypedDict):
+    """Nothing was printed for a time."""
+
+    kind: Literal["quiet"]
+
+    # The time in milliseconds.
+    ms: int
 
 
 # How a call is run, and how long it may take.
@@ -1668,6 +1690,12 @@ class Request(_RequestAlways, total=False):
     # Persistent shell that runs the script; absent for a new shell.
     session: Optional[SessionName]
 
+    # The part of a long output that the text shows.
+    show: Optional[ShownPart]
+
+    # The size of that part in KB, at most `MAX_SHOW_KB`.
+    show_kb: Optional[int]
+
     # The command's stdin.
     stdin: StdinMode
 
@@ -1679,6 +1707,9 @@ class Request(_RequestAlways, total=False):
 
     # Run the call as a trial, which holds its changes to files.
     trial: Optional[TrialRequest]
+
+    # True to wait for the command's end: no time limit unless `timeout` names one, and no answer with a handle before the end.
+    wait: Optional[bool]
 
 
 class ResetData(TypedDict):
@@ -1697,7 +1728,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestTerminalStart", "RpcRequestTerminalInput", "RpcRequestTerminalScreen", "RpcRequestTerminalEnd", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -2318,6 +2349,89 @@ class RpcRequestSessionReset(_RpcRequestSessionResetAlways, total=False):
     id: Optional[RpcId]
 
 
+class _RpcRequestTerminalEndAlways(TypedDict):
+    # The terminal's name.
+    terminal: Name
+
+    type: Literal["terminal.end"]
+
+
+class RpcRequestTerminalEnd(_RpcRequestTerminalEndAlways, total=False):
+    """Ends the command on a terminal with all its processes. Data: `TerminalData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestTerminalInputAlways(TypedDict):
+    # The terminal's name.
+    terminal: Name
+
+    type: Literal["terminal.input"]
+
+
+class RpcRequestTerminalInput(_RpcRequestTerminalInputAlways, total=False):
+    """Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as `until` says. Data: `TerminalData`."""
+
+    # Names of keys, such as `Enter`, `C-c`, `Up`, `F1`.
+    keys: List[str]
+
+    # The new columns and rows.
+    size: Optional[str]
+
+    # The text to type; a newline is the key Enter.
+    text: str
+
+    # Maximum wait: seconds, or a text such as `"90s"`.
+    timeout: Any
+
+    # The conditions that end the wait, as in `jobs.wait`.
+    until: Until
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestTerminalScreenAlways(TypedDict):
+    # The terminal's name.
+    terminal: Name
+
+    type: Literal["terminal.screen"]
+
+
+class RpcRequestTerminalScreen(_RpcRequestTerminalScreenAlways, total=False):
+    """Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data: `TerminalData`."""
+
+    # Maximum wait: seconds, or a text such as `"90s"`.
+    timeout: Any
+
+    # The conditions that end the wait, as in `jobs.wait`.
+    until: Until
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestTerminalStartAlways(TypedDict):
+    # The call (`request.schema.json`), or just its command.
+    request: Any
+
+    type: Literal["terminal.start"]
+
+
+class RpcRequestTerminalStart(_RpcRequestTerminalStartAlways, total=False):
+    """Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`."""
+
+    # Columns and rows. Default: `80x24`.
+    size: Optional[str]
+
+    # The model's other tools, as in `tool_call`.
+    tools: Optional[List[str]]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
 class _RpcRequestToolCallAlways(TypedDict):
     # The call (`request.schema.json`), or just its command.
     request: Any
@@ -2490,6 +2604,39 @@ class SchemaDataTools(TypedDict):
     tools: List[Any]
 
 
+class _ScreenDataAlways(TypedDict):
+    # Columns.
+    cols: int
+
+    # The cursor's column, from 1.
+    cursor_col: int
+
+    # The cursor's row, from 1.
+    cursor_row: int
+
+    # False if the program hides the cursor.
+    cursor_visible: bool
+
+    # True if a full-screen program uses the alternate screen.
+    full_screen: bool
+
+    # Rows.
+    rows: int
+
+    # The lines, without trailing blanks, and without empty lines at the bottom.
+    text: str
+
+
+class ScreenData(_ScreenDataAlways, total=False):
+    """The screen of a terminal."""
+
+    # The title set by the program.
+    title: Optional[str]
+
+    # The input that the command waits for, if known; detected after two seconds of silence.
+    waiting: Optional[WaitingFor]
+
+
 # Name of a persistent shell, as the caller chose it.
 SessionName = str
 
@@ -2512,6 +2659,10 @@ class ShellsData(TypedDict):
 
     # In the order in which they were first named.
     sessions: List[ShellData]
+
+
+# The part of a long output that a result's text shows.
+ShownPart = Literal["start", "end", "both"]
 
 
 class Stage(TypedDict):
@@ -2652,6 +2803,22 @@ class Survivor(_SurvivorAlways, total=False):
     listens_on: List[str]
 
 
+class TerminalData(TypedDict, total=False):
+    """Data of the requests about terminals."""
+
+    # The condition that ended the wait.
+    met: Optional[MetCondition]
+
+    # The call's result, once the command has ended.
+    result: Optional[ToolResult]
+
+    # The screen, after the command's end the last one; absent if there never was one.
+    screen: Optional[ScreenData]
+
+    # The terminal's name; absent if the command ended with the first answer.
+    terminal: Optional[str]
+
+
 Timestamp = str
 
 
@@ -2738,6 +2905,9 @@ class Until(TypedDict, total=False):
 
     # A TCP port that accepts connections in the job's network.
     port: Optional[int]
+
+    # A time in milliseconds during which nothing is printed.
+    quiet_ms: Optional[int]
 
 
 # The `type` of every update.

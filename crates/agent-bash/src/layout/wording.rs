@@ -104,13 +104,28 @@ pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
 
 /// Returns the shown part of a text stream, with marks where a line was truncated.
 pub(super) fn marked(printed: &SinkReport) -> String {
-    printed.shown.pieces().map(CleanPiece::marked).collect()
+    joined(printed, CleanPiece::marked)
+}
+
+/// The line between the beginning and the end of an output.
+const GAP_LINE: &str = "…\n";
+
+/// Joins the pieces of a stream, with a line where the middle was omitted.
+fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> String) -> String {
+    let mut text = String::new();
+    for piece in printed.shown.pieces() {
+        if !text.is_empty() {
+            end_line(&mut text);
+            text.push_str(GAP_LINE);
+        }
+        text.push_str(&text_of(piece));
+    }
+    text
 }
 
 /// Returns the shown part of a text stream, without marks.
 pub(super) fn plain(printed: &SinkReport) -> String {
-    let pieces = printed.shown.pieces();
-    pieces.map(|piece| piece.text.as_str()).collect()
+    joined(printed, |piece| piece.text.clone())
 }
 
 /// Returns the shown part of a stream, or the line for a binary stream.

@@ -7,10 +7,8 @@ use super::wording::{
 };
 use super::{CallEnding, CallFacts};
 use crate::refusal::{DirectoryError, Refusal};
-use agent_bash_core::{
-    OutputLimits, RequestError, Status, TruncatedBy, short_duration,
-};
-use agent_bash_sink::{CleanPiece, SizeStyle, size_text};
+use agent_bash_core::{OutputLimits, RequestError, Status, TruncatedBy, short_duration};
+use agent_bash_sink::{CleanPiece, ShownOutput, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -110,7 +108,9 @@ fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
         } else {
             text.push_str(&plain(printed));
         }
-        if text.len() > limit {
+        // Both ends have a line between them.
+        let has_gap = matches!(printed.shown, ShownOutput::Ends { .. });
+        if text.len() > limit && !has_gap {
             let boundary = (0..=limit).rev().find(|at| text.is_char_boundary(*at));
             text.truncate(boundary.unwrap_or(0));
             return (text, by_size());

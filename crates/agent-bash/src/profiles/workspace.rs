@@ -22,7 +22,10 @@ pub const WORKSPACE: Profile = Profile {
     grace: Duration::from_secs(2),
     streams: Streams::Split,
     output: OutputLimits {
-        truncation: Truncation::Head { bytes: 100 * 1024, whole_lines: false },
+        truncation: Truncation::Head {
+            bytes: 100 * 1024,
+            whole_lines: false,
+        },
         max_line_chars: None,
     },
     layout: TextLayout::Workspace,

@@ -30,7 +30,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         }),
         "cwd" => json!({
             "type": "string",
-            "description": "Directory to run in; relative to the working directory"
+            "description": "Directory to run in"
         }),
         "head" => json!({
             "type": "integer", "minimum": 1,
@@ -38,7 +38,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         }),
         "tail" => json!({
             "type": "integer", "minimum": 1,
-            "description": "Keep only the last N lines of stdout; after `head`, if both are given"
+            "description": "Keep only the last N lines of stdout, after `head`"
         }),
         "wait" => json!({
             "type": "boolean",
@@ -46,15 +46,15 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         }),
         "show" => json!({
             "enum": ["start", "end", "both"],
-            "description": "The part of a long output to show"
+            "description": "Part of a long output"
         }),
         "show_kb" => json!({
-            "type": "integer", "minimum": 1, "maximum": MAX_SHOW_KB,
-            "description": "Show up to so many KB"
+            "type": "integer",
+            "description": format!("Show up to N KB, at most {MAX_SHOW_KB}")
         }),
         "session" => json!({
             "type": "string",
-            "description": "Run in the persistent shell of this name: `cd`, variables and functions stay"
+            "description": "Persistent shell of this name: `cd`, variables and functions stay"
         }),
         "pty" => json!({
             "type": "boolean",
@@ -63,11 +63,11 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         "env" => json!({
             "type": "object",
             "additionalProperties": { "type": ["string", "null"] },
-            "description": "Extra variables for this call; null unsets one"
+            "description": "Variables for this call; null unsets"
         }),
         "stdin" => json!({
             "type": "string", "enum": ["null", "pipe"],
-            "description": "pipe: a background job or session whose input is written later"
+            "description": "pipe: a background job's input is written later"
         }),
         "description" => json!({
             "type": "string",
@@ -76,6 +76,14 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         // A host's own profile may list a field that only a later version knows.
         _ => json!({}),
     }
+}
+
+/// The field of calls on terminals on which the model types.
+pub(super) fn driven_terminal() -> Value {
+    json!({
+        "type": "boolean",
+        "description": "On a terminal, which bash_input types on: for programs that ask or draw"
+    })
 }
 
 /// The field of calls that can be tried.

@@ -66,8 +66,7 @@ pub(super) async fn run(
     options: BangOptions<'_>,
     cancel: &Cancel,
 ) -> Result<BangMessage, RequestError> {
-    let request = Request::new(command).env(options.env);
-    let parsed = parse_input::parse(request.into())?;
+    let parsed = parse_input::parse(Request::new(command).env(options.env).into())?;
     let request = parsed
         .request
         .session(tool.sessions.then(|| SessionName(USER_SHELL.to_owned())));

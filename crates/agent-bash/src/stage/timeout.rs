@@ -1,12 +1,15 @@
 //! Determines the time limit of a call: the requested one, within the profile's bounds.
 
-use agent_bash_core::{Mode, Notice, NoticeKind, Request, Timeouts};
+use agent_bash_core::{Mode, Notice, NoticeKind, Timeouts};
 use std::time::Duration;
 
-/// Returns the time limit of a call, and a notice if it is not the requested one.
-pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option<Notice>) {
-    let mode = request.mode.unwrap_or_default();
-    let Some(asked) = request.timeout else {
+/// Returns the time limit of a call in `mode`, and a notice if it is not the requested one.
+pub(crate) fn clamp(
+    timeouts: &Timeouts,
+    mode: Mode,
+    requested: Option<Duration>,
+) -> (Duration, Option<Notice>) {
+    let Some(asked) = requested else {
         let limit = match mode {
             Mode::Default => timeouts.default,
             Mode::Slow => timeouts.slow,
@@ -40,10 +43,8 @@ mod tests {
     use crate::profiles::{MODES, PAGED, STANDARD, WORKSPACE};
 
     fn limit(timeouts: &Timeouts, mode: Option<Mode>, asked_ms: Option<u64>) -> (u64, bool) {
-        let request = Request::new("true")
-            .mode(mode)
-            .timeout(asked_ms.map(Duration::from_millis));
-        let (used, notice) = clamp(timeouts, &request);
+        let requested = asked_ms.map(Duration::from_millis);
+        let (used, notice) = clamp(timeouts, mode.unwrap_or_default(), requested);
         (millis(used), notice.is_some())
     }
 

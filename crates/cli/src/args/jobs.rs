@@ -94,6 +94,9 @@ pub(crate) enum JobsAction {
         /// Until a file exists; relative to its directory.
         #[arg(long, value_name = "PATH")]
         until_file: Option<PathBuf>,
+        /// Until it has printed nothing for this long.
+        #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
+        until_quiet: Option<Duration>,
         /// Maximum time to wait.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
         timeout: Option<Duration>,

@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
 use super::values::{
-    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, ShowArg,
-    StdinArg, TrialArg, assignment, duration, kilobytes, lines, session_name,
+    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg,
+    ShowArg, StdinArg, TrialArg, assignment, duration, kilobytes, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;

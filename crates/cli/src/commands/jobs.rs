@@ -109,12 +109,15 @@ async fn act(
             until_line,
             until_port,
             until_file,
+            until_quiet,
             timeout,
         } => {
             let until = Until {
                 line: until_line.clone(),
                 port: *until_port,
                 file: until_file.clone(),
+                quiet_ms: until_quiet
+                    .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             };
             wait(jobs, &JobId(id.clone()), &until, *timeout, mask).await
         }

@@ -6,9 +6,11 @@ use super::changes;
 use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
 use super::log::LogLevel;
 use super::so_far::OutputSoFar;
+use super::terminal::{self, TerminalFields};
 use super::tools::{self, McpTool};
 use super::{McpOptions, instructions, reading, windows};
 use crate::live::{self, UpdateSender};
+use crate::terminal::QuietAfter;
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
@@ -16,7 +18,7 @@ use agent_bash::core::{
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
-use agent_bash::{Approver, Conversation};
+use agent_bash::{Approver, Conversation, Input};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
@@ -93,7 +95,7 @@ impl Server {
 
     async fn bash(
         &self,
-        request: Value,
+        mut request: Value,
         context: &RequestContext<RoleServer>,
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
@@ -102,22 +104,32 @@ impl Server {
             let begun = self.session.begin_changes_turn(turn.to_owned()).await;
             begun.map_err(|refused| refused.to_string())?;
         }
+        let terminal = TerminalFields::take_from(&mut request)?;
+        // Drawing is not passed on as progress.
         let token = context.meta.get_progress_token();
+        let token = token.filter(|_| !terminal.on_terminal);
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let started = (self.clock.wall(), self.clock.now());
         let window = window(context);
         let waits_for_end = request["wait"] == true;
-        let options = StartOptions {
+        let mut options = StartOptions {
             live: live.clone(),
             window,
             ..StartOptions::default()
+        };
+        let input = if terminal.on_terminal {
+            let size = terminal.size.as_deref();
+            options.terminal = Some(crate::terminal::options(&self.session, size)?);
+            crate::terminal::call_input(&self.session, request)
+        } else {
+            Input::Json(request)
         };
         let tool = self.session.tool();
         let tool = match approver {
             Some(approver) => &tool.with_approver(approver),
             None => tool,
         };
-        let call = self.calls.start(tool, request, options);
+        let call = self.calls.start(tool, input, options);
         let call = call.map_err(|error| error.to_string())?;
         let waited = match (live, token) {
             (Some(live), Some(token)) => {
@@ -128,6 +140,7 @@ impl Server {
                 let work = self.wait(&call, waits_for_end, cancel, Some(&live));
                 live::run_with_updates(work, &live, &mut progress).await
             }
+            _ if terminal.on_terminal => self.wait_for_screen(&call, cancel).await,
             _ => self.wait(&call, waits_for_end, cancel, None).await,
         };
         let result = match waited {
@@ -168,6 +181,20 @@ impl Server {
         waited
     }
 
+    /// Waits until the first screen of a call on a terminal is quiet. If the client cancels the
+    /// request, cancels the call.
+    async fn wait_for_screen(&self, call: &RunningCall, cancel: &Cancel) -> WaitOutcome {
+        crate::terminal::until_quiet(call, &*self.clock, QuietAfter::Start, cancel).await;
+        if cancel.is_cancelled() {
+            call.cancel.cancel();
+            return WaitOutcome::Ended(call.ended().await);
+        }
+        match call.account() {
+            Some(account) => WaitOutcome::Ended(Some(account)),
+            None => WaitOutcome::StillRunning,
+        }
+    }
+
     /// Returns the answer for a call that continues, with its handle.
     fn handle_result(
         &self,
@@ -178,6 +205,7 @@ impl Server {
         window: Window,
     ) -> ToolResult {
         let (pid, group) = call.process().unwrap_or_default();
+        let screen = crate::terminal::screen(call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let after = short_duration(self.options.handle_after);
         let mut line = so_far
@@ -189,6 +217,10 @@ impl Server {
             "[The command is still running after {after} and goes on as {name}. bash_output {{\"job\": \"{name}\", \
              \"wait\": 50}} waits for its end and gives the result; bash_kill ends it.]"
         );
+        let text = match screen {
+            Some(screen) => terminal::first_text(&name, &screen),
+            None => with_line(&so_far.text, &line),
+        };
         let status = Status::MovedToBackground {
             job: JobId(name),
             pid,
@@ -196,7 +228,6 @@ impl Server {
             // Artifacts are only in this server's memory, so there is no file to name.
             output: String::new(),
         };
-        let text = with_line(&so_far.text, &line);
         let mut result = ToolResult::new(status, text, started_at);
         result.output = so_far.output;
         result.duration_ms = elapsed.as_secs_f64() * 1000.0;

@@ -39,7 +39,7 @@ A long output is shown only in part and kept whole: read further lines of it, or
     };
     parts.push(format!(
         "Each call is a fresh shell in the same directory.{session}\n\
-         There is no terminal and prompts are not answered: use flags such as -y. A refusal says what to do instead; \
+         Without `pty: true` there is no terminal, and prompts are not answered: use flags such as -y. A refusal says what to do instead; \
          do not work around it."
     ));
     if keeps_changes {

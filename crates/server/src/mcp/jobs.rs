@@ -6,14 +6,15 @@ use super::tools::{InputArgs, KillArgs, OutputArgs, PART_WINDOW};
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
+use crate::terminal;
 use agent_bash::Conversation;
 use agent_bash::core::{
-    Cancel, Clock, JobId, MetCondition, Status, Until, Window, listens_on, short_duration,
+    Cancel, Clock, JobId, MetCondition, Status, Window, listens_on, short_duration,
 };
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{RunningCall, RunningCalls};
-use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess, wait_until};
+use agent_bash::until::wait_until;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
@@ -38,9 +39,9 @@ pub(super) struct ToolAnswer {
 /// The job tools, with the position up to which each job's output was read.
 #[derive(Debug)]
 pub(super) struct JobTools {
-    session: Arc<Conversation>,
+    pub(super) session: Arc<Conversation>,
     calls: Arc<RunningCalls>,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
     /// Per job, the offset from which `bash_output` reads next.
     read: Mutex<BTreeMap<String, u64>>,
 }
@@ -182,24 +183,16 @@ impl JobTools {
         let mut met = None;
         if let Some(wait) = wait {
             let from = args.offset.unwrap_or_else(|| call.unread_from());
-            tokio::select! {
-                biased;
-                _ = call.ended() => {}
-                () = cancel.cancelled() => {}
-                () = self.clock.sleep(wait) => {}
-                condition = self.condition(call, &args.until, from) => met = Some(condition?),
-            }
+            let (session, clock, until) = (&self.session, &*self.clock, (&args.until, from));
+            met = terminal::wait_for(session, clock, call, until, Some(wait), cancel).await?;
         }
         let mask = self.session.tool().output_mask();
         mask_condition(mask.map(|mask| &**mask), &mut met);
-        if let Some(account) = call.account() {
-            let result = &account.result;
-            // The call's own answer, with all of the output and the ending.
-            return Ok(ToolAnswer {
-                text: result.text.clone(),
-                is_error: result.is_error,
-                data: json!({ "job": call_data(name, call), "result": result }),
-            });
+        if let Some(answer) = ended(name, call) {
+            return Ok(answer);
+        }
+        if call.is_on_terminal() {
+            return Ok(Self::terminal_output((name, call), args, met.as_ref()));
         }
         let tail = args
             .tail
@@ -234,40 +227,6 @@ impl JobTools {
         })
     }
 
-    /// Waits until a condition of a running call is met; forever without conditions.
-    async fn condition(
-        &self,
-        call: &RunningCall,
-        until: &Until,
-        from: u64,
-    ) -> Result<MetCondition, String> {
-        if until.is_end() {
-            return std::future::pending().await;
-        }
-        let mut watch = ConditionWatch::new(until, from).map_err(text)?;
-        loop {
-            // Output that is no longer kept was not searched.
-            let (bytes, start) = call.peek(watch.next());
-            watch.skip_to(start);
-            let met = match watch.output(&bytes) {
-                Some(met) => Some(met),
-                None => watch.check(&self.process_of(call), &[]).await,
-            };
-            if let Some(met) = met {
-                return Ok(met);
-            }
-            self.clock.sleep(POLL_INTERVAL).await;
-        }
-    }
-
-    fn process_of(&self, call: &RunningCall) -> WatchedProcess {
-        WatchedProcess {
-            pid: call.process().map(|(pid, _)| pid),
-            cwd: self.session.host().cwd.clone(),
-            is_sandboxed: true,
-        }
-    }
-
     /// Serves `bash_input`.
     pub(super) async fn input(
         &self,
@@ -275,9 +234,23 @@ impl JobTools {
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         let name = args.job.text();
-        if self.call(&name).is_some() {
+        let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
+        let is_conditional = !args.until.is_end();
+        let wait = wait.transpose()?.or(is_conditional.then_some(MAX_WAIT));
+        let wait = wait.map(|wait| wait.min(MAX_WAIT));
+        if let Some(call) = self.call(&name) {
+            if call.is_on_terminal() {
+                return self
+                    .terminal_input((&name, &call), &args, wait, cancel)
+                    .await;
+            }
             return Err(format!(
-                "{name} reads nothing: a call has no standard input, only a background job may have one"
+                "{name} reads nothing: a call has no standard input, only a background job may have one, and a call with `pty: true` a terminal"
+            ));
+        }
+        if !args.keys.is_empty() || args.size.is_some() || wait.is_some() {
+            return Err(format!(
+                "job {name} has no terminal: only a call with `pty: true` has `keys`, `size`, `wait` and `until`"
             ));
         }
         let id = JobId(name);
@@ -411,7 +384,7 @@ pub(super) fn call_name(number: u64) -> String {
 }
 
 /// Returns the data of a call with a handle.
-fn call_data(name: &str, call: &RunningCall) -> Value {
+pub(super) fn call_data(name: &str, call: &RunningCall) -> Value {
     let (pid, group) = call.process().unzip();
     json!({
         "id": name,
@@ -424,8 +397,19 @@ fn call_data(name: &str, call: &RunningCall) -> Value {
     })
 }
 
+/// Returns the answer for a call that has ended: its result.
+pub(super) fn ended(name: &str, call: &RunningCall) -> Option<ToolAnswer> {
+    let result = terminal::result(call)?;
+    Some(ToolAnswer {
+        text: result.text.clone(),
+        is_error: result.is_error,
+        data: json!({ "job": call_data(name, call), "result": result }),
+    })
+}
+
 fn call_state(call: &RunningCall) -> String {
     match call.account().map(|account| account.result.status.clone()) {
+        None if call.is_on_terminal() => "is running on a terminal".to_owned(),
         None => "is running".to_owned(),
         Some(Status::Exited { code }) => format!("exited with code {code}"),
         Some(Status::Signaled { signal, .. }) => format!("was ended by {signal}"),
@@ -436,7 +420,7 @@ fn call_state(call: &RunningCall) -> String {
 }
 
 /// Returns the sentence about the condition that ended a wait; empty for the job's end.
-fn condition_text(met: Option<&MetCondition>, is_conditional: bool) -> String {
+pub(super) fn condition_text(met: Option<&MetCondition>, is_conditional: bool) -> String {
     match met {
         _ if !is_conditional => String::new(),
         Some(MetCondition::End) => String::new(),

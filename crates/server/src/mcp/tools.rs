@@ -121,7 +121,13 @@ pub(super) struct InputArgs {
     #[serde(default, alias = "input")]
     pub(super) text: String,
     #[serde(default)]
+    pub(super) keys: Vec<String>,
+    pub(super) size: Option<String>,
+    #[serde(default)]
     pub(super) close: bool,
+    pub(super) wait: Option<Value>,
+    #[serde(default)]
+    pub(super) until: Until,
 }
 
 /// Arguments of `bash_kill`.
@@ -224,12 +230,13 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
     let hints = ToolAnnotations::new();
     let job = json!({
         "type": "string",
-        "description": "The job's name, from `bash` or `bash_jobs`"
+        "description": "Its name, from `bash`"
     });
     let (description, schema, hints) = match which {
         McpTool::Bash => {
-            let schema = object(bash.input_schema.clone());
-            return Tool::new(name, bash.description.clone(), schema)
+            let bash = bash.clone().with_terminals();
+            let schema = object(bash.input_schema);
+            return Tool::new(name, bash.description, schema)
                 .with_annotations(hints.read_only(false).destructive(true).open_world(true));
         }
         McpTool::Output => (
@@ -241,15 +248,16 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
                     "job": job,
                     "wait": {
                         "type": "number", "minimum": 0,
-                        "description": "Wait up to so many seconds for its end first"
+                        "description": "Seconds to wait for its end first"
                     },
                     "until": {
                         "type": "object",
-                        "description": "Wait only for an unread line that matches, a port, or a file",
+                        "description": "Wait only for an unread line that matches, a port, a file, silence",
                         "properties": {
                             "line": { "type": "string" },
                             "port": { "type": "integer" },
-                            "file": { "type": "string" }
+                            "file": { "type": "string" },
+                            "quiet_ms": { "type": "integer" }
                         }
                     },
                     "tail": {
@@ -265,13 +273,17 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         McpTool::Input => (
-            "Writes to the standard input of a background job that has one. Nothing is added: end a line with \\n.",
+            "Writes to the stdin of a background job, or types on the terminal of a call and shows its screen. Nothing is added: end a line with \\n.",
             json!({
                 "type": "object",
                 "required": ["job"],
                 "properties": {
                     "job": job,
-                    "text": { "type": "string", "description": "The text to write" },
+                    "text": { "type": "string" },
+                    "keys": {
+                        "type": "array", "items": { "type": "string" },
+                        "description": "Then press keys: Enter, C-c, Up, F1"
+                    },
                     "close": { "type": "boolean", "description": "End its input after that" }
                 }
             }),
@@ -283,7 +295,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(false).destructive(true).open_world(false),
         ),
         McpTool::Jobs => (
-            "Lists background jobs, and calls that continue as jobs: running, or how they ended.",
+            "Lists jobs, and calls that go on: running, or how they ended.",
             json!({ "type": "object", "properties": {} }),
             hints.read_only(true).open_world(false),
         ),
@@ -347,7 +359,7 @@ fn reader_schema(layout: TextLayout) -> Value {
             name: { "type": "string", "description": description },
             "offset": {
                 "type": "integer", "minimum": 0,
-                "description": "First line, from 1; the beginning if left out"
+                "description": "First line, from 1"
             },
             "limit": {
                 "type": "integer", "minimum": 1,
@@ -359,7 +371,7 @@ fn reader_schema(layout: TextLayout) -> Value {
             },
             "pattern": {
                 "type": "string",
-                "description": "Only lines that match this regular expression, with their numbers; (?i) in front ignores case"
+                "description": "Only lines that match this regular expression ((?i) ignores case), numbered"
             },
             "context": {
                 "type": "integer", "minimum": 0,

@@ -15,10 +15,11 @@ use crate::live::{self, UpdateSender};
 use crate::stored_output;
 use agent_bash::adapters::{self, ClientAdapters};
 use agent_bash::core::{
-    Cancel, Findings, JobId, OutputMask, PolicyFindings, Request, SessionName, Status,
+    Cancel, Clock, Findings, JobId, OutputMask, PolicyFindings, Request, SessionName, Status,
 };
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::layout::clean;
+use agent_bash::running::RunningCalls;
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
 use agent_bash::until::{LAST_OUTPUT, wait_until};
@@ -94,6 +95,9 @@ pub(super) struct ServedRequest {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Conversation>,
     pub(super) adapted: ClientAdapters,
+    /// The calls that continue after their answer.
+    pub(super) running: Arc<RunningCalls>,
+    pub(super) clock: Arc<dyn Clock>,
     /// True for a worker: it runs only calls with the findings of its host.
     pub(super) is_worker: bool,
     /// The model's other tools, if `hello` has named them.
@@ -152,6 +156,11 @@ impl ServedRequest {
             | RpcCall::JobsWait { .. }
             | RpcCall::JobsKill { .. }
             | RpcCall::JobsInput { .. } => self.jobs(call).await,
+            RpcCall::TerminalStart { .. } if self.is_worker => Err(missing_findings()),
+            RpcCall::TerminalStart { .. }
+            | RpcCall::TerminalInput { .. }
+            | RpcCall::TerminalScreen { .. }
+            | RpcCall::TerminalEnd { .. } => self.terminals(call).await,
             RpcCall::ArtifactList | RpcCall::ArtifactShow { .. } | RpcCall::ArtifactGrep { .. } => {
                 self.artifacts(call).await
             }
@@ -168,13 +177,7 @@ impl ServedRequest {
             | RpcCall::ChangesPreviewAll { .. } => {
                 changes::answer(&self.session, call, &self.cancel).await
             }
-            RpcCall::SessionList => data(ShellsData {
-                sessions: session
-                    .shells()
-                    .into_iter()
-                    .map(IntoData::into_data)
-                    .collect(),
-            }),
+            RpcCall::SessionList => self.shells(),
             RpcCall::SessionReset { session: name } => data(ResetData {
                 reset: session.reset_shell(&SessionName(name)),
             }),
@@ -205,6 +208,13 @@ impl ServedRequest {
                     .collect(),
             }),
         }
+    }
+
+    fn shells(&self) -> RpcAnswer {
+        let shells = self.session.shells().into_iter();
+        data(ShellsData {
+            sessions: shells.map(IntoData::into_data).collect(),
+        })
     }
 
     async fn schema(&self, adapter: Option<&str>) -> RpcAnswer {

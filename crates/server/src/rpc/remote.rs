@@ -2,6 +2,7 @@
 
 use super::refused::ErrorReply;
 use crate::stored_output;
+use crate::terminal::NO_TARGET_TERMINALS;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash_protocol::RpcCall;
 use serde_json::Value;
@@ -17,6 +18,10 @@ pub(super) async fn answer(
         return Some(Err(ErrorReply::from(
             "tools of other agents are not served for a target; use `tool_call`".to_owned(),
         )));
+    }
+    if kind.starts_with("terminal.") {
+        let error = NO_TARGET_TERMINALS.to_owned();
+        return Some(Err(ErrorReply::from(error)));
     }
     if kind.starts_with("changes.") {
         return Some(Err(ErrorReply::from(

@@ -201,7 +201,10 @@ fn tail_begins_at_a_line_start() {
 
 #[test]
 fn dropped_output_is_counted_in_raw_bytes() {
-    let head = |bytes| Truncation::Head { bytes, whole_lines: false };
+    let head = |bytes| Truncation::Head {
+        bytes,
+        whole_lines: false,
+    };
     let tail = |bytes| Truncation::Tail { bytes };
     for (raw, policy, shown, dropped) in [
         // A stand-in is longer than the bytes it replaces,
@@ -385,7 +388,10 @@ fn head_comes_before_tail() {
 fn tail_longer_than_the_policy_keeps_its_end() {
     for policy in [
         Truncation::Middle { max: 20, ends: 4 },
-        Truncation::Head { bytes: 20, whole_lines: false },
+        Truncation::Head {
+            bytes: 20,
+            whole_lines: false,
+        },
         TAIL_20,
         Truncation::HeadTail {
             max_bytes: 20,
@@ -482,10 +488,27 @@ fn shared_window_limits_both_streams() {
         (StreamId::Stderr, "abcdefghij\n"),
     ];
     for (truncation, stdout, stderr) in [
-        (Truncation::Head { bytes: 20, whole_lines: false }, "0123456789\n", "abcdefgh"),
-        (Truncation::Head { bytes: 11, whole_lines: false }, "0123456789\n", ""),
         (
-            Truncation::Head { bytes: 30, whole_lines: false },
+            Truncation::Head {
+                bytes: 20,
+                whole_lines: false,
+            },
+            "0123456789\n",
+            "abcdefgh",
+        ),
+        (
+            Truncation::Head {
+                bytes: 11,
+                whole_lines: false,
+            },
+            "0123456789\n",
+            "",
+        ),
+        (
+            Truncation::Head {
+                bytes: 30,
+                whole_lines: false,
+            },
             "0123456789\n",
             "abcdefghij\n",
         ),

@@ -25,7 +25,9 @@ pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
         Truncation::Tail { bytes } => vec![last(text, bytes)],
         Truncation::Head { bytes, whole_lines } => {
             let shown = first(text, bytes);
-            let end = shown.rfind('\n').filter(|_| whole_lines && shown.len() < text.len());
+            let end = shown
+                .rfind('\n')
+                .filter(|_| whole_lines && shown.len() < text.len());
             vec![end.map_or(shown, |end| &shown[..=end]).to_owned()]
         }
         Truncation::Middle { max, .. } if text.len() <= max => vec![text.to_owned()],

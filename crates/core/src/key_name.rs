@@ -1,0 +1,189 @@
+//! Names of keys, as programs and models write them: `Enter`, `C-c`, `M-x`, `S-Tab`, `F1`.
+
+use crate::key::{Key, KeyInput, KeyModifiers};
+
+/// Keys with a name, in every accepted spelling. Letter case does not matter.
+static NAMED_KEYS: &[(&str, Key)] = &[
+    ("Enter", Key::Enter),
+    ("Return", Key::Enter),
+    ("Tab", Key::Tab),
+    ("Space", Key::Char(' ')),
+    ("Backspace", Key::Backspace),
+    ("BSpace", Key::Backspace),
+    ("Escape", Key::Escape),
+    ("Esc", Key::Escape),
+    ("Up", Key::Up),
+    ("Down", Key::Down),
+    ("Left", Key::Left),
+    ("Right", Key::Right),
+    ("ArrowUp", Key::Up),
+    ("ArrowDown", Key::Down),
+    ("ArrowLeft", Key::Left),
+    ("ArrowRight", Key::Right),
+    ("Home", Key::Home),
+    ("End", Key::End),
+    ("PageUp", Key::PageUp),
+    ("PgUp", Key::PageUp),
+    ("PPage", Key::PageUp),
+    ("PageDown", Key::PageDown),
+    ("PgDn", Key::PageDown),
+    ("NPage", Key::PageDown),
+    ("Insert", Key::Insert),
+    ("IC", Key::Insert),
+    ("Delete", Key::Delete),
+    ("Del", Key::Delete),
+    ("DC", Key::Delete),
+];
+
+/// The number of the last function key.
+const LAST_FUNCTION_KEY: u8 = 12;
+
+/// A modifier of a key.
+#[derive(Debug, Clone, Copy)]
+enum Modifier {
+    Ctrl,
+    Alt,
+    Shift,
+}
+
+/// Prefixes of a name, with the modifier that they stand for. The short ones are upper case.
+const PREFIXES: [(&str, Modifier); 15] = [
+    ("C-", Modifier::Ctrl),
+    ("^", Modifier::Ctrl),
+    ("ctrl-", Modifier::Ctrl),
+    ("ctrl+", Modifier::Ctrl),
+    ("control-", Modifier::Ctrl),
+    ("control+", Modifier::Ctrl),
+    ("M-", Modifier::Alt),
+    ("A-", Modifier::Alt),
+    ("alt-", Modifier::Alt),
+    ("alt+", Modifier::Alt),
+    ("meta-", Modifier::Alt),
+    ("meta+", Modifier::Alt),
+    ("S-", Modifier::Shift),
+    ("shift-", Modifier::Shift),
+    ("shift+", Modifier::Shift),
+];
+
+/// A text that names no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{name:?} names no key: write one character, or Enter, Tab, Space, Backspace, Escape, Up, Down, Left, Right, \
+     Home, End, PageUp, PageDown, Insert, Delete, F1 to F12, with C-, M- or S- in front; text goes into `text`"
+)]
+pub struct UnknownKey {
+    /// The text.
+    pub name: String,
+}
+
+impl KeyInput {
+    /// Returns the key with this name, such as `Enter`, `C-c`, `Up`, `F1` or `q`.
+    ///
+    /// # Errors
+    /// [`UnknownKey`].
+    pub fn named(name: &str) -> Result<Self, UnknownKey> {
+        let mut modifiers = KeyModifiers::default();
+        let mut rest = name;
+        while let Some((modifier, after)) = split_prefix(rest) {
+            match modifier {
+                Modifier::Ctrl => modifiers.ctrl = true,
+                Modifier::Alt => modifiers.alt = true,
+                Modifier::Shift => modifiers.shift = true,
+            }
+            rest = after;
+        }
+        let name = name.to_owned();
+        let key = key(rest).ok_or(UnknownKey { name })?;
+        Ok(Self::Key { key, modifiers })
+    }
+}
+
+/// Splits off a modifier that a key follows.
+fn split_prefix(name: &str) -> Option<(Modifier, &str)> {
+    PREFIXES.into_iter().find_map(|(prefix, modifier)| {
+        let (start, rest) = name.split_at_checked(prefix.len())?;
+        let is_short = prefix.len() <= 2;
+        let matches = start == prefix || (!is_short && start.eq_ignore_ascii_case(prefix));
+        (matches && !rest.is_empty()).then_some((modifier, rest))
+    })
+}
+
+/// Returns the key with this name, without modifiers.
+fn key(name: &str) -> Option<Key> {
+    let mut characters = name.chars();
+    if let (Some(one), None) = (characters.next(), characters.next()) {
+        return (!one.is_control()).then_some(Key::Char(one));
+    }
+    if let Some(number) = name.strip_prefix(['F', 'f'])
+        && let Ok(number) = number.parse()
+        && (1..=LAST_FUNCTION_KEY).contains(&number)
+    {
+        return Some(Key::Function(number));
+    }
+    let mut named = NAMED_KEYS.iter();
+    let named = named.find(|(known, _)| known.eq_ignore_ascii_case(name));
+    named.map(|(_, key)| key.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> (Key, [bool; 3]) {
+        match KeyInput::named(name) {
+            Ok(KeyInput::Key { key, modifiers }) => {
+                let KeyModifiers { ctrl, alt, shift } = modifiers;
+                (key, [ctrl, alt, shift])
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn named_reads_keys_and_modifiers() {
+        let plain = [false; 3];
+        for (name, want) in [
+            ("Enter", (Key::Enter, plain)),
+            ("return", (Key::Enter, plain)),
+            ("q", (Key::Char('q'), plain)),
+            ("Q", (Key::Char('Q'), plain)),
+            ("-", (Key::Char('-'), plain)),
+            ("^", (Key::Char('^'), plain)),
+            ("ö", (Key::Char('ö'), plain)),
+            ("F12", (Key::Function(12), plain)),
+            ("PgDn", (Key::PageDown, plain)),
+            ("C-c", (Key::Char('c'), [true, false, false])),
+            ("^C", (Key::Char('C'), [true, false, false])),
+            ("Ctrl+C", (Key::Char('C'), [true, false, false])),
+            ("C--", (Key::Char('-'), [true, false, false])),
+            ("M-x", (Key::Char('x'), [false, true, false])),
+            ("S-Tab", (Key::Tab, [false, false, true])),
+            ("C-M-Left", (Key::Left, [true, true, false])),
+            ("ctrl+shift+F5", (Key::Function(5), [true, false, true])),
+        ] {
+            assert_eq!(named(name), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn named_refuses_other_texts() {
+        for name in ["", "Entr", "C-", "F0", "F13", "ls", "\n", "c-c", "Ctrl"] {
+            let error = KeyInput::named(name).unwrap_err();
+            assert_eq!(error.name, name);
+        }
+        let error = KeyInput::named("Entr").unwrap_err().to_string();
+        assert!(
+            error.starts_with("\"Entr\" names no key: write one character, or Enter,"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_name_is_accepted_in_any_case() {
+        for (name, key) in NAMED_KEYS {
+            for name in [(*name).to_owned(), name.to_lowercase(), name.to_uppercase()] {
+                assert_eq!(named(&name).0, *key, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Calls on terminals that the model drives: the screen as text, in the answers of `bash`,
+//! `bash_output` and `bash_input`.
+
+use super::jobs::{JobTools, ToolAnswer, call_data, condition_text, ended, with_line};
+use super::tools::{InputArgs, OutputArgs};
+use crate::terminal::{self, QuietAfter, TerminalInput};
+use agent_bash::core::{Cancel, MetCondition};
+use agent_bash::running::RunningCall;
+use agent_bash_protocol::data::ScreenData;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The fields of `bash` that only this server reads.
+#[derive(Debug, Default)]
+pub(super) struct TerminalFields {
+    /// True for a call on a terminal.
+    pub(super) on_terminal: bool,
+    /// The terminal's size.
+    pub(super) size: Option<String>,
+}
+
+impl TerminalFields {
+    /// Takes the fields from a call's JSON.
+    ///
+    /// # Errors
+    /// `size` is not a text, or the call has no terminal.
+    pub(super) fn take_from(request: &mut Value) -> Result<Self, String> {
+        let on_terminal = request["pty"] == true;
+        let size = request
+            .as_object_mut()
+            .and_then(|fields| fields.remove("size"))
+            .filter(|size| !size.is_null());
+        let size = match size {
+            None => None,
+            Some(_) if !on_terminal => {
+                return Err("`size` is the size of a terminal; give `pty: true` too".to_owned());
+            }
+            Some(Value::String(size)) => Some(size),
+            Some(other) => {
+                return Err(format!(
+                    "`size` must be columns and rows such as \"80x24\", got {other}"
+                ));
+            }
+        };
+        Ok(Self { on_terminal, size })
+    }
+}
+
+/// Returns the text of the first answer, once the screen is quiet.
+pub(super) fn first_text(name: &str, screen: &ScreenData) -> String {
+    let line = format!(
+        "[{}. bash_input {{\"job\": \"{name}\"}} types `text` and presses `keys`, bash_output shows the screen, \
+         bash_kill ends it.]",
+        state(name, screen)
+    );
+    with_line(&screen.text, &line)
+}
+
+/// Describes a terminal: the name, the size, the cursor, the title.
+fn state(name: &str, screen: &ScreenData) -> String {
+    let ScreenData {
+        cols,
+        rows,
+        cursor_row,
+        cursor_col,
+        ..
+    } = screen;
+    let mut text = format!("{name} runs on a terminal of {cols}x{rows}");
+    if screen.cursor_visible {
+        let _ = write!(text, ", cursor in row {cursor_row}, column {cursor_col}");
+    }
+    if let Some(title) = &screen.title {
+        let _ = write!(text, ", title {title:?}");
+    }
+    text
+}
+
+impl JobTools {
+    /// Types into the terminal of a call, and returns its screen once it is quiet, or once a
+    /// condition is met.
+    pub(super) async fn terminal_input(
+        &self,
+        (name, call): (&str, &RunningCall),
+        args: &InputArgs,
+        wait: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<ToolAnswer, String> {
+        let mut keys = args.keys.clone();
+        // The key that ends the input of a program that reads lines.
+        keys.extend(args.close.then(|| "C-d".to_owned()));
+        let input = TerminalInput {
+            size: args.size.as_deref(),
+            text: &args.text,
+            keys: &keys,
+        };
+        let (seen, from) = (terminal::generation(call), call.unread_from());
+        terminal::send(call, &input)?;
+        let mut met = None;
+        if args.until.is_end() && wait.is_none() {
+            let after = QuietAfter::Input(seen);
+            terminal::until_quiet(call, &*self.clock, after, cancel).await;
+        } else {
+            let until = (&args.until, from);
+            met =
+                terminal::wait_for(&self.session, &*self.clock, call, until, wait, cancel).await?;
+        }
+        let is_conditional = !args.until.is_end();
+        Ok(match ended(name, call) {
+            Some(answer) => answer,
+            None => screen_answer(name, call, met.as_ref(), is_conditional),
+        })
+    }
+
+    /// Returns the screen of a running call.
+    pub(super) fn terminal_output(
+        (name, call): (&str, &RunningCall),
+        args: &OutputArgs,
+        met: Option<&MetCondition>,
+    ) -> ToolAnswer {
+        screen_answer(name, call, met, !args.until.is_end())
+    }
+}
+
+fn screen_answer(
+    name: &str,
+    call: &RunningCall,
+    met: Option<&MetCondition>,
+    is_conditional: bool,
+) -> ToolAnswer {
+    // The screen counts as read.
+    call.read(None);
+    let condition = condition_text(met, is_conditional);
+    let job = call_data(name, call);
+    let Some(screen) = terminal::screen(call) else {
+        return ToolAnswer {
+            text: format!("[{name} has no screen yet.{condition}]"),
+            data: json!({ "job": job }),
+            is_error: false,
+        };
+    };
+    let line = format!("[{}.{condition}]", state(name, &screen));
+    let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
+    if let Some(met) = met.filter(|_| is_conditional) {
+        data["met"] = json!(met);
+    }
+    ToolAnswer {
+        text: with_line(&screen.text, &line),
+        data,
+        is_error: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_taken_from_the_call() {
+        let mut request = json!({"command": "top", "pty": true, "size": "80x24"});
+        let fields = TerminalFields::take_from(&mut request).unwrap();
+        assert!(fields.on_terminal && fields.size.as_deref() == Some("80x24"));
+        assert_eq!(request, json!({"command": "top", "pty": true}));
+        let mut request = json!("ls");
+        let fields = TerminalFields::take_from(&mut request).unwrap();
+        assert!(!fields.on_terminal && fields.size.is_none());
+        for wrong in [json!({"size": "80x24"}), json!({"pty": true, "size": 80})] {
+            let error = TerminalFields::take_from(&mut wrong.clone()).unwrap_err();
+            assert!(error.starts_with("`size` "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Requests about terminals that the client drives.
+
+use super::answer::{RpcAnswer, data};
+use super::dispatch::ServedRequest;
+use super::refused::ErrorReply;
+use crate::jobs::duration;
+use crate::terminal::{self, QuietAfter, TerminalInput};
+use agent_bash::core::{MetCondition, Until};
+use agent_bash::running::{RunningCall, StartOptions};
+use agent_bash_protocol::data::TerminalData;
+use agent_bash_protocol::message::RpcCall;
+use serde_json::Value;
+use std::sync::Arc;
+
+impl ServedRequest {
+    /// Serves the requests about terminals.
+    pub(super) async fn terminals(&self, call: RpcCall) -> RpcAnswer {
+        match call {
+            RpcCall::TerminalStart {
+                request,
+                size,
+                tools,
+            } => {
+                let tools = tools.or_else(|| self.tools.clone());
+                self.start_terminal(request, size.as_deref(), tools).await
+            }
+            RpcCall::TerminalInput {
+                terminal,
+                text,
+                keys,
+                size,
+                until,
+                timeout,
+            } => {
+                let call = self.terminal(&terminal.0)?;
+                let input = TerminalInput {
+                    size: size.as_deref(),
+                    text: &text,
+                    keys: &keys,
+                };
+                let (seen, from) = (terminal::generation(&call), call.unread_from());
+                terminal::send(&call, &input)?;
+                let mut met = None;
+                if until.is_end() && timeout.is_none() {
+                    let after = QuietAfter::Input(seen);
+                    terminal::until_quiet(&call, &*self.clock, after, &self.cancel).await;
+                } else {
+                    met = self
+                        .wait_for(&call, (&until, from), timeout.as_ref())
+                        .await?;
+                }
+                data(terminal_data(Some(terminal.0), &call, met))
+            }
+            RpcCall::TerminalScreen {
+                terminal,
+                until,
+                timeout,
+            } => {
+                let call = self.terminal(&terminal.0)?;
+                let mut met = None;
+                if !until.is_end() || timeout.is_some() {
+                    let until = (&until, call.unread_from());
+                    met = self.wait_for(&call, until, timeout.as_ref()).await?;
+                }
+                data(terminal_data(Some(terminal.0), &call, met))
+            }
+            RpcCall::TerminalEnd { terminal } => {
+                let call = self.terminal(&terminal.0)?;
+                call.cancel.cancel();
+                call.ended().await;
+                data(terminal_data(Some(terminal.0), &call, None))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn start_terminal(
+        &self,
+        mut request: Value,
+        size: Option<&str>,
+        tools: Option<Vec<String>>,
+    ) -> RpcAnswer {
+        if let Value::String(command) = &request {
+            request = serde_json::json!({ "command": command });
+        }
+        if let Some(fields) = request.as_object_mut() {
+            fields.insert("pty".to_owned(), Value::Bool(true));
+        }
+        let options = StartOptions {
+            terminal: Some(terminal::options(&self.session, size)?),
+            tools,
+            ..StartOptions::default()
+        };
+        let input = terminal::call_input(&self.session, request);
+        let call = self.running.start(self.session.tool(), input, options);
+        let call = call.map_err(|error| error.to_string())?;
+        terminal::until_quiet(&call, &*self.clock, QuietAfter::Start, &self.cancel).await;
+        if self.cancel.is_cancelled() {
+            call.cancel.cancel();
+            call.ended().await;
+        }
+        let name = call.account().is_none().then(|| {
+            let number = self.running.assign_handle(&call);
+            number.to_string()
+        });
+        data(terminal_data(name, &call, None))
+    }
+
+    async fn wait_for(
+        &self,
+        call: &RunningCall,
+        until: (&Until, u64),
+        timeout: Option<&Value>,
+    ) -> Result<Option<MetCondition>, ErrorReply> {
+        let limit = timeout.map(|time| duration("timeout", time));
+        let limit = limit.transpose()?;
+        let (session, clock) = (&self.session, &*self.clock);
+        let met = terminal::wait_for(session, clock, call, until, limit, &self.cancel);
+        Ok(met.await?)
+    }
+
+    fn terminal(&self, name: &str) -> Result<Arc<RunningCall>, ErrorReply> {
+        let number = name.parse().ok();
+        let call = number.and_then(|number| self.running.find(number));
+        let call = call.filter(|call| call.is_on_terminal());
+        let unknown = || ErrorReply::from(format!("there is no terminal {name}"));
+        call.ok_or_else(unknown)
+    }
+}
+
+fn terminal_data(
+    name: Option<String>,
+    call: &RunningCall,
+    met: Option<MetCondition>,
+) -> TerminalData {
+    // The screen counts as read.
+    call.read(None);
+    TerminalData {
+        terminal: name,
+        screen: terminal::screen(call),
+        met,
+        result: terminal::result(call),
+    }
+}

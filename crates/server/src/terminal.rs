@@ -1,0 +1,289 @@
+//! Calls on terminals that a model or a client drives, for both servers: starting them, sending
+//! keys, waiting until the screen is quiet, reading it.
+
+use agent_bash::core::{Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, parse_request};
+use agent_bash::process::environment::attended;
+use agent_bash::pty::{PtyOptions, PtySession, PtySize};
+use agent_bash::running::{RunningCall, WriteError};
+use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
+use agent_bash::{Conversation, Input};
+use agent_bash_protocol::data::ScreenData;
+use serde_json::Value;
+use std::time::Duration;
+
+/// The size of a terminal, if the client names none.
+const DEFAULT_SIZE: (u16, u16) = (80, 24);
+
+/// The screen counts as quiet if it has not changed for this long.
+const QUIET_TIME: Duration = Duration::from_millis(300);
+
+/// Maximum wait for the first output of a command.
+const FIRST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Maximum wait for the first change after input.
+const REACTION_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Maximum wait for a screen that keeps changing.
+const QUIET_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum wait for a terminal to be opened, which an approver may delay.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(50);
+
+const NO_TERMINALS: &str = "there are no terminals here; run it without one";
+
+/// The refusal for a conversation with a remote host.
+pub(crate) const NO_TARGET_TERMINALS: &str = "a target has no terminals; run it without one, or use `ssh -t` and the like for programs that need one";
+
+/// Returns the options of a terminal of this size, such as `80x24`.
+pub(crate) fn options(session: &Conversation, size: Option<&str>) -> Result<PtyOptions, String> {
+    if session.remote_host().is_some() {
+        return Err(NO_TARGET_TERMINALS.to_owned());
+    }
+    let (cols, rows) = DEFAULT_SIZE;
+    let size = size.map_or_else(|| Ok(PtySize::clamped(cols, rows)), parse_size)?;
+    let options = session.terminals().ok_or(NO_TERMINALS)?.clone();
+    Ok(PtyOptions { size, ..options })
+}
+
+/// Parses columns and rows. The nearest allowed size is used.
+fn parse_size(text: &str) -> Result<PtySize, String> {
+    let number = |text: &str| text.trim().parse().ok();
+    text.split_once(['x', 'X', '×'])
+        .and_then(|(cols, rows)| Some(PtySize::clamped(number(cols)?, number(rows)?)))
+        .ok_or_else(|| format!("`size` must be columns and rows such as \"80x24\", got {text:?}"))
+}
+
+/// Returns the call of a command on a terminal: with the user's own editor, pager and prompts,
+/// because the client can answer. Such a call always continues after its answer.
+pub(crate) fn call_input(session: &Conversation, request: Value) -> Input {
+    let Ok(mut parsed) = parse_request(&request) else {
+        // The call reports the error.
+        return Input::Json(request);
+    };
+    let request = &mut parsed.request;
+    for (name, value) in attended(&session.host().env) {
+        request.env.entry(name).or_insert(value);
+    }
+    request.mode = None;
+    Input::Parsed(parsed)
+}
+
+/// Input for a terminal.
+#[derive(Debug, Default)]
+pub(crate) struct TerminalInput<'a> {
+    /// The new size, set first.
+    pub(crate) size: Option<&'a str>,
+    /// The text, typed next; a newline is the key Enter.
+    pub(crate) text: &'a str,
+    /// The names of keys, pressed last.
+    pub(crate) keys: &'a [String],
+}
+
+/// Sends input to a call's terminal. Nothing is sent if a part of it is invalid.
+pub(crate) fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
+    let keys: Result<Vec<KeyInput>, _> = input.keys.iter().map(|k| KeyInput::named(k)).collect();
+    let keys = keys.map_err(|error| error.to_string())?;
+    let size = input.size.map(parse_size).transpose()?;
+    let refused = |error: &dyn std::fmt::Display| format!("nothing was typed: {error}");
+    let terminal = call.terminal().map_err(|error| refused(&error))?;
+    if let Some(size) = size {
+        terminal.resize(size);
+    }
+    let text = input.text.replace("\r\n", "\r").replace('\n', "\r");
+    let mut sent = Ok(());
+    if !text.is_empty() {
+        sent = terminal.send_bytes(text.as_bytes());
+    }
+    for key in keys {
+        sent = sent.and_then(|()| terminal.send(&key));
+    }
+    sent.map_err(|error| refused(&error))
+}
+
+/// Returns the current version of a call's screen; 0 before it exists.
+pub(crate) fn generation(call: &RunningCall) -> u64 {
+    call.terminal()
+        .map_or(0, |terminal| terminal.status().generation)
+}
+
+/// The event after which the screen is awaited.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum QuietAfter {
+    /// The command's start.
+    Start,
+    /// Input that was sent when the screen had this version.
+    Input(u64),
+}
+
+/// Waits until the screen is quiet, the call has ended, or the wait is cancelled.
+pub(crate) async fn until_quiet(
+    call: &RunningCall,
+    clock: &dyn Clock,
+    after: QuietAfter,
+    cancel: &Cancel,
+) {
+    let (seen, first) = match after {
+        QuietAfter::Start => (0, FIRST_OUTPUT_TIMEOUT),
+        QuietAfter::Input(seen) => (seen, REACTION_TIMEOUT),
+    };
+    let quiet = async {
+        let opened = tokio::select! {
+            terminal = opened(call, clock) => terminal,
+            () = clock.sleep(OPEN_TIMEOUT) => return,
+        };
+        tokio::select! {
+            () = unchanged(opened, clock, seen, first) => {}
+            () = clock.sleep(QUIET_TIMEOUT) => {}
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = call.ended() => {}
+        () = cancel.cancelled() => {}
+        () = quiet => {}
+    }
+}
+
+/// Returns the call's terminal once it is open.
+async fn opened(call: &RunningCall, clock: &dyn Clock) -> PtySession {
+    loop {
+        match call.terminal() {
+            Ok(terminal) => return terminal.clone(),
+            Err(WriteError::NoInput) => std::future::pending().await,
+            Err(_) => clock.sleep(POLL_INTERVAL).await,
+        }
+    }
+}
+
+/// Returns when the screen has not changed for [`QUIET_TIME`], or not at all for `first`.
+async fn unchanged(mut terminal: PtySession, clock: &dyn Clock, mut seen: u64, first: Duration) {
+    let mut pause = first;
+    loop {
+        tokio::select! {
+            biased;
+            status = terminal.changed() => {
+                if status.generation != seen {
+                    seen = status.generation;
+                    pause = QUIET_TIME;
+                }
+            }
+            () = clock.sleep(pause) => return,
+        }
+    }
+}
+
+/// Waits for a condition of a call, at most for `limit` (`None`: without a limit), until the call
+/// has ended, or until the wait is cancelled. Without conditions, waits for the end.
+///
+/// # Errors
+/// The regular expression is invalid.
+pub(crate) async fn wait_for(
+    session: &Conversation,
+    clock: &dyn Clock,
+    call: &RunningCall,
+    (until, from): (&Until, u64),
+    limit: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<Option<MetCondition>, String> {
+    let limit = async {
+        match limit {
+            Some(limit) => clock.sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = call.ended() => Ok(None),
+        () = cancel.cancelled() => Ok(None),
+        () = limit => Ok(None),
+        condition = condition(session, clock, call, until, from) => condition.map(Some),
+    }
+}
+
+/// Waits until a condition of a running call is met; forever without conditions.
+async fn condition(
+    session: &Conversation,
+    clock: &dyn Clock,
+    call: &RunningCall,
+    until: &Until,
+    from: u64,
+) -> Result<MetCondition, String> {
+    if until.is_end() {
+        return std::future::pending().await;
+    }
+    let mut watch = ConditionWatch::new(until, from).map_err(|error| error.to_string())?;
+    loop {
+        // Output that is no longer kept was not searched.
+        let (bytes, start) = call.peek(watch.next());
+        watch.skip_to(start);
+        let met = match watch.output(&bytes).or_else(|| on_screen(&watch, call)) {
+            Some(met) => Some(met),
+            None => watch.check(&process_of(session, call), &[]).await,
+        };
+        let activity = match call.terminal() {
+            Ok(terminal) => terminal.status().generation,
+            Err(_) => call.total_bytes(),
+        };
+        if let Some(met) = met.or_else(|| watch.quiet(activity, clock.now())) {
+            return Ok(met);
+        }
+        clock.sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Searches the screen, as the output lacks what full-screen programs draw.
+fn on_screen(watch: &ConditionWatch, call: &RunningCall) -> Option<MetCondition> {
+    let terminal = call.terminal().ok()?;
+    watch.lines(terminal.text().iter().map(String::as_str))
+}
+
+fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
+    WatchedProcess {
+        pid: call.process().map(|(pid, _)| pid),
+        cwd: session.host().cwd.clone(),
+        is_sandboxed: true,
+    }
+}
+
+/// Returns the screen of a call, after its end the last one; `None` if it never had one.
+pub(crate) fn screen(call: &RunningCall) -> Option<ScreenData> {
+    let terminal = call.terminal().ok()?;
+    let screen = terminal.screen();
+    Some(ScreenData {
+        text: terminal.text().join("\n"),
+        cols: screen.cols,
+        rows: screen.rows,
+        cursor_row: screen.cursor.row + 1,
+        cursor_col: screen.cursor.col + 1,
+        cursor_visible: screen.cursor.visible,
+        title: (!screen.title.is_empty()).then(|| screen.title.clone()),
+        full_screen: screen.modes.alternate_screen,
+        waiting: terminal.status().waiting,
+    })
+}
+
+/// Returns the result of an ended call.
+pub(crate) fn result(call: &RunningCall) -> Option<ToolResult> {
+    call.account().map(|account| account.result.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_size_reads_columns_and_rows() {
+        for (text, want) in [
+            ("80x24", (80, 24)),
+            ("132 × 43", (132, 43)),
+            ("1x1", (20, 5)),
+        ] {
+            let size = parse_size(text).unwrap();
+            assert_eq!((size.cols(), size.rows()), want, "{text}");
+        }
+        for text in ["", "80", "80x", "x24", "80x24x2", "-1x3"] {
+            let error = parse_size(text).unwrap_err();
+            assert!(error.contains("such as \"80x24\", got"), "{error}");
+        }
+    }
+}
