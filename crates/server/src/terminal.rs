@@ -1,12 +1,14 @@
 //! Calls on terminals that a model or a client drives, for both servers: starting them, sending
 //! keys, waiting until the screen is quiet, reading it.
 
-use agent_bash::core::{Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, parse_request};
+use agent_bash::core::{
+    Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, masked_text, parse_request,
+};
 use agent_bash::process::environment::attended;
 use agent_bash::pty::{PtyOptions, PtySession, PtySize};
 use agent_bash::running::{RunningCall, WriteError};
 use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
-use agent_bash::{Conversation, Input};
+use agent_bash::{Conversation, Input, mask_condition};
 use agent_bash_protocol::data::ScreenData;
 use serde_json::Value;
 use std::time::Duration;
@@ -196,7 +198,11 @@ pub(crate) async fn wait_for(
         _ = call.ended() => Ok(None),
         () = cancel.cancelled() => Ok(None),
         () = limit => Ok(None),
-        condition = condition(session, clock, call, until, from) => condition.map(Some),
+        condition = condition(session, clock, call, until, from) => {
+            let mut met = Some(condition?);
+            mask_condition(session.tool().output_mask().map(|mask| &**mask), &mut met);
+            Ok(met)
+        }
     }
 }
 
@@ -245,18 +251,21 @@ fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
     }
 }
 
-/// Returns the screen of a call, after its end the last one; `None` if it never had one.
-pub(crate) fn screen(call: &RunningCall) -> Option<ScreenData> {
+/// Returns the screen of a call, with masked secrets, after its end the last one; `None` if it never
+/// had one.
+pub(crate) fn screen(session: &Conversation, call: &RunningCall) -> Option<ScreenData> {
     let terminal = call.terminal().ok()?;
     let screen = terminal.screen();
+    let mask = session.tool().output_mask().map(|mask| &**mask);
+    let masked = |text: &str| masked_text(mask, text).into_owned();
     Some(ScreenData {
-        text: terminal.text().join("\n"),
+        text: masked(&terminal.text().join("\n")),
         cols: screen.cols,
         rows: screen.rows,
         cursor_row: screen.cursor.row + 1,
         cursor_col: screen.cursor.col + 1,
         cursor_visible: screen.cursor.visible,
-        title: (!screen.title.is_empty()).then(|| screen.title.clone()),
+        title: (!screen.title.is_empty()).then(|| masked(&screen.title)),
         full_screen: screen.modes.alternate_screen,
         waiting: terminal.status().waiting,
     })

@@ -29,6 +29,7 @@ fn stream(stream: StreamId, text: &str) -> SinkReport {
         artifact_failed: None,
         overwritten: false,
         head_satisfied: None,
+        masked_secrets: 0,
     }
 }
 
@@ -76,6 +77,7 @@ fn cut(
         artifact_failed: None,
         overwritten: false,
         head_satisfied: None,
+        masked_secrets: 0,
     }
 }
 

@@ -205,7 +205,7 @@ impl Server {
         window: Window,
     ) -> ToolResult {
         let (pid, group) = call.process().unwrap_or_default();
-        let screen = crate::terminal::screen(call);
+        let screen = crate::terminal::screen(&self.session, call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let after = short_duration(self.options.handle_after);
         let mut line = so_far

@@ -186,13 +186,11 @@ impl JobTools {
             let (session, clock, until) = (&self.session, &*self.clock, (&args.until, from));
             met = terminal::wait_for(session, clock, call, until, Some(wait), cancel).await?;
         }
-        let mask = self.session.tool().output_mask();
-        mask_condition(mask.map(|mask| &**mask), &mut met);
         if let Some(answer) = ended(name, call) {
             return Ok(answer);
         }
         if call.is_on_terminal() {
-            return Ok(Self::terminal_output((name, call), args, met.as_ref()));
+            return Ok(self.terminal_output((name, call), args, met.as_ref()));
         }
         let tail = args
             .tail

@@ -108,46 +108,48 @@ impl JobTools {
         let is_conditional = !args.until.is_end();
         Ok(match ended(name, call) {
             Some(answer) => answer,
-            None => screen_answer(name, call, met.as_ref(), is_conditional),
+            None => self.screen_answer(name, call, met.as_ref(), is_conditional),
         })
     }
 
     /// Returns the screen of a running call.
     pub(super) fn terminal_output(
+        &self,
         (name, call): (&str, &RunningCall),
         args: &OutputArgs,
         met: Option<&MetCondition>,
     ) -> ToolAnswer {
-        screen_answer(name, call, met, !args.until.is_end())
+        self.screen_answer(name, call, met, !args.until.is_end())
     }
-}
 
-fn screen_answer(
-    name: &str,
-    call: &RunningCall,
-    met: Option<&MetCondition>,
-    is_conditional: bool,
-) -> ToolAnswer {
-    // The screen counts as read.
-    call.read(None);
-    let condition = condition_text(met, is_conditional);
-    let job = call_data(name, call);
-    let Some(screen) = terminal::screen(call) else {
-        return ToolAnswer {
-            text: format!("[{name} has no screen yet.{condition}]"),
-            data: json!({ "job": job }),
-            is_error: false,
+    fn screen_answer(
+        &self,
+        name: &str,
+        call: &RunningCall,
+        met: Option<&MetCondition>,
+        is_conditional: bool,
+    ) -> ToolAnswer {
+        // The screen counts as read.
+        call.read(None);
+        let condition = condition_text(met, is_conditional);
+        let job = call_data(name, call);
+        let Some(screen) = terminal::screen(&self.session, call) else {
+            return ToolAnswer {
+                text: format!("[{name} has no screen yet.{condition}]"),
+                data: json!({ "job": job }),
+                is_error: false,
+            };
         };
-    };
-    let line = format!("[{}.{condition}]", state(name, &screen));
-    let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
-    if let Some(met) = met.filter(|_| is_conditional) {
-        data["met"] = json!(met);
-    }
-    ToolAnswer {
-        text: with_line(&screen.text, &line),
-        data,
-        is_error: false,
+        let line = format!("[{}.{condition}]", state(name, &screen));
+        let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
+        if let Some(met) = met.filter(|_| is_conditional) {
+            data["met"] = json!(met);
+        }
+        ToolAnswer {
+            text: with_line(&screen.text, &line),
+            data,
+            is_error: false,
+        }
     }
 }
 

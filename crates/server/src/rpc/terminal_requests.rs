@@ -49,7 +49,7 @@ impl ServedRequest {
                         .wait_for(&call, (&until, from), timeout.as_ref())
                         .await?;
                 }
-                data(terminal_data(Some(terminal.0), &call, met))
+                data(self.terminal_data(Some(terminal.0), &call, met))
             }
             RpcCall::TerminalScreen {
                 terminal,
@@ -62,13 +62,13 @@ impl ServedRequest {
                     let until = (&until, call.unread_from());
                     met = self.wait_for(&call, until, timeout.as_ref()).await?;
                 }
-                data(terminal_data(Some(terminal.0), &call, met))
+                data(self.terminal_data(Some(terminal.0), &call, met))
             }
             RpcCall::TerminalEnd { terminal } => {
                 let call = self.terminal(&terminal.0)?;
                 call.cancel.cancel();
                 call.ended().await;
-                data(terminal_data(Some(terminal.0), &call, None))
+                data(self.terminal_data(Some(terminal.0), &call, None))
             }
             _ => Ok(None),
         }
@@ -103,7 +103,7 @@ impl ServedRequest {
             let number = self.running.assign_handle(&call);
             number.to_string()
         });
-        data(terminal_data(name, &call, None))
+        data(self.terminal_data(name, &call, None))
     }
 
     async fn wait_for(
@@ -126,19 +126,20 @@ impl ServedRequest {
         let unknown = || ErrorReply::from(format!("there is no terminal {name}"));
         call.ok_or_else(unknown)
     }
-}
 
-fn terminal_data(
-    name: Option<String>,
-    call: &RunningCall,
-    met: Option<MetCondition>,
-) -> TerminalData {
-    // The screen counts as read.
-    call.read(None);
-    TerminalData {
-        terminal: name,
-        screen: terminal::screen(call),
-        met,
-        result: terminal::result(call),
+    fn terminal_data(
+        &self,
+        name: Option<String>,
+        call: &RunningCall,
+        met: Option<MetCondition>,
+    ) -> TerminalData {
+        // The screen counts as read.
+        call.read(None);
+        TerminalData {
+            terminal: name,
+            screen: terminal::screen(&self.session, call),
+            met,
+            result: terminal::result(call),
+        }
     }
 }

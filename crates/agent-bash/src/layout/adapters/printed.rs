@@ -116,7 +116,7 @@ mod tests {
 
     fn part(head: &[u8], from: u64, bytes: &[u8]) -> OutputPart {
         OutputPart {
-            bytes: bytes.to_vec(),
+            output: agent_bash_core::MaskedPart::unmasked(bytes.to_vec()),
             from,
             lines_before: 0,
             total: from + bytes.len() as u64,

@@ -372,11 +372,15 @@ fn private_key_is_masked_in_any_chunks_and_formats() {
     for size in [1, 7, 64, 100, 1000, 100_000] {
         assert_eq!(chunked(&mask, &text, size), expected, "{size}");
     }
-    let diff: String = key.lines().map(|line| format!("+{line}\n")).collect();
+    let prefixed = |prefix: &str| {
+        let lines = key.lines().flat_map(|line| [prefix, line, "\n"]);
+        lines.collect::<String>()
+    };
+    let diff = prefixed("+");
     assert!(whole(&mask, &diff).contains("\n+‹private key›\n"));
     let json = key.replace('\n', "\\n");
     assert!(whole(&mask, &json).contains("KEY-----\\n‹private key›\\n‹private key›\\n"));
-    let numbered: String = key.lines().map(|line| format!("  12\t{line}\n")).collect();
+    let numbered = prefixed("  12\t");
     assert!(whole(&mask, &numbered).contains("\n  12\t‹private key›\n"));
 }
 
@@ -394,11 +398,11 @@ fn long_secret_is_masked_in_bounded_memory() {
     let mut stream = mask.stream();
     let mut shown = Vec::new();
     stream.push(b"x eyJhbGciOiJIUzI1NiJ9.", &mut |piece| {
-        shown.extend_from_slice(piece.shown())
+        shown.extend_from_slice(piece.shown());
     });
     for _ in 0..10_000 {
         stream.push(ALNUM.as_bytes(), &mut |piece| {
-            shown.extend_from_slice(piece.shown())
+            shown.extend_from_slice(piece.shown());
         });
         assert!(stream.held_bytes() <= 17 * 1024);
     }
