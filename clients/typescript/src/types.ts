@@ -766,7 +766,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -952,6 +952,19 @@ export interface NoticePortInUse {
   text: string;
 }
 
+/** A program wanted to ask the user, and could not: the call has no terminal. */
+export interface NoticePromptUnanswered {
+  /** How a call can do without the prompt. */
+  advice: string;
+  kind: "prompt_unanswered";
+  /** The program; absent if the output does not name it. */
+  program?: string | null;
+  /** What the program asked for: `a password`. */
+  wanted: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
 /** Files changed or appeared that run or configure programs outside the sandbox. */
 export interface NoticeProtectedChanged {
   kind: "protected_changed";
@@ -1054,6 +1067,17 @@ export interface NoticeSandboxUnknown {
 /** A program was ended by SIGSYS, because it used system calls that the sandbox does not support. */
 export interface NoticeSandboxUnsupported {
   kind: "sandbox_unsupported";
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Secrets in the output are masked. */
+export interface NoticeSecretsMasked {
+  /** The full output, which has the secrets as printed; `None` if it is not stored. */
+  artifact?: string | null;
+  /** The number of masked places in the output. */
+  count: number;
+  kind: "secrets_masked";
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

@@ -1078,7 +1078,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1336,6 +1336,26 @@ class NoticePortInUse(_NoticePortInUseAlways, total=False):
     port: Optional[int]
 
 
+class _NoticePromptUnansweredAlways(TypedDict):
+    # How a call can do without the prompt.
+    advice: str
+
+    kind: Literal["prompt_unanswered"]
+
+    # What the program asked for: `a password`.
+    wanted: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticePromptUnanswered(_NoticePromptUnansweredAlways, total=False):
+    """A program wanted to ask the user, and could not: the call has no terminal."""
+
+    # The program; absent if the output does not name it.
+    program: Optional[str]
+
+
 class NoticeProtectedChanged(TypedDict):
     """Files changed or appeared that run or configure programs outside the sandbox."""
 
@@ -1482,6 +1502,23 @@ class NoticeSandboxUnsupported(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
+
+
+class _NoticeSecretsMaskedAlways(TypedDict):
+    # The number of masked places in the output.
+    count: int
+
+    kind: Literal["secrets_masked"]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSecretsMasked(_NoticeSecretsMaskedAlways, total=False):
+    """Secrets in the output are masked."""
+
+    # The full output, which has the secrets as printed; `None` if it is not stored.
+    artifact: Optional[str]
 
 
 class NoticeSessionReset(TypedDict):
