@@ -1,5 +1,6 @@
-//! Checks that the crates compile for targets other than the machine's own; nothing is run. A target
-//! is skipped, with a message, unless its standard library is installed (`rustup target add`).
+//! Checks that the crates compile for targets other than the machine's own; nothing is run. A
+//! target is skipped, with a message, unless its standard library is installed (`rustup target
+//! add`).
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};

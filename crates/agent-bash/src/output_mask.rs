@@ -25,7 +25,7 @@ pub enum MaskLevel {
     Off,
     /// The values of the host's secret variables.
     Known,
-    /// Also texts with the form of a secret, such as a token of GitHub.
+    /// The values, and texts with the form of a secret, such as a token of GitHub.
     Forms,
 }
 

@@ -173,7 +173,7 @@ pub struct StreamMasks {
 }
 
 impl StreamMasks {
-    /// Returns masks for streams of which nothing has arrived.
+    /// Returns masks for streams without any output so far.
     pub fn new(mask: Arc<dyn OutputMask>) -> Self {
         Self {
             mask,

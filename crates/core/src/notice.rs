@@ -99,7 +99,7 @@ pub enum NoticeKind {
         /// The program; absent if the output does not name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         program: Option<String>,
-        /// What the program asked for: `a password`.
+        /// The thing that the program asked for: `a password`.
         wanted: String,
         /// How a call can do without the prompt.
         advice: String,

@@ -96,8 +96,8 @@ pub trait OutputConsumer: Send {
     /// nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow;
 
-    /// Offers a mask for secrets. A consumer that returns true masks the output itself, and receives
-    /// it as printed. The default returns false: all chunks are masked.
+    /// Offers a mask for secrets. A consumer that returns true masks the output itself, and
+    /// receives it as printed. The default returns false: all chunks are masked.
     fn masks_output(&mut self, mask: &Arc<dyn OutputMask>) -> bool {
         let _ = mask;
         false

@@ -54,8 +54,8 @@ enum JournalLine {
     Full { full: bool },
 }
 
-/// Returns the journals below a state directory, oldest first: all, or those of one conversation.
-/// Unreadable journals are skipped.
+/// Returns the journals below a state directory, oldest first. With `session`, only the
+/// journals of that conversation. Unreadable journals are skipped.
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],

@@ -85,7 +85,7 @@ impl ProcessInfo {
         let state = *fields.first()?;
         Some(Self {
             pid,
-            // A process whose main thread alone has ended also has this state; field 17 is the
+            // A process also has this state if only its main thread has ended; field 17 is the
             // number of its threads.
             zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
             // A process that a debugger stopped has the state `t`.

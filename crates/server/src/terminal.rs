@@ -251,8 +251,8 @@ fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
     }
 }
 
-/// Returns the screen of a call, with masked secrets, after its end the last one; `None` if it never
-/// had one.
+/// Returns the screen of a call, with masked secrets, after its end the last one; `None` if the
+/// call never had one.
 pub(crate) fn screen(session: &Conversation, call: &RunningCall) -> Option<ScreenData> {
     let terminal = call.terminal().ok()?;
     let screen = terminal.screen();

@@ -98,7 +98,7 @@ fn job_output_over_rpc_is_masked_in_parts_and_offsets_are_of_the_output() -> Res
     };
     ensure!(poll::until(SOON, || world.cwd().join("begun").exists().then_some(())).is_some());
     let first = output(&mut server, json!({}))?;
-    // What may begin a value is left for the next part.
+    // A text that may begin a value is left for the next part.
     assert_eq!(
         (&first["text"], &first["next"]),
         (&json!("one "), &json!(4))

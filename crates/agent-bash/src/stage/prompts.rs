@@ -7,9 +7,9 @@ use agent_bash_core::{Notice, NoticeKind};
 /// A message, and the advice for it.
 struct PromptRow {
     program: &'static str,
-    /// Texts of which all must be in a line.
+    /// The texts; a line has all of them.
     texts: &'static [&'static str],
-    /// What the program asked for.
+    /// The name of the thing that the program asked for.
     wanted: &'static str,
     /// How a call can do without the prompt.
     advice: &'static str,

@@ -5,6 +5,7 @@
 //! model must read everything else as it was printed.
 
 mod forms;
+mod found;
 mod key_block;
 mod known;
 mod prefixes;
@@ -15,29 +16,13 @@ use agent_bash_core::{MaskStream, OutputMask};
 use forms::FormMatcher;
 use known::KnownValues;
 use std::ffi::OsStr;
-use std::ops::Range;
 use std::sync::Arc;
-use stream::SecretMaskStream;
+use stream::{SecretFinder, SecretMaskStream};
 
 /// Masks secrets in output. Clones share the matcher.
 #[derive(Debug, Clone)]
 pub struct SecretMask {
     finder: Arc<SecretFinder>,
-}
-
-/// The compiled matchers.
-#[derive(Debug)]
-struct SecretFinder {
-    known: Option<KnownValues>,
-    forms: Option<FormMatcher>,
-}
-
-/// A secret in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FoundSecret {
-    range: Range<usize>,
-    /// The text that replaces the secret: `‹GITHUB_TOKEN›`.
-    mask: Arc<str>,
 }
 
 impl SecretMask {
@@ -63,11 +48,6 @@ impl OutputMask for SecretMask {
     fn stream(&self) -> Box<dyn MaskStream> {
         Box::new(SecretMaskStream::new(Arc::clone(&self.finder)))
     }
-}
-
-/// Returns the text that replaces a secret.
-fn mask_text(name: &str) -> Arc<str> {
-    Arc::from(format!("‹{name}›"))
 }
 
 #[cfg(test)]

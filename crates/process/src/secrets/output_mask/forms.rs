@@ -5,46 +5,17 @@
 mod check;
 mod letters;
 
+use super::found::{FoundSecret, mask_text};
 use super::key_block::{KEY_HEADER, KeyBlock, KeyLine};
 use super::prefixes::PrefixSet;
-use super::{FoundSecret, mask_text};
-use crate::secrets::tables::{
-    HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat,
-};
+use crate::secrets::tables::{HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT, TOKEN_FORMATS};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
-use check::{Checked, Context};
+use check::{Checked, Context, Form};
 use letters::{Letters, is_name_byte};
 use std::sync::Arc;
 
 /// The longest name before the middle of a token that is masked with the token.
 const MAX_NAME_BYTES: usize = 64;
-
-/// The kind of text that may begin at a match.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    /// A token with this prefix.
-    Token(&'static TokenFormat),
-    /// A private key.
-    PrivateKey,
-    /// `scheme://user:password@host`.
-    UrlPassword,
-    /// `123456789:AA…`
-    Bot,
-    /// `NAME.atlasv1.REST`
-    Infix,
-    /// An address whose rest is a secret.
-    Address,
-    /// `&sig=…` of a signed address.
-    Signature,
-    /// `Authorization: …`
-    Header,
-    /// `;Password=…` of a connection string.
-    Password,
-    /// `AccountKey=…` of a connection string.
-    AccountKey,
-    /// The name of AWS's secret key, which itself has no prefix.
-    AwsSecretKey,
-}
 
 /// Forms that have no row in the tables, with the text before the secret.
 const FURTHER_FORMS: &[(&str, Form, &str)] = &[

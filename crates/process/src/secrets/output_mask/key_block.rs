@@ -29,7 +29,7 @@ pub(super) struct KeyBlock {
     other_lines: u32,
 }
 
-/// What follows a [`KEY_HEADER`].
+/// The label after a [`KEY_HEADER`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KeyLabel {
     /// A private key: the label ends at this offset.
@@ -99,7 +99,8 @@ impl KeyBlock {
 }
 
 /// Returns the ranges of a line that look like Base64 of random bytes: long, and with letters and
-/// digits. Names of programs and files rarely do. The `n` of a written `\n` does not belong to them.
+/// digits. Names of programs and files rarely do. The `n` of a written `\n` is not a part of a
+/// range.
 fn key_data(line: &[u8]) -> Vec<Range<usize>> {
     let is_data = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     let mut ranges = Vec::new();

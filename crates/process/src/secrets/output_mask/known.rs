@@ -1,7 +1,7 @@
 //! [`KnownValues`]: finds the values of the host's secret variables.
 
+use super::found::{FoundSecret, mask_text};
 use super::prefixes::PrefixSet;
-use super::{FoundSecret, mask_text};
 use crate::secrets::values;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::ffi::OsStr;

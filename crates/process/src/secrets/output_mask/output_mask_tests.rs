@@ -127,7 +127,7 @@ fn forms() -> Vec<(String, &'static str)> {
     all
 }
 
-/// Secrets of which only a part is masked: the text, and what is shown.
+/// Partly masked secrets: the text, and what is shown.
 fn partly_masked() -> Vec<(String, String)> {
     let (random, key) = (&ALNUM[..40], &ALNUM[..64]);
     let of = |before: &str, secret: &str, after: &str, name: &str| {

@@ -1,8 +1,9 @@
 //! [`SecretMaskStream`]: masks one stream. Bytes that may begin a secret are held until further
 //! output decides.
 
-use super::forms::FormState;
-use super::{FoundSecret, SecretFinder};
+use super::forms::{FormMatcher, FormState};
+use super::found::FoundSecret;
+use super::known::KnownValues;
 use agent_bash_core::{MaskStream, OutputPiece};
 use std::sync::Arc;
 
@@ -16,6 +17,13 @@ const MAX_SEQUENCE_BYTES: usize = 1024;
 const BYTES_BEFORE: usize = 3;
 
 const ESC: u8 = 0x1b;
+
+/// The compiled matchers.
+#[derive(Debug)]
+pub(super) struct SecretFinder {
+    pub(super) known: Option<KnownValues>,
+    pub(super) forms: Option<FormMatcher>,
+}
 
 /// The state of one stream.
 #[derive(Debug)]
@@ -93,7 +101,8 @@ impl SecretMaskStream {
         (found, settled)
     }
 
-    /// As [`Self::find`], for a text with escape sequences: a coloured secret is found too.
+    /// Returns the same as [`Self::find`] for a text with escape sequences. So a coloured secret
+    /// is found, too.
     fn find_between_sequences(&mut self, text: &[u8], is_end: bool) -> (Vec<FoundSecret>, usize) {
         let (mut plain, mut original) = (Vec::with_capacity(text.len()), Vec::new());
         let mut at = 0;

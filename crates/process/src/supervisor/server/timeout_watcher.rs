@@ -1,5 +1,5 @@
-//! The process that `busybox timeout` starts to end its command later. That process notices within a
-//! second that the command has ended.
+//! The process that `busybox timeout` starts to end its command later. That process notices within
+//! a second that the command has ended.
 
 use crate::proc_scan;
 use agent_bash_core::Survivor;

@@ -1,6 +1,5 @@
 //! Decides whether a secret begins where the matcher found a beginning.
 
-use super::Form;
 use super::letters::{Letters, has, is_name_byte, is_placeholder, is_random};
 use crate::secrets::output_mask::key_block::{self, KeyLabel};
 use crate::secrets::tables::{
@@ -24,6 +23,33 @@ const MIN_ADDRESS_REST_BYTES: usize = 8;
 /// Length of AWS's secret key, and the most separators between its name and its value.
 const AWS_SECRET_KEY_BYTES: usize = 40;
 const MAX_AWS_SEPARATORS: usize = 12;
+
+/// The kind of text that may begin at a match.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    /// A token with this prefix.
+    Token(&'static TokenFormat),
+    /// A private key.
+    PrivateKey,
+    /// `scheme://user:password@host`.
+    UrlPassword,
+    /// `123456789:AA…`
+    Bot,
+    /// `NAME.atlasv1.REST`
+    Infix,
+    /// An address whose rest is a secret.
+    Address,
+    /// `&sig=…` of a signed address.
+    Signature,
+    /// `Authorization: …`
+    Header,
+    /// `;Password=…` of a connection string.
+    Password,
+    /// `AccountKey=…` of a connection string.
+    AccountKey,
+    /// The name of AWS's secret key, which itself has no prefix.
+    AwsSecretKey,
+}
 
 /// A text to search.
 pub(super) struct Context<'a> {

@@ -5,7 +5,7 @@ use crate::secrets::tables::TokenLetters;
 /// The bytes that a secret consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Letters {
-    /// Those of a token.
+    /// The characters of a token.
     Token(TokenLetters),
     /// Base64: letters, digits, `+`, `/` and `=`.
     Base64,
