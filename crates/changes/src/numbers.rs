@@ -4,25 +4,14 @@ use crate::error::ChangesError;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::{Counter, PrivateDir};
 use rustix::io::Errno;
-use std::collections::BTreeMap;
 use std::fs::read_dir;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The file with the next number, in the directory of a session.
 pub(crate) const COUNTER_FILE: &str = ".next";
 
 /// The number of attempts. Processes without the counter's lock may take numbers at the same time.
 const MAX_ATTEMPTS: u64 = 1000;
-
-/// The number after the last one that this process has taken, by the session's directory. No lower
-/// number is used again, even if another process removes or replaces the directory.
-static NEXT: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
-
-fn next_of_process() -> MutexGuard<'static, BTreeMap<PathBuf, u64>> {
-    NEXT.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Returns the numbers in a directory, sorted.
 pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
@@ -48,7 +37,6 @@ pub(crate) fn take_next<T>(
     let mut counter = Counter::lock(session, COUNTER_FILE).ok();
     let mut known = counter.as_ref().and_then(|counter| counter.next);
     let path = session.path();
-    let least = next_of_process().get(path).copied().unwrap_or(1);
     for _ in 0..2 {
         let first = match known.take() {
             Some(next) => next,
@@ -56,7 +44,6 @@ pub(crate) fn take_next<T>(
                 .last()
                 .map_or(1, |last| last.saturating_add(1)),
         };
-        let first = first.max(least);
         for id in first..first.saturating_add(MAX_ATTEMPTS) {
             match claim(&id.to_string()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -64,7 +51,6 @@ pub(crate) fn take_next<T>(
                     return Err(ChangesError::io("making", path.join(id.to_string()))(error));
                 }
                 Ok(claimed) => {
-                    next_of_process().insert(path.to_owned(), id + 1);
                     if let Some(counter) = &mut counter {
                         counter.next = Some(id + 1);
                         // `claim` detects a counter that is too low.
@@ -92,34 +78,6 @@ pub(crate) fn give_back(session: &PrivateDir, id: ChangesId) {
     {
         counter.next = Some(id.0);
         // If the write fails, the number is not used again.
-        if counter.write().is_ok()
-            && let Some(next) = next_of_process().get_mut(session.path())
-            && *next == id.0 + 1
-        {
-            *next = id.0;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn number_is_not_taken_twice_if_the_directory_is_replaced() {
-        let temp = tempfile::tempdir().unwrap();
-        let take = || {
-            let session = PrivateDir::create(temp.path(), &["session"]).unwrap();
-            let taken = take_next(&session, |name| session.make_dir(name));
-            (taken.unwrap().0.0, session)
-        };
-        assert_eq!(take().0, 1);
-        std::fs::remove_dir_all(temp.path().join("session")).unwrap();
-        let (second, session) = take();
-        assert_eq!(second, 2);
-        // A number that was given back is free again.
-        std::fs::remove_dir(session.path().join("2")).unwrap();
-        give_back(&session, ChangesId(2));
-        assert_eq!(take().0, 2);
+        let _ = counter.write();
     }
 }

@@ -1,0 +1,114 @@
+//! [`SandboxSettings`]: the section `[sandbox]`, and the plan for it.
+
+use super::caches::{self, CacheAccess};
+use super::options::{Escalation, LackingPolicy, TmpDirectory};
+use agent_bash_core::sandbox::{Level, Network, SandboxLevel};
+use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Settings of the sandbox: section `[sandbox]`. By default, there is no sandbox.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// The write access.
+    pub level: SandboxLevel,
+    /// The network access.
+    pub network: Network,
+    /// The policy if the system cannot enforce all promises.
+    pub lacking: LackingPolicy,
+    /// Paths that are writable in addition to the workspace. These and the following paths are
+    /// absolute or begin with `~/`.
+    pub writable: Vec<PathBuf>,
+    /// Paths that are readable although they would be hidden.
+    pub readable: Vec<PathBuf>,
+    /// Paths that are hidden in addition to the built-in list of secrets.
+    pub hidden: Vec<PathBuf>,
+    /// Paths that are protected in addition to the built-in list: files that run or configure
+    /// programs outside of the sandbox.
+    pub protected: Vec<PathBuf>,
+    /// Devices that are allowed in addition to the harmless ones.
+    pub devices: Vec<PathBuf>,
+    /// The temporary directory that may be written.
+    pub tmp: TmpDirectory,
+    /// The caches of tools that may be written.
+    pub caches: CacheAccess,
+    /// The policy for a call that asks for more than the settings allow.
+    pub escalation: Escalation,
+    /// The directory from which the workspace is searched upwards; `None`: the host's working
+    /// directory. A settings file cannot set it.
+    pub directory: Option<PathBuf>,
+}
+
+/// Returns the system's password files that this process can read, usually because it runs as root.
+/// Only safe mode hides them, because root's `su` needs them.
+fn readable_password_files() -> Vec<PathBuf> {
+    const PASSWORD_FILES: [&str; 5] = [
+        "/etc/shadow",
+        "/etc/shadow-",
+        "/etc/gshadow",
+        "/etc/gshadow-",
+        "/etc/security/opasswd",
+    ];
+    let readable = PASSWORD_FILES
+        .into_iter()
+        .filter(|file| File::open(file).is_ok());
+    readable.map(PathBuf::from).collect()
+}
+
+impl SandboxSettings {
+    /// Returns these settings made as strict as safe mode promises: calls write only their own
+    /// temporary files, reach nothing outside, and cannot ask for more. A private loopback network
+    /// remains, because tests need it.
+    #[must_use]
+    pub fn in_safe_mode(self) -> Self {
+        Self {
+            level: SandboxLevel::ReadOnly,
+            network: match self.network {
+                Network::On => Network::Off,
+                restricted => restricted,
+            },
+            writable: Vec::new(),
+            devices: Vec::new(),
+            hidden: [self.hidden, readable_password_files()].concat(),
+            tmp: TmpDirectory::Private,
+            caches: CacheAccess::Off,
+            escalation: Escalation::Never,
+            ..self
+        }
+    }
+
+    /// Returns the wanted sandbox at `level`.
+    pub(super) fn wanted(&self, level: Level, facts: &HostFacts) -> WantedSandbox {
+        WantedSandbox {
+            caches: caches::shared(self.caches, facts),
+            network: self.network,
+            writable: self.writable.clone(),
+            readable: self.readable.clone(),
+            hidden: self.hidden.clone(),
+            protected: self.protected.clone(),
+            devices: self.devices.clone(),
+            shared_tmp: self.tmp == TmpDirectory::Shared,
+            ..WantedSandbox::new(level)
+        }
+    }
+
+    /// Resolves the plan of the sandbox; `None` without a sandbox. Creates the private caches in
+    /// the state directory.
+    pub(super) fn resolved(
+        &self,
+        facts: &HostFacts,
+        state: Option<&Path>,
+    ) -> Result<Option<ResolvedSandbox>, ResolveError> {
+        let Some(level) = self.level.confined() else {
+            return Ok(None);
+        };
+        let mut resolved = resolve(&self.wanted(level, facts), facts)?;
+        if let (CacheAccess::Private, Some(workspace), Some(state)) =
+            (self.caches, &resolved.workspace, state)
+        {
+            let plan = &mut resolved.plan;
+            plan.caches = caches::private(plan, workspace, facts, state);
+        }
+        Ok(Some(resolved))
+    }
+}
