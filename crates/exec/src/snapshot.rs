@@ -12,8 +12,9 @@
 //! host), `project` (the directory in which the file is read), `capture` (reading the file in a
 //! separate shell), `idle_terminal` (for files that test for a terminal), `dump` (the report of
 //! that shell), `filter` and `names` (excluded names), `needs` (the variables that are loaded),
-//! `hook_changes` (the variables of a project), `search_path`, `compose` (the text that other shells load), `file` (the stored text), `running_shell` (the
-//! definitions of a persistent shell).
+//! `hook_changes` (the variables of a project), `search_path`, `compose` (the text that
+//! other shells load), `file` (the stored text), `running_shell` (the definitions of a
+//! persistent shell).
 
 mod cache;
 mod capture;
