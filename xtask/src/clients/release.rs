@@ -1,6 +1,7 @@
 //! `cargo xtask release`: everything that a release uploads, in `target/dist`. These are the
-//! packages of `cargo xtask dist`, a `.deb` and a `.rpm` of the same program, the list of
-//! its dependencies (`CycloneDX`), the release's section of the changelog, the installer, and `SHA256SUMS`.
+//! packages of `cargo xtask dist`, a `.deb` and a `.rpm` of the same program, the list of its
+//! dependencies (`CycloneDX`), the release's section of the changelog, the installer, and
+//! `SHA256SUMS`.
 //!
 //! The contents of the `.deb` and the `.rpm` are data in crates/cli/Cargo.toml.
 
