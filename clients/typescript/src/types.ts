@@ -959,7 +959,7 @@ export interface NoticePromptUnanswered {
   kind: "prompt_unanswered";
   /** The program; absent if the output does not name it. */
   program?: string | null;
-  /** What the program asked for: `a password`. */
+  /** The thing that the program asked for: `a password`. */
   wanted: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;

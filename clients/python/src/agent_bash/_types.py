@@ -1342,7 +1342,7 @@ class _NoticePromptUnansweredAlways(TypedDict):
 
     kind: Literal["prompt_unanswered"]
 
-    # What the program asked for: `a password`.
+    # The thing that the program asked for: `a password`.
     wanted: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
