@@ -81,7 +81,7 @@ impl Journal {
         self.options.level
     }
 
-    /// Adds a call. At the size limit, the journal writes [`FULL_LINE`] instead, and refuses
+    /// Adds a call. At the size limit, the journal writes a line that says so instead, and refuses
     /// further calls.
     ///
     /// # Errors

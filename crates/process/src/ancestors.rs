@@ -77,8 +77,7 @@ pub fn ancestors() -> Vec<Ancestor> {
 }
 
 /// Returns the processes from which a model's command may descend: those up to the user's shell on
-/// a terminal. Without such a shell, returns all `ancestors` except process 1 and
-/// [`INIT_PROGRAMS`].
+/// a terminal. Without such a shell, returns all `ancestors` except process 1 and init programs.
 pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> {
     let below_shell = ancestors
         .iter()
