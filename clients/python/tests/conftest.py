@@ -7,11 +7,20 @@ import tempfile
 import time
 import uuid
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Optional, TypeVar
 
 import pytest
 
 MARK = "AGENT_BASH_CLIENT_TEST"
+
+
+T = TypeVar("T")
+
+
+def present(value: Optional[T]) -> T:
+    """Returns a field of an answer that must be there."""
+    assert value is not None
+    return value
 
 
 class World:

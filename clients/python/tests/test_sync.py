@@ -19,7 +19,7 @@ import pytest
 import agent_bash
 from agent_bash import AsyncShell, Delta, Result, Shell, ShellError, ShellLost, result_of
 
-from .conftest import World
+from .conftest import World, present
 
 
 def test_how_calls_end(world: World) -> None:
@@ -71,17 +71,19 @@ def test_a_terminal_is_typed_into_and_read(world: World) -> None:
     with Shell(**world.options) as sh:
         with sh.terminal("read -p 'Name: ' n; echo \"Hello $n\"; sleep 600", size="60x12") as term:
             term.screen(until={"line": "^Name:"}, timeout=50)
-            assert term.text == "Name:" and term.data["screen"]["cursor_col"] == 7
+            assert term.text == "Name:" and present(term.data["screen"])["cursor_col"] == 7
             term.send("Ann", "Enter")
-            assert term.screen(until={"line": "^Hello"}, timeout=50)["met"]["kind"] == "line"
+            answer = term.screen(until={"line": "^Hello"}, timeout=50)
+            assert present(answer["met"])["kind"] == "line"
             assert term.text == "Name: Ann\nHello Ann"
             assert term.wait_until_quiet(100)["met"] == {"kind": "quiet", "ms": 100}
-            assert term.resize("70x20")["screen"]["cols"] == 70
+            assert present(term.resize("70x20")["screen"])["cols"] == 70
             with pytest.raises(ShellError, match="names no key"):
                 term.keys("Entr")
-        assert term.data["result"]["status"]["kind"] == "cancelled"
+        assert present(term.data["result"])["status"]["kind"] == "cancelled"
         ended = sh.terminal("exit 3")
-        assert ended.id is None and ended.end()["result"]["status"] == {"kind": "exited", "code": 3}
+        result = present(ended.end()["result"])
+        assert ended.id is None and result["status"] == {"kind": "exited", "code": 3}
         with pytest.raises(ShellError, match="has ended"):
             ended.keys("Enter")
         assert sh.run("seq 30000", show="start", show_kb=1, wait=True).text.startswith("1\n2\n")

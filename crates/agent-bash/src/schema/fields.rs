@@ -15,7 +15,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
             "type": "string",
             "enum": ["default", "slow", "background"],
             "description": format!(
-                "default ({}), slow ({}; for builds, tests, installs), background (detached; returns at once)",
+                "default ({}), slow ({}), background (returns at once)",
                 words(times.default),
                 words(times.slow)
             )
@@ -23,7 +23,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         "timeout" => json!({
             "type": ["number", "string"],
             "description": format!(
-                "Seconds, or a text such as \"90s\" or \"2m\"; {} if left out, at most {}",
+                "Seconds, or a text such as \"2m\"; {} if left out, at most {}",
                 words(times.default),
                 words(times.max)
             )

@@ -152,7 +152,7 @@ const CASES: &[Case] = &[
         words: &["run", "--request"],
         stdin: r#"{"command": "ls", "timout": 1}"#,
         code: 125,
-        stdout: "unknown field `timout` (did you mean `timeout`?); the fields are command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description",
+        stdout: "unknown field `timout` (did you mean `timeout`?); the fields are command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description",
         stderr: "",
     },
     Case {

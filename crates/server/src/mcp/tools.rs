@@ -273,7 +273,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         McpTool::Input => (
-            "Writes to the stdin of a background job, or types on the terminal of a call and shows its screen. Nothing is added: end a line with \\n.",
+            "Writes to a background job's stdin, or types on a call's terminal and shows its screen. End a line with \\n.",
             json!({
                 "type": "object",
                 "required": ["job"],
@@ -363,15 +363,15 @@ fn reader_schema(layout: TextLayout) -> Value {
             },
             "limit": {
                 "type": "integer", "minimum": 1,
-                "description": "How many lines; 2000 if left out"
+                "description": "Lines; 2000 if left out"
             },
             "byte": {
                 "type": "integer", "minimum": 0,
-                "description": "From this byte of the file on instead"
+                "description": "From this byte on instead"
             },
             "pattern": {
                 "type": "string",
-                "description": "Only lines that match this regular expression ((?i) ignores case), numbered"
+                "description": "Only lines that match this regular expression, numbered"
             },
             "context": {
                 "type": "integer", "minimum": 0,
