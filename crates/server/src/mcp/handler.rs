@@ -104,7 +104,9 @@ impl Server {
             let begun = self.session.begin_changes_turn(turn.to_owned()).await;
             begun.map_err(|refused| refused.to_string())?;
         }
-        let terminal = TerminalFields::take_from(&mut request)?;
+        let mut terminal = TerminalFields::take_from(&mut request)?;
+        // Some profiles have no terminals: they ignore the field.
+        terminal.on_terminal &= self.session.tool().profile().pty;
         // Drawing is not passed on as progress.
         let token = context.meta.get_progress_token();
         let token = token.filter(|_| !terminal.on_terminal);
