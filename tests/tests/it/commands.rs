@@ -106,9 +106,12 @@ fn schema_names_directory_and_required_fields() -> anyhow::Result<()> {
                 "mode",
                 "pty",
                 "session",
+                "show",
+                "show_kb",
                 "stdin",
                 "tail",
                 "timeout",
+                "wait",
             ],
         ),
     ] {
