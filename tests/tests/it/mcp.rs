@@ -102,7 +102,18 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
         );
         let mut schema = world.command(product::agent_bash()?);
         schema.args(["schema", "--profile", profile]);
-        let schema: Value = serde_json::from_str(&product::run(schema, None)?.stdout)?;
+        let mut schema: Value = serde_json::from_str(&product::run(schema, None)?.stdout)?;
+        if profile == "standard" {
+            // Calls of this server may use a terminal that its model drives.
+            let text = schema["description"].as_str().context("description")?;
+            let (before, after) = text
+                .split_once("There is no terminal,")
+                .context("terminal")?;
+            schema["description"] =
+                format!("{before}Without `pty` there is no terminal,{after}").into();
+            schema["input_schema"]["properties"]["pty"]["description"] =
+                "On a terminal, which bash_input types on: for programs that ask or draw".into();
+        }
         assert_eq!(tools[0]["description"], schema["description"]);
         // The program that prints a schema cannot know the capabilities of a server.
         let mut shown = tools[0]["inputSchema"].clone();

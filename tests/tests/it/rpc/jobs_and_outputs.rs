@@ -333,7 +333,7 @@ fn wait_ends_with_the_first_condition_that_is_met() -> Result<()> {
     );
     for (until, error) in [
         (json!({"line": "("}), "invalid pattern"),
-        (json!({"prot": 1}), "`line`, `port` or `file`"),
+        (json!({"prot": 1}), "`line`, `port`, `file` or `quiet_ms`"),
     ] {
         let refusal = ask(&mut server, wait(&until, "1s"))?;
         let text = refusal["error"].as_str().unwrap_or_default();
