@@ -51,7 +51,7 @@ cp root/usr/bin/bash bash
 
 
 def install(directory):
-    """Returns the path of bash 5.3, or why there is none."""
+    """Returns the path of bash 5.3 and its version; without one, `None` and the reason."""
     directory.mkdir(parents=True, exist_ok=True)
     bash = directory / "bash"
     if not bash.exists():

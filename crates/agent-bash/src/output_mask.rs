@@ -4,11 +4,11 @@ use agent_bash_core::{
     MASK_CONTEXT_BYTES, MaskedPart, MetCondition, OutputMask, masked_part, masked_text,
 };
 use agent_bash_exec::JobOutput;
+use agent_bash_os::open_regular;
 use agent_bash_process::environment::{SecretFilter, SecretMask};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -72,7 +72,7 @@ pub fn mask_condition(mask: Option<&dyn OutputMask>, met: &mut Option<MetConditi
 
 /// Returns the bytes of a file before `from` and after `to`.
 fn part_context(path: &Path, from: u64, to: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     let start = from.saturating_sub(MASK_CONTEXT_BYTES as u64);
     let mut before = vec![0; (from - start) as usize];
     file.read_exact_at(&mut before, start)?;

@@ -7,10 +7,9 @@ use crate::blocking::run_blocking;
 use crate::layout::clean;
 use agent_bash_core::{Cancel, JobId, MetCondition, Until};
 use agent_bash_exec::{Job, JobError, Jobs, OutputRange, WaitOutcome};
-use agent_bash_os::exists_in_root;
+use agent_bash_os::{exists_in_root, open_regular};
 use agent_bash_process::{addresses_in_network_of, listening_addresses};
 use agent_bash_sink::{LineMatcher, SearchError};
-use std::fs::File;
 use std::mem;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
@@ -309,7 +308,7 @@ fn file(until: &Until, process: &WatchedProcess) -> Option<MetCondition> {
 /// Reads a part of a file that grows; `None` if it cannot be read.
 fn read_part(path: &Path, offset: u64) -> Option<Vec<u8>> {
     let mut part = vec![0; MAX_PART_BYTES];
-    let length = File::open(path).ok()?.read_at(&mut part, offset).ok()?;
+    let length = open_regular(path).ok()?.read_at(&mut part, offset).ok()?;
     part.truncate(length);
     Some(part)
 }

@@ -82,7 +82,7 @@ pub(crate) struct TerminalInput<'a> {
 }
 
 /// Sends input to a call's terminal. Nothing is sent if a part of it is invalid.
-pub(crate) fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
+fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
     let keys: Result<Vec<KeyInput>, _> = input.keys.iter().map(|k| KeyInput::named(k)).collect();
     let keys = keys.map_err(|error| error.to_string())?;
     let size = input.size.map(parse_size).transpose()?;
@@ -103,7 +103,7 @@ pub(crate) fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), 
 }
 
 /// Returns the current version of a call's screen; 0 before it exists.
-pub(crate) fn generation(call: &RunningCall) -> u64 {
+fn generation(call: &RunningCall) -> u64 {
     call.terminal()
         .map_or(0, |terminal| terminal.status().generation)
 }
@@ -174,6 +174,29 @@ async fn unchanged(mut terminal: PtySession, clock: &dyn Clock, mut seen: u64, f
     }
 }
 
+/// Types into a call's terminal. Then waits until the screen is quiet or, with a condition or a
+/// limit, as [`wait_for`] does.
+///
+/// # Errors
+/// The input or the regular expression is invalid, or the call has no terminal.
+pub(crate) async fn type_and_wait(
+    session: &Conversation,
+    clock: &dyn Clock,
+    call: &RunningCall,
+    input: &TerminalInput<'_>,
+    until: &Until,
+    limit: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<Option<MetCondition>, String> {
+    let (seen, from) = (generation(call), call.unread_from());
+    send(call, input)?;
+    if until.is_end() && limit.is_none() {
+        until_quiet(call, clock, QuietAfter::Input(seen), cancel).await;
+        return Ok(None);
+    }
+    wait_for(session, clock, call, (until, from), limit, cancel).await
+}
+
 /// Waits for a condition of a call, at most for `limit` (`None`: without a limit), until the call
 /// has ended, or until the wait is cancelled. Without conditions, waits for the end.
 ///
@@ -187,17 +210,9 @@ pub(crate) async fn wait_for(
     limit: Option<Duration>,
     cancel: &Cancel,
 ) -> Result<Option<MetCondition>, String> {
-    let limit = async {
-        match limit {
-            Some(limit) => clock.sleep(limit).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         biased;
-        _ = call.ended() => Ok(None),
-        () = cancel.cancelled() => Ok(None),
-        () = limit => Ok(None),
+        _ = call.wait(clock, limit, cancel) => Ok(None),
         condition = condition(session, clock, call, until, from) => {
             let mut met = Some(condition?);
             mask_condition(session.tool().output_mask().map(|mask| &**mask), &mut met);

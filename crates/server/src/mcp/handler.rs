@@ -32,7 +32,6 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::fmt::Write as _;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,19 +208,20 @@ impl Server {
         let (pid, group) = call.process().unwrap_or_default();
         let screen = crate::terminal::screen(&self.session, call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
-        let after = short_duration(self.options.handle_after);
-        let mut line = so_far
-            .shown_range()
-            .map(|shown| format!("[Showing {shown} so far.]\n"))
-            .unwrap_or_default();
-        let _ = write!(
-            line,
-            "[The command is still running after {after} and goes on as {name}. bash_output {{\"job\": \"{name}\", \
-             \"wait\": 50}} waits for its end and gives the result; bash_kill ends it.]"
-        );
-        let text = match screen {
-            Some(screen) => terminal::first_text(&name, &screen),
-            None => with_line(&so_far.text, &line),
+        let text = if let Some(screen) = screen {
+            terminal::first_text(&name, &screen)
+        } else {
+            let after = short_duration(self.options.handle_after);
+            let shown = so_far
+                .shown_range()
+                .map(|shown| format!("[Showing {shown} so far.]\n"))
+                .unwrap_or_default();
+            let line = format!(
+                "{shown}[The command is still running after {after} and goes on as {name}. \
+                     bash_output {{\"job\": \"{name}\", \"wait\": 50}} waits for its end and gives the result; \
+                     bash_kill ends it.]"
+            );
+            with_line(&so_far.text, &line)
         };
         let status = Status::MovedToBackground {
             job: JobId(name),

@@ -190,7 +190,7 @@ impl JobTools {
             return Ok(answer);
         }
         if call.is_on_terminal() {
-            return Ok(self.terminal_output((name, call), args, met.as_ref()));
+            return Ok(self.screen_answer(name, call, met.as_ref(), !args.until.is_end()));
         }
         let tail = args
             .tail

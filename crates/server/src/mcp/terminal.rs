@@ -2,8 +2,8 @@
 //! `bash_output` and `bash_input`.
 
 use super::jobs::{JobTools, ToolAnswer, call_data, condition_text, ended, with_line};
-use super::tools::{InputArgs, OutputArgs};
-use crate::terminal::{self, QuietAfter, TerminalInput};
+use super::tools::InputArgs;
+use crate::terminal::{self, TerminalInput};
 use agent_bash::core::{Cancel, MetCondition};
 use agent_bash::running::RunningCall;
 use agent_bash_protocol::data::ScreenData;
@@ -94,17 +94,9 @@ impl JobTools {
             text: &args.text,
             keys: &keys,
         };
-        let (seen, from) = (terminal::generation(call), call.unread_from());
-        terminal::send(call, &input)?;
-        let mut met = None;
-        if args.until.is_end() && wait.is_none() {
-            let after = QuietAfter::Input(seen);
-            terminal::until_quiet(call, &*self.clock, after, cancel).await;
-        } else {
-            let until = (&args.until, from);
-            met =
-                terminal::wait_for(&self.session, &*self.clock, call, until, wait, cancel).await?;
-        }
+        let (session, clock) = (&self.session, &*self.clock);
+        let met = terminal::type_and_wait(session, clock, call, &input, &args.until, wait, cancel);
+        let met = met.await?;
         let is_conditional = !args.until.is_end();
         Ok(match ended(name, call) {
             Some(answer) => answer,
@@ -113,16 +105,7 @@ impl JobTools {
     }
 
     /// Returns the screen of a running call.
-    pub(super) fn terminal_output(
-        &self,
-        (name, call): (&str, &RunningCall),
-        args: &OutputArgs,
-        met: Option<&MetCondition>,
-    ) -> ToolAnswer {
-        self.screen_answer(name, call, met, !args.until.is_end())
-    }
-
-    fn screen_answer(
+    pub(super) fn screen_answer(
         &self,
         name: &str,
         call: &RunningCall,

@@ -5,12 +5,13 @@ use super::dispatch::ServedRequest;
 use super::refused::ErrorReply;
 use crate::jobs::duration;
 use crate::terminal::{self, QuietAfter, TerminalInput};
-use agent_bash::core::{MetCondition, Until};
+use agent_bash::core::MetCondition;
 use agent_bash::running::{RunningCall, StartOptions};
 use agent_bash_protocol::data::TerminalData;
 use agent_bash_protocol::message::RpcCall;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl ServedRequest {
     /// Serves the requests about terminals.
@@ -38,17 +39,12 @@ impl ServedRequest {
                     text: &text,
                     keys: &keys,
                 };
-                let (seen, from) = (terminal::generation(&call), call.unread_from());
-                terminal::send(&call, &input)?;
-                let mut met = None;
-                if until.is_end() && timeout.is_none() {
-                    let after = QuietAfter::Input(seen);
-                    terminal::until_quiet(&call, &*self.clock, after, &self.cancel).await;
-                } else {
-                    met = self
-                        .wait_for(&call, (&until, from), timeout.as_ref())
-                        .await?;
-                }
+                let limit = limit(timeout.as_ref())?;
+                let (session, clock) = (&self.session, &*self.clock);
+                let cancel = &self.cancel;
+                let met =
+                    terminal::type_and_wait(session, clock, &call, &input, &until, limit, cancel);
+                let met = met.await?;
                 data(self.terminal_data(Some(terminal.0), &call, met))
             }
             RpcCall::TerminalScreen {
@@ -59,8 +55,11 @@ impl ServedRequest {
                 let call = self.terminal(&terminal.0)?;
                 let mut met = None;
                 if !until.is_end() || timeout.is_some() {
+                    let limit = limit(timeout.as_ref())?;
                     let until = (&until, call.unread_from());
-                    met = self.wait_for(&call, until, timeout.as_ref()).await?;
+                    let (session, clock) = (&self.session, &*self.clock);
+                    met = terminal::wait_for(session, clock, &call, until, limit, &self.cancel)
+                        .await?;
                 }
                 data(self.terminal_data(Some(terminal.0), &call, met))
             }
@@ -106,19 +105,6 @@ impl ServedRequest {
         data(self.terminal_data(name, &call, None))
     }
 
-    async fn wait_for(
-        &self,
-        call: &RunningCall,
-        until: (&Until, u64),
-        timeout: Option<&Value>,
-    ) -> Result<Option<MetCondition>, ErrorReply> {
-        let limit = timeout.map(|time| duration("timeout", time));
-        let limit = limit.transpose()?;
-        let (session, clock) = (&self.session, &*self.clock);
-        let met = terminal::wait_for(session, clock, call, until, limit, &self.cancel);
-        Ok(met.await?)
-    }
-
     fn terminal(&self, name: &str) -> Result<Arc<RunningCall>, ErrorReply> {
         let number = name.parse().ok();
         let call = number.and_then(|number| self.running.find(number));
@@ -142,4 +128,9 @@ impl ServedRequest {
             result: terminal::result(call),
         }
     }
+}
+
+fn limit(timeout: Option<&Value>) -> Result<Option<Duration>, ErrorReply> {
+    let limit = timeout.map(|time| duration("timeout", time));
+    Ok(limit.transpose()?)
 }

@@ -381,7 +381,7 @@ impl App {
     }
 
     /// Returns the command that a key acts on: the line, or else the command of the selected or
-    /// last card. If there is none, sets a message, in which `action` says what cannot be done.
+    /// last card. Without a command, sets a message: `action` in it names what cannot be done.
     /// `trial` is the message for a trial, on which this key does not act.
     fn command_for_key(&mut self, action: &str, trial: &str) -> Option<String> {
         let text = self.prompt.text();

@@ -176,8 +176,8 @@ fn join_overlapping(found: &mut Vec<FoundSecret>) {
     });
 }
 
-/// Returns the length of the escape sequence at the beginning of `text`: 0 if there is none, `None`
-/// if the sequence is incomplete.
+/// Returns the length of the escape sequence at the beginning of `text`, `None` if the sequence is
+/// incomplete. The length is 0 if `text` begins with other output.
 fn sequence_len(text: &[u8], is_end: bool) -> Option<usize> {
     if text[0] != ESC {
         return Some(0);
