@@ -87,13 +87,9 @@ impl OutputSink {
     /// what is pushed after that is still counted and goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> ConsumerFlow {
         self.spill.push(bytes);
-        if let Some(mask) = &mut self.mask {
-            let (sanitiser, lines, masked) =
-                (&mut self.sanitiser, &mut self.lines, &mut self.masked);
-            mask.push(bytes, &mut |piece| {
-                *masked += u64::from(is_mask(piece));
-                sanitiser.piece(piece, lines);
-            });
+        if let Some(mut mask) = self.mask.take() {
+            mask.push(bytes, &mut |piece| self.show(piece));
+            self.mask = Some(mask);
         } else {
             self.sanitiser.push(bytes, &mut self.lines);
         }
@@ -102,9 +98,13 @@ impl OutputSink {
 
     /// Takes a piece that is already masked, which is not stored.
     pub(crate) fn push_piece(&mut self, piece: OutputPiece<'_>) -> ConsumerFlow {
+        self.show(piece);
+        self.flow()
+    }
+
+    fn show(&mut self, piece: OutputPiece<'_>) {
         self.masked += u64::from(is_mask(piece));
         self.sanitiser.piece(piece, &mut self.lines);
-        self.flow()
     }
 
     fn flow(&self) -> ConsumerFlow {
@@ -150,10 +150,7 @@ impl OutputSink {
 
     fn finish_with(mut self, policy: Truncation, most: usize, end: &ArtifactEnd) -> SinkReport {
         if let Some(mut mask) = self.mask.take() {
-            mask.finish(&mut |piece| {
-                self.masked += u64::from(is_mask(piece));
-                self.sanitiser.piece(piece, &mut self.lines);
-            });
+            mask.finish(&mut |piece| self.show(piece));
         }
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();

@@ -4,6 +4,7 @@ use agent_bash_core::{Notice, NoticeKind, Status};
 use agent_bash_sink::{
     CleanPiece, ShownOutput, SinkReport, SizeStyle, binary_text, size_text, truncated_note,
 };
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Returns a number with thousands separators: `8,432`.
@@ -104,14 +105,14 @@ pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
 
 /// Returns the shown part of a text stream, with marks where a line was truncated.
 pub(super) fn marked(printed: &SinkReport) -> String {
-    joined(printed, CleanPiece::marked)
+    joined(printed, |piece| piece.marked().into())
 }
 
 /// The line between the beginning and the end of an output.
 const GAP_LINE: &str = "…\n";
 
 /// Joins the pieces of a stream, with a line where the middle was omitted.
-fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> String) -> String {
+fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> Cow<'_, str>) -> String {
     let mut text = String::new();
     for piece in printed.shown.pieces() {
         if !text.is_empty() {
@@ -125,7 +126,7 @@ fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> String) -> Stri
 
 /// Returns the shown part of a text stream, without marks.
 pub(super) fn plain(printed: &SinkReport) -> String {
-    joined(printed, |piece| piece.text.clone())
+    joined(printed, |piece| piece.text.as_str().into())
 }
 
 /// Returns the shown part of a stream, or the line for a binary stream.
