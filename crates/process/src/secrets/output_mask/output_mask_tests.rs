@@ -533,7 +533,7 @@ fn random_lines(count: u64) -> String {
 fn ten_thousand_lines_of_real_output_have_no_secret() {
     let mask = mask(&[("API_KEY", "hunter2-hunter2")], true);
     let texts = [
-        include_str!("printed.txt").to_owned(),
+        include_str!("captured/tree_and_listing.txt").to_owned(),
         printed_by("git", &["log", "--stat", "--format=fuller"]),
         printed_by("git", &["ls-files", "--stage"]),
         printed_by("ls", &["-lR", "--full-time", "crates", "docs"]),
