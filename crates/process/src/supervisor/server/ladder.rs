@@ -11,9 +11,13 @@ use std::time::{Duration, Instant};
 /// `/proc` for every direct child.
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Time after the first SIGKILL after which a running process is reported: it is in uninterruptible
-/// sleep.
+/// Time without the end of a process after which the running ones are reported: they are in
+/// uninterruptible sleep. While processes end, the rounds make progress: a fork storm on a busy
+/// machine needs more time.
 const KILL_TIMEOUT: Duration = Duration::from_millis(700);
+
+/// Time after the first SIGKILL after which running processes are reported although others end.
+const MAX_KILL_TIME: Duration = Duration::from_secs(10);
 
 /// Interval between rounds of SIGKILL after [`KILL_TIMEOUT`].
 const SLOW_KILL_INTERVAL: Duration = Duration::from_millis(200);
@@ -27,6 +31,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(super) struct KillRounds {
     /// Time of the first round.
     since: Instant,
+    /// Time at which a process last ended, at first `since`.
+    last_end: Instant,
     /// Time of the next round.
     next: Instant,
     /// True if survivors of SIGKILL have been reported.
@@ -38,6 +44,7 @@ impl KillRounds {
     pub(super) fn starting_at(since: Instant) -> Self {
         Self {
             since,
+            last_end: since,
             next: since,
             reported: false,
         }
@@ -77,7 +84,8 @@ impl KillRounds {
     }
 
     fn is_timed_out(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.since) >= KILL_TIMEOUT
+        now.saturating_duration_since(self.last_end) >= KILL_TIMEOUT
+            || now.saturating_duration_since(self.since) >= MAX_KILL_TIME
     }
 }
 
@@ -181,6 +189,13 @@ impl Ladder {
         self
     }
 
+    /// Records the end of a process: the rounds of SIGKILL make progress.
+    pub(super) fn process_ended(&mut self, now: Instant) {
+        if let Self::Killing(rounds) = self {
+            rounds.last_end = now;
+        }
+    }
+
     /// True while SIGKILL is being sent.
     pub(super) fn is_killing(&self) -> bool {
         matches!(self, Self::Killing(_))
@@ -238,5 +253,37 @@ impl Ladder {
         }
         tree.kill_round(shell);
         rounds.newly_stuck(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn processes_withstand_sigkill_if_none_of_them_ends_in_time() {
+        let start = Instant::now();
+        let mut rounds = KillRounds::starting_at(start);
+        assert!(!rounds.newly_stuck(start + KILL_TIMEOUT - MS));
+        assert!(rounds.newly_stuck(start + KILL_TIMEOUT));
+        assert!(
+            !rounds.newly_stuck(start + KILL_TIMEOUT * 2),
+            "reported twice"
+        );
+    }
+
+    #[test]
+    fn rounds_go_on_while_processes_end_but_not_for_ever() {
+        let start = Instant::now();
+        let mut rounds = KillRounds::starting_at(start);
+        let mut now = start;
+        while now < start + MAX_KILL_TIME {
+            assert!(!rounds.newly_stuck(now), "{:?}", now - start);
+            rounds.last_end = now;
+            now += KILL_TIMEOUT - MS;
+        }
+        assert!(rounds.newly_stuck(now));
     }
 }

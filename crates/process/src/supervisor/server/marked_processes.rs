@@ -96,7 +96,7 @@ impl MarkedProcesses {
             end: None,
             empty: self.shell.is_none(),
             lost: false,
-            orphan: false,
+            others_ended: false,
             continued: None,
         };
         if let Some(pid) = shell.and_then(Pid::from_raw) {
@@ -110,7 +110,8 @@ impl MarkedProcesses {
             }
             self.stale = true;
         }
-        if self.stale || self.known.any_has_ended() {
+        reaped.others_ended = self.known.any_has_ended();
+        if self.stale || reaped.others_ended {
             self.stale = false;
             self.scan();
         }

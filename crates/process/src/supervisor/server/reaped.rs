@@ -13,8 +13,8 @@ pub(super) struct ReapOutcome {
     pub(super) empty: bool,
     /// True if the shell has ended, and its status was lost to another `wait`.
     pub(super) lost: bool,
-    /// True if an orphan was reaped, which may be the last survivor of a call.
-    pub(super) orphan: bool,
+    /// True if a process other than the shell has ended, which may be the last survivor of a call.
+    pub(super) others_ended: bool,
     /// A stopped child's process group, which was continued.
     pub(super) continued: Option<ContinuedGroup>,
 }

@@ -127,7 +127,11 @@ impl Server {
             if self.tracer().is_some_and(Tracer::is_full) {
                 self.terminate(FULL_CHANGE_SET_GRACE, false);
             }
-            let ReapOutcome { empty, orphan, .. } = self.reap();
+            let reaped = self.reap();
+            let empty = reaped.empty;
+            if let Some(ladder) = self.ladder.as_mut().filter(|_| reaped.others_ended) {
+                ladder.process_ended(now());
+            }
             self.report(empty);
             if !empty && self.step() {
                 let survivors = self.survivors();
@@ -153,7 +157,7 @@ impl Server {
             self.check_stopped_group();
             self.relay.pump();
             self.serve_job_clients();
-            self.maintain_session_processes(orphan);
+            self.maintain_session_processes(reaped.others_ended);
             self.maintain_job(empty);
             let due = self
                 .finishing

@@ -262,7 +262,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
         end: None,
         empty: false,
         lost: false,
-        orphan: false,
+        others_ended: false,
         continued: None,
     };
     loop {
@@ -274,7 +274,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
                 if shell == Some(pid.as_raw_pid()) {
                     reaped.end = shell_end(status);
                 } else {
-                    reaped.orphan = true;
+                    reaped.others_ended = true;
                 }
             }
             Ok(None) => return reaped,
