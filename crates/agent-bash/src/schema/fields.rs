@@ -15,8 +15,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
             "type": "string",
             "enum": ["default", "slow", "background"],
             "description": format!(
-                "default ({}), slow ({}), background (returns at once)",
-                words(times.default),
+                "slow: {}; background: returns at once",
                 words(times.slow)
             )
         }),

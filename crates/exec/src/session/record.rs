@@ -69,11 +69,12 @@ const CALL_TEXT: &str = concat!(
 /// The program that follows a script, once the nonce is in `__ab_n`. Must not contain single
 /// quotes, because [`CALL_TEXT`] puts this text in single quotes.
 const CONCLUDE_TEXT: &str = concat!(
+    // A restricted shell cannot run another script and must not report.
+    r#"\builtin test "${-#*r}" = "$-" && "#,
     // Each command is redirected separately, so that the output of the script's traps and traces is
-    // not part of the report. The redirection to `/dev/null` fails in a restricted shell, as it
-    // should: that shell cannot run another script and must not report.
+    // not part of the report. No file is opened: a recorded shell would wait for the recorder.
     r#"\builtin printf "%s\0" "$__ab_n" ${__ab_s+"${__ab_s[@]}"} "${__ab+${__ab:0:64}}" "${PWD-}" "$__ab_c" "$__ab_n" "#,
-    r#">&{status} 2>/dev/null; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
+    r#">&{status}; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
     // Bash writes each export separately. The call does not wait for them: on a separate socket
     // they do not wake the host.
     r#"\builtin export -p >&{exports}; \builtin printf "\0" >&{exports}; \builtin :"#,

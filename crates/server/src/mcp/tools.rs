@@ -230,7 +230,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
     let hints = ToolAnnotations::new();
     let job = json!({
         "type": "string",
-        "description": "Its name, from `bash`"
+        "description": "Name from `bash`"
     });
     let (description, schema, hints) = match which {
         McpTool::Bash => {
