@@ -10,25 +10,25 @@ use std::collections::BTreeSet;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads a tool call as JSON on stdin, as the agent writes it, and answers in the agent's format.
-A command that no rule refuses gets no answer: the agent asks as it would have.
-What is refused comes with the reason; so does whatever cannot be read or judged (exit code 2).
+A command that no rule refuses gets no answer: the agent then asks as it does without a hook.
+A refusal names its reason. A call that cannot be read or checked is refused, too (exit code 2).
 
 The settings in force are those of `agent-bash settings`.
 
-`auto` is the hook of any agent: the call shows how its agent takes an answer.
+`auto` is the hook of any agent: it answers in the format of the call.
 
   agent-bash hook --install claude-code              shows what would change, and asks
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
-  agent-bash hook --uninstall claude-code            puts back what was there
+  agent-bash hook --uninstall claude-code            restores the former settings
 
 With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
 have a setting for that. gemini-cli and qwen start the first bash in PATH; the command prints
 how to start them. codex always starts /bin/bash: --take-over=rewrite makes its hook replace each
-command. What that costs: the user is not asked about a command, since Codex takes a new text only
-with `allow`, and the permission rules of Codex see the new text.
+command. The cost: Codex no longer asks the user about commands, because it accepts a new text only
+together with `allow`; and the permission rules of Codex see the new text.
 
   agent-bash hook --install --take-over claude-code    then: agent-bash log, agent-bash changes list
-  agent-bash hook --uninstall --take-over claude-code  puts back what was there
+  agent-bash hook --uninstall --take-over claude-code  restores the former settings
   agent-bash doctor                                    says which agents go through agent-bash")]
 pub(crate) struct HookArgs {
     /// The agent whose hook this is.
@@ -53,7 +53,7 @@ pub(crate) struct HookArgs {
     )]
     pub(crate) take_over: Option<TakeOverArg>,
 
-    /// Use the settings of this project, not your own for all projects.
+    /// Change the agent's settings of this project, instead of your settings for all projects.
     #[arg(long)]
     pub(crate) project: bool,
 
@@ -65,7 +65,7 @@ pub(crate) struct HookArgs {
 /// How an agent's commands come to `agent-bash shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TakeOverArg {
-    /// The agent starts it in place of bash.
+    /// The agent starts `agent-bash shell` in place of bash.
     Shell,
     /// The hook allows each command and replaces it by a call of `agent-bash shell`.
     Rewrite,

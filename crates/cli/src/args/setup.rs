@@ -18,7 +18,7 @@ each, shows the change to its files, and writes it if you agree. An agent can us
   agent-bash setup --dry-run                         shows the proposed changes
   agent-bash setup --yes                             makes the proposed changes, without asking
   agent-bash setup --agent codex=hook,mcp --yes      these ways, for this agent alone
-  agent-bash setup --undo                            asks, and removes all of it")]
+  agent-bash setup --undo                            asks, and removes what was set up")]
 pub(crate) struct SetupArgs {
     /// Set up only this agent, even if it is not found, in these ways: shell, hook, mcp or none.
     #[arg(long = "agent", value_name = "NAME[=WAY,...]", value_parser = chosen_agent)]

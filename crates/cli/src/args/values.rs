@@ -20,9 +20,9 @@ pub(crate) fn word(arg: &impl ValueEnum) -> String {
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {
-    /// The list alone.
+    /// Only commands on the list, without a sandbox.
     Listed,
-    /// The list, and the sandbox of this level.
+    /// Only commands on the list, in a read-only sandbox.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
 }
@@ -30,7 +30,7 @@ pub(crate) enum SafeLevelArg {
 /// A level of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SandboxArg {
-    /// Not confined.
+    /// No sandbox.
     Off,
     /// Only the call's own temporary directory may be written.
     #[value(name = "read_only", alias = "read-only")]
@@ -65,7 +65,7 @@ pub(crate) enum ChangesArg {
     Off,
     /// The names of the files.
     List,
-    /// All that an undo needs.
+    /// The names, and the former contents for an undo.
     Undo,
 }
 
@@ -82,11 +82,11 @@ impl From<ChangesArg> for ChangesLevel {
 /// A network of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkArg {
-    /// None.
+    /// No network.
     Off,
-    /// A loopback interface of its own.
+    /// Only a loopback interface, which the host does not share.
     Loopback,
-    /// The host's.
+    /// The network of the host.
     On,
 }
 
