@@ -62,12 +62,12 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr if AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
-/// The line above what `doctor --on` prints.
+/// The lines above the output of `doctor --on`.
 const TARGET_SETTINGS_HEADING: &str = "\
-note     target      what follows is tried there, with the settings of that machine;
-                     calls from here bring the settings of this one (agent-bash settings)";
+note     target      the checks below run on the target, with the target's settings;
+                     calls from here use the settings of this machine (agent-bash settings)";
 
-/// Returns the text of `--version`, as in `ping`.
+/// Returns the text of `--version`. The answer to `ping` has the same facts.
 fn version() -> String {
     format!(
         "{} (protocol {PROTOCOL_VERSION}, build {BUILD_NAME})",
@@ -140,7 +140,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns this command line for a target, if the command has `--on` and runs there as a whole.
+    /// Returns the parts of this command line that a target needs. `None` if `--on` is absent, or if
+    /// the command itself handles the option.
     pub(crate) fn for_target(&self) -> Option<TargetCommandLine<'_>> {
         fn session_name(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)

@@ -62,7 +62,7 @@ pub(crate) struct HookArgs {
     pub(crate) yes: bool,
 }
 
-/// How an agent's commands come to `agent-bash shell`.
+/// How an agent's commands reach `agent-bash shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TakeOverArg {
     /// The agent starts `agent-bash shell` in place of bash.
@@ -71,15 +71,15 @@ pub(crate) enum TakeOverArg {
     Rewrite,
 }
 
-/// An agent with the ways in which we connect to it.
+/// An agent, and the ways in which agent-bash can be connected to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedAgent {
     pub(crate) name: &'static str,
-    /// The format of its hook; `None` if it has no hook.
+    /// The format of the agent's hook; `None` if the agent has no hook.
     pub(crate) hook: Option<&'static Agent>,
-    /// How it finds its shell; `None` if its shell cannot be replaced.
+    /// How the agent finds its shell; `None` if the shell cannot be replaced.
     pub(crate) shell: Option<&'static ShellAgent>,
-    /// The file with its MCP servers; `None` if it is not known.
+    /// The file with the agent's MCP servers; `None` if the file is not known.
     pub(crate) mcp: Option<&'static McpAgent>,
 }
 
@@ -106,10 +106,11 @@ impl NamedAgent {
     }
 }
 
+/// Returns the parser of an agent's name.
 fn agents() -> impl TypedValueParser<Value = NamedAgent> {
     let hooks = AGENTS.map(|agent| agent.name);
     let shells = SHELL_AGENTS.map(|agent| agent.name);
     let names: BTreeSet<&str> = hooks.into_iter().chain(shells).collect();
     PossibleValuesParser::new(names)
-        .try_map(|name| NamedAgent::by_name(&name).ok_or("there is no such agent"))
+        .try_map(|name| NamedAgent::by_name(&name).ok_or("no agent has this name"))
 }

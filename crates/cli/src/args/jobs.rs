@@ -117,8 +117,8 @@ pub(crate) enum JobsAction {
 }
 
 impl JobsAction {
-    /// Returns the job if the action writes to it or ends it.
-    pub(crate) fn job_id(&self) -> Option<&str> {
+    /// Returns the job that the action writes to or ends; `None` for an action that only reads.
+    pub(crate) fn modified_job(&self) -> Option<&str> {
         match self {
             Self::Input { id, .. } => Some(id),
             Self::Kill { id, .. } => id.as_deref(),
@@ -128,7 +128,7 @@ impl JobsAction {
 }
 
 impl JobsArgs {
-    /// True if the command copies our own stdin to the job.
+    /// True if the command copies the stdin of this process to the job.
     pub(crate) fn reads_stdin(&self) -> bool {
         matches!(
             self.action,
@@ -140,7 +140,7 @@ impl JobsArgs {
         )
     }
 
-    /// Returns the job that the command follows, if it does.
+    /// Returns the job whose output the command follows; `None` for other commands.
     pub(crate) fn followed_job(&self) -> Option<FollowedJob<'_>> {
         match &self.action {
             JobsAction::Output {

@@ -52,7 +52,7 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
         },
         json: args.json,
     };
-    if let Some(id) = args.action.job_id().filter(|_| chosen.is_assumed)
+    if let Some(id) = args.action.modified_set().filter(|_| chosen.is_assumed)
         && kept.location.sets(DEFAULT_SESSION).show(id).is_ok()
     {
         output::say(&default_state::ambiguous(&format!("changes {id}"), &chosen));

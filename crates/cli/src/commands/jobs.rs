@@ -44,7 +44,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
             .map(|job| job.adopted_at.unwrap_or(job.started_at))
             .max()
     });
-    if let Some(id) = args.action.job_id().filter(|_| chosen.is_assumed)
+    if let Some(id) = args.action.modified_job().filter(|_| chosen.is_assumed)
         && session::jobs(start, DEFAULT_SESSION)
             .and_then(|jobs| jobs.show(&JobId(id.to_owned())).ok())
             .is_some_and(|job| job.state == JobState::Running)

@@ -261,8 +261,8 @@ async fn call(
     if let Some(remote) = session.remote_host() {
         remote.close().await;
     }
-    if let Some(unwritten) = live_output.unwritten {
-        return Err(unwritten.into());
+    if let Some(error) = live_output.write_error {
+        return Err(error.into());
     }
     let code = match (&result.status, signals.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
