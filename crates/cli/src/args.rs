@@ -140,8 +140,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the parts of this command line that a target needs. `None` if `--on` is absent, or if
-    /// the command itself handles the option.
+    /// Returns the parts of this command line that a target needs. `None` if `--on` is absent, or
+    /// if the command itself handles the option.
     pub(crate) fn for_target(&self) -> Option<TargetCommandLine<'_>> {
         fn session_name(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)

@@ -8,8 +8,8 @@ use std::ffi::{OsStr, OsString};
 /// The argument that ends the options.
 const END_OF_OPTIONS: &str = "--";
 
-/// Joins `--safe-mode` and a following level by `=`. The option's value is optional, so clap accepts
-/// a value only after `=`. No real command has the name of a level.
+/// Joins `--safe-mode` and a following level by `=`. The option's value is optional, so clap
+/// accepts a value only after `=`. No real command has the name of a level.
 pub(crate) fn join_safe_mode_level(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut are_options = true;

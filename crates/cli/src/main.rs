@@ -28,8 +28,8 @@ use usage::UsageError;
 
 const USAGE_ERROR_EXIT_CODE: u8 = 2;
 
-/// `EX_IOERR` of sysexits.h: the command ran, but its result could not be written to stdout. Differs
-/// from the exit code of a command that was not started.
+/// `EX_IOERR` of sysexits.h: the command ran, but its result could not be written to stdout.
+/// Differs from the exit code of a command that was not started.
 const WRITE_ERROR_EXIT_CODE: u8 = 74;
 
 /// The exit code if this program fails, not the command. `timeout(1)` and `env(1)` use the same

@@ -103,8 +103,8 @@ fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Prints a command's output as it arrives: stdout and merged output to stdout, stderr to stderr. If
-/// stdout is reserved for the result, prints everything to stderr.
+/// Prints a command's output as it arrives: stdout and merged output to stdout, stderr to stderr.
+/// If stdout is reserved for the result, prints everything to stderr.
 #[derive(Debug)]
 pub(crate) struct LiveOutput {
     out: PassThrough<Stdout>,

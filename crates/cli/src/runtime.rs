@@ -101,9 +101,9 @@ fn can_open(descriptors: usize) -> io::Result<()> {
 /// uninterruptible wait may take longer.
 pub(crate) const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Shuts the runtime down before the program exits. Abandons pending blocking work (reading stdin, an
-/// unread write), but reaps every supervisor that `supervisor` started: they would remain zombies if
-/// process 1 does not reap.
+/// Shuts the runtime down before the program exits. Abandons pending blocking work (reading stdin,
+/// an unread write), but reaps every supervisor that `supervisor` started: they would remain
+/// zombies if process 1 does not reap.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(REAP_TIMEOUT);

@@ -95,7 +95,8 @@ impl StartContext {
     }
 }
 
-/// Refuses a relative state directory: a later command in another directory would not find the data.
+/// Refuses a relative state directory: a later command in another directory would not find the
+/// data.
 fn check_state_dir(host: &HostContext) -> Result<(), UsageError> {
     const STATE_VARIABLE: &str = "AGENT_BASH_STATE_DIR";
     let named = host

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 /// columns.
 const MIN_LAST_COLUMN: usize = 16;
 
-/// Preferred width of the last column, in characters. If less room is left, [`fitted`] shortens cells
-/// of other columns.
+/// Preferred width of the last column, in characters. If less room is left, [`fitted`] shortens
+/// cells of other columns.
 const PREFERRED_LAST_COLUMN: usize = 40;
 
 /// Returns rows in columns under headings; the last column is not padded.

@@ -39,7 +39,8 @@ pub(crate) struct ChangesArgs {
 }
 
 impl ChangesAction {
-    /// Returns the change set of an action that changes files; `None` for an action that only reads.
+    /// Returns the change set of an action that changes files; `None` for an action that only
+    /// reads.
     pub(crate) fn modified_set(&self) -> Option<ChangesId> {
         match self {
             Self::Commit { id } | Self::Discard { id } => Some(*id),

@@ -37,7 +37,7 @@ const MAX_PART_BYTES: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
 pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
+    let chosen = default_state::choose(start, args.state.as_deref(), |name| {
         let listed = session::jobs(start, name)?.list().unwrap_or_default();
         listed
             .iter()

@@ -61,7 +61,7 @@ pub(crate) fn run_remotely(
         let cancel = signals.cancel();
         let remote = session
             .remote_host()
-            .context("a session on a target has a place")?;
+            .context("the session on the target has no remote host")?;
         let done = match line.followed_job {
             Some(followed) => follow(&**remote, followed, cancel).await,
             None => run_program(line, &**remote, words, input, cancel).await,

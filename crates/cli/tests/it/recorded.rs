@@ -257,7 +257,7 @@ fn clean_keeps_and_names_what_an_undo_needs() {
     }
     let cleaned = home.run(&["clean", "--all"]).stdout;
     assert!(
-        cleaned.contains("kept what undoes 1 change, ") && cleaned.contains("kept 1 trial until"),
+        cleaned.contains("kept 1 change set for undo, ") && cleaned.contains("kept 1 trial until"),
         "{cleaned}"
     );
 }
