@@ -64,11 +64,11 @@ fn sandbox_options_without_a_sandbox_are_refused() {
     for (words, wanted) in [
         (
             &["--network", "off", "true"][..],
-            "--network is of no effect",
+            "--network has no effect",
         ),
         (
             &["--sandbox", "read_only", "--writable", "/tmp", "true"][..],
-            "--writable is of no effect",
+            "--writable has no effect",
         ),
         (&["--sandbox", "none", "true"][..], "workspace_write"),
     ] {
