@@ -153,7 +153,7 @@ fn missing_change_sets_are_reported() {
     );
 }
 
-/// As beside a running interface, whose session is another one.
+/// Covers change sets of a running interface, which has a session of its own.
 #[test]
 fn missing_set_names_other_sessions_of_this_directory() {
     let home = Home::new();

@@ -62,10 +62,7 @@ fn writable_option_adds_a_directory() {
 fn sandbox_options_without_a_sandbox_are_refused() {
     let home = Home::new();
     for (words, wanted) in [
-        (
-            &["--network", "off", "true"][..],
-            "--network has no effect",
-        ),
+        (&["--network", "off", "true"][..], "--network has no effect"),
         (
             &["--sandbox", "read_only", "--writable", "/tmp", "true"][..],
             "--writable has no effect",
