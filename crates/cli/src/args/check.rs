@@ -66,11 +66,11 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Also check the script against safe mode's list. Both levels have the same list.
+    /// Check the script against safe mode's list, too. Both levels have the same list.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Also check whether one of these tools is better suited. Without this option, the tools of
+    /// Check whether one of these tools is better suited, too. Without this option, the tools of
     /// the settings are checked if `interceptor.mode` is `block`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,

@@ -21,7 +21,7 @@ pub(crate) struct TuiArgs {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub(crate) theme: ThemeArg,
 
-    /// What happens to running background jobs when you quit.
+    /// The treatment of background jobs that still run when you quit.
     #[arg(long, value_name = "WHAT", default_value = "keep")]
     pub(crate) on_quit: OnQuitArg,
 

@@ -1,5 +1,5 @@
-//! What happened to the changes of a call after the call was recorded: changes of its background
-//! processes, undo, redo, commit and discard.
+//! Events after a call was recorded that concern its changes: changes of its background processes,
+//! undo, redo, commit and discard.
 
 use crate::start::{ChosenSettings, StartContext};
 use agent_bash::change_sets::{ListedChanges, Store};

@@ -141,7 +141,7 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-/// What happened after the calls were recorded.
+/// Events after the calls were recorded.
 #[derive(Debug, Default)]
 struct LaterEvents {
     /// The changes of background processes, by the call's change set.

@@ -11,7 +11,7 @@ use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use std::ffi::OsStr;
 
-/// What decides which version a call gets.
+/// The thing that decides which version a call gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum VersionChoice {
     /// The directory of the call.
