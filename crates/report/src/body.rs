@@ -78,7 +78,7 @@ pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
         .as_ref()
         .is_some_and(|sandbox| sandbox.escalated)
     {
-        facts.push("ran outside the sandbox".to_owned());
+        facts.push("was allowed to leave its sandbox".to_owned());
     }
     let escalation = entry.escalation.as_ref();
     facts.extend(escalation.map(|escalation| escalation_text(entry, escalation)));

@@ -163,7 +163,7 @@ fn doctor_and_schema_describe_the_target() -> Result<()> {
     // The target reads its own settings, not those of local calls, and reports this.
     let first = doctor.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("note     target"), "{doctor:?}");
-    assert!(first.contains("settings of that machine"), "{doctor:?}");
+    assert!(first.contains("the target's settings"), "{doctor:?}");
     let schema = on(&world, &["schema"])?;
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout)?;
     assert_eq!(schema["name"], "bash");
