@@ -155,8 +155,8 @@ fn classify_lines(text: &str) -> Vec<(&'static str, &str)> {
 fn state_text(changes: &Changes, is_running: bool) -> &'static str {
     if changes.undone_in_part {
         return match changes.by {
-            ChangesBy::Overlay => "committed, and taken back in part",
-            _ => "taken back in part",
+            ChangesBy::Overlay => "committed, and undone in part",
+            _ => "undone in part",
         };
     }
     match (changes.state, changes.by) {
@@ -165,7 +165,7 @@ fn state_text(changes: &Changes, is_running: bool) -> &'static str {
         (ChangesState::Running, _) => "so far as recorded",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
-        (ChangesState::Undone, _) => "taken back",
+        (ChangesState::Undone, _) => "undone",
         (ChangesState::Interrupted, ChangesBy::Overlay) => {
             "applied in part: the applying program died"
         }
@@ -282,7 +282,7 @@ mod tests {
         set.undone_in_part = true;
         let html = changes(&set, of(&[])).into_string();
         assert!(
-            html.contains(" · committed, and taken back in part · "),
+            html.contains(" · committed, and undone in part · "),
             "{html}"
         );
     }
