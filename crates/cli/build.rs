@@ -18,7 +18,7 @@ use std::process::Command;
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "cargo tells a build script what to do by its environment"
+    reason = "cargo passes the parameters of a build script in its environment"
 )]
 fn env_variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    // When cross compiling, our compiler knows nothing of the target's libraries.
+    // When cross compiling, this machine's compiler does not know the target's libraries.
     if env_variable("HOST") != env_variable("TARGET") {
         return Ok(());
     }
@@ -85,7 +85,10 @@ fn link_statically(libraries: &[PathBuf]) -> io::Result<()> {
 /// the bare name.
 fn library_path(library: &str) -> Option<PathBuf> {
     let linker = Some(env_variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
-    #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a build script is not part of the product"
+    )]
     let output = Command::new(linker.as_deref().unwrap_or("cc"))
         .arg(format!("-print-file-name={library}"))
         .output()

@@ -52,22 +52,22 @@ Examples:
   agent-bash run 'cargo test 2>&1'              run a script, read its result
   agent-bash run -- grep -n 'two words' a.txt   run words, quoted for you
   agent-bash run --json 'make' | jq .status     the result as data
-  agent-bash check 'git push --force'           would it be run? exit code 0, 1 or 2
+  agent-bash check 'git push --force'           may it run? exit code 0, 1 or 2
   agent-bash schema --profile modes             what a model is told about the tool
 
 Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after a timeout;
 125 if it was refused or could not be started; 130 if it was cancelled (Ctrl-C);
-70 if its end was not observed, 74 if stdout does not take the result.
-2 is a mistake on this command line.
+70 if its end was not observed; 74 if the result cannot be written to stdout;
+2 for a mistake on this command line.
 
-Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
+Logs go to stderr if AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
-/// The line above what `doctor --on` prints.
+/// The lines above the output of `doctor --on`.
 const TARGET_SETTINGS_HEADING: &str = "\
-note     target      what follows is tried there, with the settings of that machine;
-                     calls from here bring the settings of this one (agent-bash settings)";
+note     target      the checks below run on the target, with the target's settings;
+                     calls from here use the settings of this machine (agent-bash settings)";
 
-/// Returns the text of `--version`, as in `ping`.
+/// Returns the text of `--version`. The answer to `ping` has the same facts.
 fn version() -> String {
     format!(
         "{} (protocol {PROTOCOL_VERSION}, build {BUILD_NAME})",
@@ -88,9 +88,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Run one command through the pipeline and print its result.
+    /// Run one command and print its result.
     Run(RunArgs),
-    /// Run commands as bash does, in place of the shell that an agent starts.
+    /// Run commands as bash does, in place of an agent's shell.
     Shell(ShellArgs),
     /// Run commands in a terminal interface: cards, terminals, jobs, full outputs.
     Tui(TuiArgs),
@@ -98,13 +98,13 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Serve another program over stdin and stdout with JSON lines.
     Rpc(RpcArgs),
-    /// Say whether a script would be allowed to run, and if not, why.
+    /// Check whether a script may run, and explain a refusal.
     Check(CheckArgs),
     /// Allow a command that a rule refused, once or always.
     Allow(AllowArgs),
     /// Set up the agents on this machine to use agent-bash, or undo that.
     Setup(SetupArgs),
-    /// Answer an agent's hook that asks before it runs a command.
+    /// Answer the hook by which an agent asks before it runs a command.
     Hook(HookArgs),
     /// Explain how a script is read: its commands, each rule's verdict, and an alternative that
     /// passes.
@@ -115,9 +115,9 @@ pub(crate) enum Command {
     Artifact(ArtifactArgs),
     /// Copy a file to another machine, or from it.
     Cp(CpArgs),
-    /// Show, make and take back what commands did to files.
+    /// Show, commit, undo and redo the changes of commands to files.
     Changes(ChangesArgs),
-    /// List what ran in a recorded session.
+    /// List the commands of a recorded session.
     Log(LogArgs),
     /// Write a recorded session as a page for people: one HTML file.
     Report(ReportArgs),
@@ -129,7 +129,7 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Check what works on this system, by running harmless commands.
     Doctor(DoctorArgs),
-    /// Show what a sandbox enforces on this system, trying each promise.
+    /// Show what a sandbox enforces on this system, by trying each promise.
     Sandbox(SandboxArgs),
     /// Remove artifacts, finished jobs, records and leftovers, and report what was removed.
     Clean(CleanArgs),
@@ -140,7 +140,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns this command line for a target, if the command has `--on` and runs there as a whole.
+    /// Returns the parts of this command line that a target needs. `None` if `--on` is absent, or
+    /// if the command itself handles the option.
     pub(crate) fn for_target(&self) -> Option<TargetCommandLine<'_>> {
         fn session_name(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)

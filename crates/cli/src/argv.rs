@@ -8,16 +8,16 @@ use std::ffi::{OsStr, OsString};
 /// The argument that ends the options.
 const END_OF_OPTIONS: &str = "--";
 
-/// Joins `--safe-mode` and a following level by `=`: its value is optional, so clap accepts it only
-/// after `=`. No real command has the name of a level.
-pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// Joins `--safe-mode` and a following level by `=`. The option's value is optional, so clap
+/// accepts a value only after `=`. No real command has the name of a level.
+pub(crate) fn join_safe_mode_level(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
-    let mut options = true;
+    let mut are_options = true;
     for word in words {
-        options &= word != END_OF_OPTIONS;
+        are_options &= word != END_OF_OPTIONS;
         let level = word.to_str().filter(|word| is_level(word));
         match (level, joined.last_mut()) {
-            (Some(level), Some(last)) if options && last == "--safe-mode" => {
+            (Some(level), Some(last)) if are_options && last == "--safe-mode" => {
                 last.push("=");
                 last.push(level);
             }
@@ -27,11 +27,12 @@ pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString>
     joined
 }
 
+/// True if the word is the name of a level of safe mode.
 fn is_level(word: &str) -> bool {
     SafeLevelArg::from_str(word, false).is_ok()
 }
 
-/// Returns advice on passing a command with options of its own, if clap complained about those:
+/// Returns advice on how to pass a command with options, if clap rejected the command's options:
 /// `agent-bash run ls -la`.
 pub(crate) fn advice(kind: ErrorKind, words: &[OsString]) -> Option<String> {
     let [_, run, script @ ..] = words else {
@@ -68,7 +69,7 @@ mod tests {
             ("x run -- --safe-mode listed", "x run -- --safe-mode listed"),
             ("x run listed", "x run listed"),
         ] {
-            assert_eq!(joined(words(given)), words(want));
+            assert_eq!(join_safe_mode_level(words(given)), words(want));
         }
     }
 

@@ -28,11 +28,12 @@ use usage::UsageError;
 
 const USAGE_ERROR_EXIT_CODE: u8 = 2;
 
-/// `EX_IOERR`: the command ran, but its result could not be written to stdout. Distinct from the
-/// code for "not started".
+/// `EX_IOERR` of sysexits.h: the command ran, but its result could not be written to stdout.
+/// Differs from the exit code of a command that was not started.
 const WRITE_ERROR_EXIT_CODE: u8 = 74;
 
-/// The exit code if this program fails, not the command: as of `timeout(1)` and `env(1)`.
+/// The exit code if this program fails, not the command. `timeout(1)` and `env(1)` use the same
+/// code.
 const OWN_FAILURE_EXIT_CODE: u8 = 125;
 
 fn main() -> ExitCode {
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
             commands::shell::shell(&line, &StartContext::of_this_process(token)?)
         });
     }
-    let words = argv::joined(words);
+    let words = argv::join_safe_mode_level(words);
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
         // Clap reports help and version as errors, too.
         let _ = error.print();
@@ -63,7 +64,8 @@ fn main() -> ExitCode {
     run_to_exit_code(own_failure, || dispatch(cli.command, &words, token))
 }
 
-/// Runs a command, reports its error, and returns the exit code of this process.
+/// Runs a command, reports its error, and returns the exit code of this process. `own_failure` is
+/// the exit code if this program fails.
 fn run_to_exit_code(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> ExitCode {
     let code = panics::or_failure(own_failure, || {
         command().unwrap_or_else(|error| {
@@ -80,6 +82,8 @@ fn run_to_exit_code(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8
     ExitCode::from(code)
 }
 
+/// Starts logging, and calls the function of the command: on the target if `--on` is given, else
+/// here.
 fn dispatch(
     command: Command,
     words: &[OsString],
@@ -87,7 +91,7 @@ fn dispatch(
 ) -> anyhow::Result<u8> {
     let start = StartContext::of_this_process(token)?;
     let logs = match command {
-        // The interface would draw over them.
+        // The interface would draw over logs on its terminal.
         Command::Tui(_) => !io::stderr().is_terminal(),
         // Agents show their stderr to the model or the user.
         Command::Hook(_) | Command::Shell(_) => false,

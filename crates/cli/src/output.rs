@@ -1,4 +1,4 @@
-//! Writes to our own stdout and stderr; all output goes through here. A closed pipe is not an error
+//! Writes to stdout and stderr of this process, for all commands. A closed pipe is not an error
 //! (`agent-bash run … | head -1`). For a terminal, control sequences from commands and files are
 //! removed.
 
@@ -60,7 +60,7 @@ pub(crate) fn say(line: &str) {
     };
 }
 
-/// Writes bytes unchanged as they come; for a terminal, without control sequences.
+/// Writes bytes as they arrive: unchanged, or on a terminal without control sequences.
 #[derive(Debug)]
 pub(crate) struct PassThrough<W> {
     to: W,
@@ -95,6 +95,7 @@ pub(crate) fn pass(out: &mut PassThrough<Stdout>, bytes: &[u8]) -> anyhow::Resul
     }
 }
 
+/// Returns success if the write failed because the pipe is closed.
 fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -102,20 +103,20 @@ fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Prints live output: stdout and merged output to stdout, stderr to stderr; or everything to
-/// stderr.
+/// Prints a command's output as it arrives: stdout and merged output to stdout, stderr to stderr.
+/// If stdout is reserved for the result, prints everything to stderr.
 #[derive(Debug)]
 pub(crate) struct LiveOutput {
     out: PassThrough<Stdout>,
     err: PassThrough<Stderr>,
     /// True if stdout is reserved for the JSON result.
     all_to_stderr: bool,
-    /// Triggered when the pipe is closed, as SIGPIPE would end a program.
+    /// Triggered when the pipe is closed: SIGPIPE would end other programs then.
     pub(crate) cancel: Cancel,
     /// True if the pipe is closed.
     pub(crate) lost_reader: bool,
-    /// The error of a write that failed for another reason, for example a full disk.
-    pub(crate) unwritten: Option<WriteFailed>,
+    /// The error of a failed write, except one to a closed pipe: for example a full disk.
+    pub(crate) write_error: Option<WriteFailed>,
 }
 
 impl LiveOutput {
@@ -126,7 +127,7 @@ impl LiveOutput {
             all_to_stderr,
             cancel,
             lost_reader: false,
-            unwritten: None,
+            write_error: None,
         }
     }
 }
@@ -141,7 +142,7 @@ impl OutputConsumer for LiveOutput {
         if let Err(error) = written {
             match error.kind() {
                 io::ErrorKind::BrokenPipe => self.lost_reader = true,
-                _ => self.unwritten = Some(WriteFailed(error)),
+                _ => self.write_error = Some(WriteFailed(error)),
             }
             self.cancel.cancel();
             return ConsumerFlow::Stop;

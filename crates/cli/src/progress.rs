@@ -14,7 +14,6 @@ use tokio::task::JoinHandle;
 /// Commands that finish sooner show no status line.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 
-/// Update interval.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Carriage return, then erase to the end of the line.
@@ -26,9 +25,10 @@ pub(crate) struct StatusLine {
     task: JoinHandle<()>,
     /// True if a line is on the screen. Locked while writing, so that no line is drawn after the
     /// final erase.
-    painted: Arc<Mutex<bool>>,
+    is_painted: Arc<Mutex<bool>>,
 }
 
+/// The amount of output so far.
 #[derive(Default)]
 struct Counts {
     bytes: AtomicU64,
@@ -38,20 +38,20 @@ struct Counts {
 impl StatusLine {
     /// Starts the timer, if stderr is a terminal that can erase a line.
     pub(crate) fn start(host: &HostContext, clock: Arc<dyn Clock>) -> Option<Self> {
-        let dumb = host
+        let is_dumb = host
             .env
             .get(OsStr::new("TERM"))
             .is_none_or(|term| term == "dumb");
-        if dumb || !io::stderr().is_terminal() {
+        if is_dumb || !io::stderr().is_terminal() {
             return None;
         }
         let counts = Arc::new(Counts::default());
-        let painted = Arc::new(Mutex::new(false));
-        let task = tokio::spawn(paint(Arc::clone(&counts), Arc::clone(&painted), clock));
+        let is_painted = Arc::new(Mutex::new(false));
+        let task = tokio::spawn(paint(Arc::clone(&counts), Arc::clone(&is_painted), clock));
         Some(Self {
             counts,
             task,
-            painted,
+            is_painted,
         })
     }
 }
@@ -71,16 +71,20 @@ impl OutputConsumer for StatusLine {
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        let mut painted = self.painted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_painted = self
+            .is_painted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.task.abort();
-        if std::mem::take(&mut *painted) {
+        if std::mem::take(&mut *is_painted) {
             // Errors are ignored: the line is only informational.
             let _ = io::stderr().lock().write_all(ERASE_LINE.as_bytes());
         }
     }
 }
 
-async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
+/// Draws the line again and again, after the first delay. Ends when the task is aborted.
+async fn paint(counts: Arc<Counts>, is_painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
     let begin = clock.now();
     clock.sleep(FIRST_DELAY).await;
     loop {
@@ -88,8 +92,8 @@ async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Cl
         let bytes = counts.bytes.load(Ordering::Relaxed);
         let line = line(elapsed, bytes, counts.newlines.load(Ordering::Relaxed));
         {
-            let mut painted = painted.lock().unwrap_or_else(PoisonError::into_inner);
-            *painted = true;
+            let mut is_painted = is_painted.lock().unwrap_or_else(PoisonError::into_inner);
+            *is_painted = true;
             let _ = write!(io::stderr().lock(), "{ERASE_LINE}{line}");
         }
         clock.sleep(UPDATE_INTERVAL).await;

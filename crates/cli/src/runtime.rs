@@ -1,6 +1,6 @@
 //! Starts a tokio runtime with all its threads and descriptors, or fails with an error that names
-//! the exhausted resource. Tokio itself panics then, and its already started threads block for
-//! ever.
+//! the exhausted resource. Without these checks, tokio panics if a thread cannot be started, and
+//! the threads that it has started block for ever.
 
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::process::thread_refusal;
@@ -31,7 +31,7 @@ pub(crate) fn start_single_threaded() -> anyhow::Result<Runtime> {
 pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     let workers =
         workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
-    // One more for blocking work.
+    // Blocking work needs one thread more.
     can_start(workers + 1).map_err(no_thread)?;
     build(Builder::new_multi_thread().worker_threads(workers))
 }
@@ -75,12 +75,14 @@ impl OneCallRuntime {
     }
 }
 
+/// Returns the error for a thread that cannot be started, with the limit that prevents it.
 fn no_thread(error: io::Error) -> anyhow::Error {
     let why = thread_refusal(&error);
     let context = format!("no thread can be started, so nothing was run; {why}");
     anyhow::Error::new(error).context(context)
 }
 
+/// Builds the runtime, if enough descriptors are available.
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
     can_open(NEEDED_DESCRIPTORS)
         .context("no more files can be opened, so nothing was run; `ulimit -n` is the limit")?;
@@ -95,13 +97,13 @@ fn can_open(descriptors: usize) -> io::Result<()> {
     others.collect::<io::Result<Vec<_>>>().map(drop)
 }
 
-/// How long to wait for the end of our supervisors. A supervisor in an uninterruptible wait may
-/// take longer.
+/// How long to wait for the end of the supervisors that this process started. A supervisor in an
+/// uninterruptible wait may take longer.
 pub(crate) const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Shuts down before the program exits. Abandons pending blocking work (reading stdin, an unread
-/// write), but reaps every supervisor started by `supervisor`. If process 1 does not reap, they
-/// would remain zombies.
+/// Shuts the runtime down before the program exits. Abandons pending blocking work (reading stdin,
+/// an unread write), but reaps every supervisor that `supervisor` started: they would remain
+/// zombies if process 1 does not reap.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(REAP_TIMEOUT);

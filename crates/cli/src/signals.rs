@@ -1,6 +1,6 @@
-//! Handles Ctrl-C and other termination signals: the first cancels the command, so that its partial
-//! result can still be printed; a second SIGINT exits at once (the supervisor then ends what is
-//! left).
+//! Handles Ctrl-C and other termination signals. The first signal cancels the command, so that its
+//! partial result can still be printed. A second SIGINT exits at once; the supervisor then ends the
+//! remaining processes.
 
 use agent_bash::core::Cancel;
 use agent_bash::process::ignored_signals;
@@ -67,6 +67,7 @@ impl CancelSignals {
         }
     }
 
+    /// Handles a signal for as long as this process runs.
     async fn wait(self, mut signal: Signal, number: u8) {
         while signal.recv().await.is_some() {
             let before =

@@ -1,4 +1,4 @@
-//! The state with which the process was started: read once, and passed down.
+//! Directory and environment of this process at its start: read once, and passed to all commands.
 
 use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, word};
 use crate::usage::UsageError;
@@ -95,8 +95,8 @@ impl StartContext {
     }
 }
 
-/// Refuses a relative state directory: a command in another directory would not find the stored
-/// data again.
+/// Refuses a relative state directory: a later command in another directory would not find the
+/// data.
 fn check_state_dir(host: &HostContext) -> Result<(), UsageError> {
     const STATE_VARIABLE: &str = "AGENT_BASH_STATE_DIR";
     let named = host
@@ -125,7 +125,7 @@ fn current_dir(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     )]
     let actual = std::env::current_dir();
     match (actual, named) {
-        (Ok(actual), Some(named)) if is_same(&actual, &named) => Ok(named),
+        (Ok(actual), Some(named)) if is_same_directory(&actual, &named) => Ok(named),
         (Ok(actual), _) => Ok(actual),
         (Err(_), Some(named)) => Ok(named),
         (Err(error), None) => {
@@ -134,7 +134,7 @@ fn current_dir(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same_directory(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
         _ => false,

@@ -4,11 +4,12 @@ use agent_bash::core::Timestamp;
 use agent_bash_render::shortened;
 use std::fmt::Write as _;
 
-/// Minimum width of the last column, in characters. If less room is left, other columns are
-/// omitted.
+/// Minimum width of the last column, in characters. If less room is left, [`fitted`] omits other
+/// columns.
 const MIN_LAST_COLUMN: usize = 16;
 
-/// Preferred width of the last column. If less room is left, cells of other columns are shortened.
+/// Preferred width of the last column, in characters. If less room is left, [`fitted`] shortens
+/// cells of other columns.
 const PREFERRED_LAST_COLUMN: usize = 40;
 
 /// Returns rows in columns under headings; the last column is not padded.
@@ -25,53 +26,56 @@ pub(crate) struct NarrowColumns<'a> {
     pub(crate) omitted: &'a [usize],
 }
 
-/// Returns the table for a terminal with this many columns; `None`: not for a terminal. If there is
-/// little room, other columns are shortened or omitted, and the last column is cut.
+/// Returns the table for a terminal of this width; `None`: not for a terminal. If the terminal is
+/// narrow, other columns are shortened or omitted, and the last column is cut.
 pub(crate) fn fitted<const N: usize>(
     headings: [&str; N],
     rows: &[[String; N]],
-    columns: Option<usize>,
+    terminal_width: Option<usize>,
     narrow: NarrowColumns<'_>,
 ) -> String {
     let headings = headings.map(str::to_owned);
-    let all = || std::iter::once(&headings).chain(rows);
-    let mut widths: [usize; N] =
-        std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
-    let whole = widths;
-    let mut hidden: &[usize] = &[];
-    if let Some(columns) = columns {
-        let room = |widths: &[usize; N], hidden: &[usize]| {
-            let shown = (0..N - 1).filter(|at| !hidden.contains(at));
-            let used: usize = shown.map(|at| widths[at] + 2).sum();
-            columns.saturating_sub(used)
+    let all_rows = || std::iter::once(&headings).chain(rows);
+    let mut widths: [usize; N] = std::array::from_fn(|column| {
+        let cells = all_rows().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    });
+    let full_widths = widths;
+    let mut omitted: &[usize] = &[];
+    if let Some(terminal_width) = terminal_width {
+        // The width that the other columns leave for the last one.
+        let room = |widths: &[usize; N], omitted: &[usize]| {
+            let shown = (0..N - 1).filter(|column| !omitted.contains(column));
+            let used: usize = shown.map(|column| widths[column] + 2).sum();
+            terminal_width.saturating_sub(used)
         };
         let last = widths[N - 1];
-        for (at, least) in narrow.cut {
+        for (column, min_width) in narrow.cut {
             let missing = PREFERRED_LAST_COLUMN
                 .min(last)
-                .saturating_sub(room(&widths, hidden));
-            let excess = widths[*at].saturating_sub(*least);
-            widths[*at] -= excess.min(missing);
+                .saturating_sub(room(&widths, omitted));
+            let excess = widths[*column].saturating_sub(*min_width);
+            widths[*column] -= excess.min(missing);
         }
-        while room(&widths, hidden) < MIN_LAST_COLUMN.min(last)
-            && hidden.len() < narrow.omitted.len()
+        while room(&widths, omitted) < MIN_LAST_COLUMN.min(last)
+            && omitted.len() < narrow.omitted.len()
         {
-            hidden = &narrow.omitted[..=hidden.len()];
+            omitted = &narrow.omitted[..=omitted.len()];
         }
-        widths[N - 1] = room(&widths, hidden);
+        widths[N - 1] = room(&widths, omitted);
     }
     let mut text = String::new();
-    for row in all() {
-        let row: [String; N] = std::array::from_fn(|at| {
-            if widths[at] < whole[at] {
-                shortened(&row[at], widths[at])
+    for row in all_rows() {
+        let row: [String; N] = std::array::from_fn(|column| {
+            if widths[column] < full_widths[column] {
+                shortened(&row[column], widths[column])
             } else {
-                row[at].clone()
+                row[column].clone()
             }
         });
         let mut line = String::new();
         let cells = row.iter().zip(widths).enumerate();
-        for (_, (cell, width)) in cells.filter(|(at, _)| !hidden.contains(at)) {
+        for (_, (cell, width)) in cells.filter(|(column, _)| !omitted.contains(column)) {
             if !line.is_empty() {
                 line.push_str("  ");
             }

@@ -1,4 +1,4 @@
-//! Chooses the colours.
+//! Chooses the colours of the interface.
 
 use crate::args::ThemeArg;
 use agent_bash::HostContext;
@@ -17,7 +17,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 /// Returns the requested theme, or else the one that the environment or the terminal suggests.
 /// Requires that stdin and stdout are a terminal.
 pub(crate) fn theme(requested: ThemeArg, host: &HostContext) -> Theme {
-    chosen(requested, host, background_is_light)
+    choose(requested, host, background_is_light)
 }
 
 /// Asks the terminal for the colour of its background (OSC 11).
@@ -27,7 +27,8 @@ fn background_is_light() -> bool {
     matches!(theme_mode(options), Ok(ThemeMode::Light))
 }
 
-fn chosen(requested: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) -> Theme {
+/// Returns the theme; asks `is_light` only if neither option nor environment decides.
+fn choose(requested: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) -> Theme {
     let value = |name: &str| {
         let value = host.env.get(&OsString::from(name));
         value.map(|value| value.to_string_lossy().into_owned())
@@ -87,7 +88,7 @@ mod tests {
                 processes: Arc::default(),
             };
             assert_eq!(
-                chosen(requested, &host, || false),
+                choose(requested, &host, || false),
                 want,
                 "{requested:?} {vars:?}"
             );
@@ -96,7 +97,7 @@ mod tests {
             let is_open = is_open && vars.iter().all(|(name, _)| *name != "COLORFGBG");
             let want = if is_open { Theme::light() } else { want };
             assert_eq!(
-                chosen(requested, &host, || true),
+                choose(requested, &host, || true),
                 want,
                 "{requested:?} {vars:?}"
             );

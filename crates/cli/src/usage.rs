@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// An error in the arguments, as opposed to one while executing them. Exit code 2, as for clap's
-/// own errors.
+/// The user's arguments or settings are wrong. The exit code is 2, as for clap's own errors.
 #[derive(Debug)]
 pub(crate) struct UsageError(pub(crate) String);
 

@@ -85,12 +85,13 @@ impl From<&Status> for HistoryEnd {
 }
 
 impl HistoryEntry {
-    /// Returns the identity of an entry.
+    /// Returns the identity of the entry: both lines of a command have the same key.
     fn key(&self) -> (Timestamp, &str) {
         (self.at, &self.session)
     }
 
-    /// True if this entry replaces `other`: it is the same command with more information.
+    /// True if this entry replaces `other`: both are of the same command, and this one has the
+    /// outcome.
     pub fn replaces(&self, other: &Self) -> bool {
         self.key() == other.key() && self.end.is_some()
     }
@@ -123,7 +124,7 @@ impl History {
         }
     }
 
-    /// Adds an entry. Too long commands are not stored.
+    /// Adds an entry. A command longer than 32 KiB is not stored.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -173,7 +174,7 @@ impl History {
             };
             let key = (entry.at, entry.session.clone());
             match known.get(&key) {
-                Some(at) if entry.replaces(&entries[*at]) => entries[*at] = entry,
+                Some(index) if entry.replaces(&entries[*index]) => entries[*index] = entry,
                 Some(_) => {}
                 None => {
                     known.insert(key, entries.len());
@@ -201,6 +202,7 @@ impl History {
         dir.replace(FILE_NAME, &lines.concat())
     }
 
+    /// Returns the entry as a line of the file, with secrets masked.
     fn line(&self, entry: &HistoryEntry) -> io::Result<Vec<u8>> {
         let masked = HistoryEntry {
             command: (self.mask_secrets)(&entry.command).into_owned(),

@@ -1,5 +1,5 @@
-//! The journal of a conversation's calls for the user: commands, ends, and at level
-//! [`JournalLevel::Full`] output. Unlike an audit log, a journal has a size limit and expires.
+//! The journal of a conversation's calls, for the user: commands, outcomes, and at level
+//! [`JournalLevel::Full`] outputs. Unlike an audit log, a journal has a size limit and expires.
 //! [`History`] stores the commands that the user typed.
 //!
 //! Each process appends to its own file, `<state>/<session>/journal/<start>-<pid>.jsonl`: directory

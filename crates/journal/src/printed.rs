@@ -3,8 +3,8 @@
 use crate::PrintedOutput;
 use std::collections::VecDeque;
 
-/// The largest sizes of the beginning and of the end in bytes: about as much output of one call as
-/// a user reads on a page.
+/// The largest sizes of the beginning and of the end in bytes: about as much output as a user reads
+/// of one call.
 const HEAD_BYTES: usize = 16 << 10;
 const TAIL_BYTES: usize = 48 << 10;
 
@@ -46,9 +46,9 @@ impl PrintedTail {
         // the recognition of the secret.
         let end = end_of_last(&head, b'\n').or_else(|| end_of_last(&head, b' '));
         let end = end.unwrap_or(head.len());
-        let first = |byte| tail.iter().position(|one| *one == byte);
+        let first = |wanted| tail.iter().position(|byte| *byte == wanted);
         let begin = first(b'\n').or_else(|| first(b' '));
-        let begin = begin.map_or(0, |at| at + 1);
+        let begin = begin.map_or(0, |index| index + 1);
         let left_out = self.left_out + (head.len() - end + begin) as u64;
         PrintedOutput {
             head: String::from_utf8_lossy(&head[..end]).into_owned(),
@@ -58,10 +58,10 @@ impl PrintedTail {
     }
 }
 
-/// Returns the position after the last `wanted` byte.
+/// Returns the position after the last `wanted` byte; `None` if `bytes` has no such byte.
 fn end_of_last(bytes: &[u8], wanted: u8) -> Option<usize> {
     let last = bytes.iter().rposition(|byte| *byte == wanted);
-    last.map(|at| at + 1)
+    last.map(|index| index + 1)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::fs::TryLockError;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The largest length of a valid line in bytes. An entry has at most 64 KiB of output, and the text
-/// of a result. JSON escapes can make both six times as long.
+/// The largest length of a valid line in bytes. An entry has at most 64 KiB of output and the text
+/// of a result; JSON escapes can lengthen both to the sixfold.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 
 /// The bytes at the end of the file that are searched first for the last entry.
@@ -67,10 +67,12 @@ pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
         .iter()
         .flat_map(|session| recordings_of(state, session))
         .collect();
-    found.sort_by(|one, other| (one.started_at, &one.name).cmp(&(other.started_at, &other.name)));
+    found
+        .sort_by(|left, right| (left.started_at, &left.name).cmp(&(right.started_at, &right.name)));
     found
 }
 
+/// Returns the journals of one conversation, in any order.
 pub(crate) fn recordings_of(state: &Path, session: &str) -> Vec<Recording> {
     let open = || PrivateDir::open(state, &[session, DIRECTORY_NAME]);
     let names = open().and_then(|dir| dir.names()).unwrap_or_default();
@@ -163,8 +165,8 @@ impl Recording {
             match serde_json::from_slice(&line) {
                 Ok(JournalLine::Entry(entry)) => contents.entries.push(*entry),
                 Ok(JournalLine::Full { full }) => contents.full |= full,
-                // A complete JSON object is an entry of a newer version. Half a line is no JSON
-                // object.
+                // A complete JSON object is an entry of a newer version. A partial line is not a
+                // JSON object.
                 Err(_) if serde_json::from_slice::<Map<String, Value>>(&line).is_ok() => {
                     contents.newer += 1;
                 }

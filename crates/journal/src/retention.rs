@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The file with the progress of the sweep, in the state directory.
 const PROGRESS_FILE: &str = ".swept-journals";
 
-/// Milliseconds between two steps of the sweep.
+/// Time in milliseconds between two steps of the sweep.
 const INTERVAL_MS: u64 = 10 * 60 * 1000;
 
 /// The largest number of journals that a step examines.

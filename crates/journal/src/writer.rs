@@ -59,10 +59,12 @@ pub struct Journal {
     file: Mutex<Option<OpenJournal>>,
 }
 
+/// The open file of a journal.
 #[derive(Debug)]
 struct OpenJournal {
     dir: PrivateDir,
     file: File,
+    /// The length of the file in bytes.
     written: u64,
     is_full: bool,
 }
@@ -81,8 +83,8 @@ impl Journal {
         self.options.level
     }
 
-    /// Adds a call. At the size limit, the journal writes a line that says so instead, and refuses
-    /// further calls.
+    /// Adds a call. At the size limit, the journal writes a line that marks it as full instead, and
+    /// refuses further calls.
     ///
     /// # Errors
     /// The file cannot be created or written, or is full ([`FULL_REASON`]).
@@ -118,6 +120,8 @@ impl Journal {
         if is_full { full_error() } else { Ok(()) }
     }
 
+    /// Opens the file of this process. `first` is the start of the first call, which names the
+    /// file.
     fn open(&self, first: Timestamp) -> io::Result<OpenJournal> {
         let dir = PrivateDir::create(
             &self.options.state,
@@ -142,15 +146,17 @@ impl Journal {
         })
     }
 
+    /// Returns the entry as a line of the file, with secrets masked. Removes what the level
+    /// excludes.
     fn line(&self, entry: &JournalEntry) -> io::Result<Vec<u8>> {
-        let before = entry.command.len();
+        let length = entry.command.len();
         let mut value = serde_json::to_value(entry)?;
         if self.options.level < JournalLevel::Full {
             value["result"]["text"] = Value::String(String::new());
             value.as_object_mut().map(|entry| entry.remove("printed"));
         }
         self.mask_in(&mut value, &entry.secrets);
-        let has_new_length = value["command"].as_str().map(str::len) != Some(before);
+        let has_new_length = value["command"].as_str().map(str::len) != Some(length);
         if has_new_length && let Some(objection) = value["objection"].as_object_mut() {
             objection.remove("span");
         }
@@ -159,6 +165,7 @@ impl Journal {
         Ok(line)
     }
 
+    /// Masks secrets in all texts of a value.
     fn mask_in(&self, value: &mut Value, secrets: &[String]) {
         match value {
             Value::String(text) => {
@@ -185,7 +192,7 @@ impl Journal {
 /// The suffix of a file that several processes write.
 const SHARED_SUFFIX: &str = "-shared.jsonl";
 
-/// Opens or creates the file that all processes of a conversation write.
+/// Opens or creates the file that all processes of a conversation write. `first` names a new file.
 fn open_shared(dir: PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     let oldest = || -> io::Result<Option<String>> {
         let names = dir.names()?.into_iter();

@@ -42,7 +42,7 @@ const PAPER_LINES: [usize; 2] = [30, 20];
 pub(crate) struct Palette(BTreeSet<(Ink, Ink)>);
 
 impl Palette {
-    /// The CSS rule of each pair, for the light and the dark scheme.
+    /// Returns the CSS rule of each pair, for the light and the dark scheme.
     pub(crate) fn rules(&self) -> String {
         let mut rules = String::new();
         for &(foreground, background) in &self.0 {
@@ -65,7 +65,7 @@ impl Palette {
         rules
     }
 
-    /// The markup of the whole stored output.
+    /// Returns the markup of the whole stored output.
     pub(crate) fn output_markup(&mut self, printed: &PrintedOutput) -> Markup {
         html! {
             (self.text(&printed.head))
@@ -99,6 +99,7 @@ impl Palette {
         }
     }
 
+    /// Returns the classes of a style, and adds its pair of colours to the palette.
     fn classes(&mut self, style: Style) -> String {
         let mut classes: Vec<String> = Vec::new();
         let mut foreground = ink(style.fg).unwrap_or(Ink::Text);
@@ -118,8 +119,8 @@ impl Palette {
     }
 }
 
-/// The markup of lines: all of them on the screen, but on paper only the first and the last ones if
-/// there are many, with a line about the omitted ones.
+/// Returns the markup of lines. The screen shows all lines. On paper, the middle of a long text is
+/// replaced by a line with the number of omitted lines.
 pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Markup) -> Markup {
     let [first, last] = PAPER_LINES;
     // Up to 10 lines are not omitted, because the line about the omission takes space as well.
@@ -153,6 +154,7 @@ fn class(foreground: Ink, background: Ink) -> String {
     }
 }
 
+/// Returns the colour in the palette; `None` for a default colour.
 fn ink(color: Option<Color>) -> Option<Ink> {
     match color? {
         Color::Indexed(index) => Some(Ink::Index(index)),

@@ -10,7 +10,7 @@ use agent_bash_core::{
 use agent_bash_journal::{Escalation, JournalEntry, RefusalEntry};
 use maud::{Markup, html};
 
-/// The script, and why it was refused.
+/// Returns the script, and why it was refused.
 pub(crate) fn command(entry: &JournalEntry) -> Markup {
     html! {
         @if !entry.command.trim().is_empty() { pre.command { (script_markup(&entry.command, entry.objection.as_ref())) } }
@@ -21,7 +21,7 @@ pub(crate) fn command(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// The script, with the refused part highlighted.
+/// Returns the script, with the refused part highlighted.
 fn script_markup(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     let span = objection
         .and_then(|objection| objection.span)
@@ -41,6 +41,7 @@ fn script_markup(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     }
 }
 
+/// Returns the reason of a refusal, the alternative, and the rule.
 fn objection_markup(objection: &RefusalEntry, status: &Status) -> Markup {
     html! {
         p.objection {
@@ -51,7 +52,7 @@ fn objection_markup(objection: &RefusalEntry, status: &Status) -> Markup {
     }
 }
 
-/// The exit codes of a pipeline: `stages 6 0`.
+/// Returns the exit codes of a pipeline: `stages 6 0`.
 pub(crate) fn stages(result: &ToolResult) -> String {
     let codes = result.stages.iter().map(|stage| stage.code.to_string());
     format!("stages {}", codes.collect::<Vec<_>>().join(" "))
@@ -77,7 +78,7 @@ pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
         .as_ref()
         .is_some_and(|sandbox| sandbox.escalated)
     {
-        facts.push("let out of the sandbox".to_owned());
+        facts.push("was allowed to leave its sandbox".to_owned());
     }
     let escalation = entry.escalation.as_ref();
     facts.extend(escalation.map(|escalation| escalation_text(entry, escalation)));
@@ -102,12 +103,15 @@ pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
         ));
     }
     for artifact in &result.artifacts {
-        facts.push(format!("all of it: {}", visible::one_line(&artifact.path)));
+        facts.push(format!(
+            "whole output: {}",
+            visible::one_line(&artifact.path)
+        ));
     }
     facts
 }
 
-/// `asked to leave the sandbox: "reason"; the answer was no: later`.
+/// Returns `asked to leave the sandbox: "reason"; the answer was no: later`.
 fn escalation_text(entry: &JournalEntry, escalation: &Escalation) -> String {
     let answer = match escalation.allowed {
         Some(true) => "the answer was yes",
@@ -129,6 +133,7 @@ fn escalation_text(entry: &JournalEntry, escalation: &Escalation) -> String {
     format!("asked to leave the sandbox: \u{201c}{reason}\u{201d}; {answer}{suffix}")
 }
 
+/// Returns the recorded output, or why it is not shown.
 pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
     let result = &entry.result;
     html! {
@@ -142,6 +147,7 @@ pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
     }
 }
 
+/// Returns the processes that outlived the call, and their jobs.
 pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
     // Survivors of one call write to the same file. Its path is shown once: in the facts, if the
     // output was stored, else at the first survivor.
@@ -181,7 +187,7 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
     }
 }
 
-/// The present state of one of the job's processes.
+/// Returns the present state of one of the job's processes.
 fn process_state(job: &JobLine, pid: u32) -> &'static str {
     match &job.alive {
         None => "",
@@ -190,7 +196,7 @@ fn process_state(job: &JobLine, pid: u32) -> &'static str {
     }
 }
 
-/// The processes of these jobs that started after the end of the call.
+/// Returns the processes of these jobs that started after the end of the call.
 fn started_since<'a>(entry: &JournalEntry, jobs: &[&'a JobLine]) -> Vec<&'a (u32, String)> {
     let survivors = &entry.result.survivors;
     let is_new = |pid: u32| survivors.iter().all(|survivor| survivor.pid != pid);
@@ -198,15 +204,17 @@ fn started_since<'a>(entry: &JournalEntry, jobs: &[&'a JobLine]) -> Vec<&'a (u32
     alive.filter(|(pid, _)| is_new(*pid)).collect()
 }
 
+/// Returns the job of this number, if it is known.
 fn job<'a>(jobs: &'a [JobLine], id: &JobId) -> Option<&'a JobLine> {
     jobs.iter().find(|job| job.id == *id)
 }
 
-/// The present state of a job, if it is known.
+/// Returns the present state of a job; empty if the state is unknown.
 fn job_state(jobs: &[JobLine], id: &JobId) -> Markup {
     html! { @if let Some(job) = job(jobs, id) { " · now: " (visible::one_line(&job.state)) } }
 }
 
+/// Returns the accesses that the sandbox denied to the call.
 pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     let Some(sandbox) = &entry.result.sandbox else {
         return html! {};
@@ -224,7 +232,7 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// The notices whose facts no other section of the page shows.
+/// Returns the notices whose facts no other section of the page shows.
 pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     let notices: Vec<&Notice> = entry
         .result

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 /// The text for a call without a command.
 const NO_COMMAND: &str = "(no command: the request was invalid)";
 
-/// The markup of a call.
+/// Returns the row and the contents of a call.
 pub(crate) fn call(
     number: usize,
     entry: &JournalEntry,
@@ -59,6 +59,7 @@ pub(crate) fn call(
     }
 }
 
+/// Returns the row of a call, which is visible while the call is folded.
 fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     let jobs = &page.jobs;
     let result = &entry.result;
@@ -82,9 +83,9 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
         @if let Some(description) = &entry.description { span.about { (visible::one_line(description)) } }
         span.meta {
             span.marks {
-                @for (index, (mark, warns)) in marks(entry, jobs).iter().enumerate() {
+                @for (index, (mark, needs_attention)) in marks(entry, jobs).iter().enumerate() {
                     @if index > 0 { " " }
-                    @if *warns { span.warn { (mark) } } @else { span { (mark) } }
+                    @if *needs_attention { span.warn { (mark) } } @else { span { (mark) } }
                 }
             }
             span.delta {
@@ -104,6 +105,7 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     }
 }
 
+/// Returns the explanation of the marks `!` and `!!`.
 fn by_user(entry: &JournalEntry) -> &'static str {
     if entry.excluded_from_context {
         "by the user; no model saw it"
@@ -112,8 +114,8 @@ fn by_user(entry: &JournalEntry) -> &'static str {
     }
 }
 
-/// The sections of successive change sets. A long-running background process has a change set for
-/// each later call; only the first sections are open.
+/// Returns the sections of successive change sets. A long-running background process has a change
+/// set for each later call; only the first sections are open.
 fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
     let (first, more) = sets.split_at(sets.len().min(SHOWN_SETS));
     html! {
@@ -139,12 +141,12 @@ fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
         &entry.result,
         (!call_jobs.is_empty()).then_some(has_running_job),
     );
-    let warns = |mark: &str| [OUTSIDE_SANDBOX, STILL_RUNS].contains(&mark);
+    let needs_attention = |mark: &str| [OUTSIDE_SANDBOX, STILL_RUNS].contains(&mark);
     marks
         .into_iter()
         .map(|mark| {
-            let warns = warns(&mark);
-            (mark, warns)
+            let needs_attention = needs_attention(&mark);
+            (mark, needs_attention)
         })
         .collect()
 }
@@ -152,7 +154,9 @@ fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
 /// Returns the known jobs of a call: the job that the call became, or the jobs of its survivors.
 pub(crate) fn jobs_of_call<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
     let survivors = entry.result.survivors.iter();
-    let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
+    let mut ids: Vec<&JobId> = survivors
+        .filter_map(|survivor| survivor.job.as_ref())
+        .collect();
     if let Status::MovedToBackground { job, .. } = &entry.result.status {
         ids.push(job);
     }

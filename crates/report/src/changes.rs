@@ -16,6 +16,7 @@ type FileRow<'a> = (&'a FileChange, Option<&'a Diff>);
 /// Later facts about a change set, which are not in its call's journal entry.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownChanges<'a> {
+    /// The diffs of the changed files, as far as they are stored.
     pub(crate) diffs: &'a [Diff],
     /// The actions on the change set, in order of time.
     pub(crate) actions: &'a [ChangesAction],
@@ -25,13 +26,13 @@ pub(crate) struct KnownChanges<'a> {
     pub(crate) call_start: Timestamp,
 }
 
-/// The section for changes of the call itself, or of its job.
+/// Returns the section for changes of the call itself, or of its job.
 pub(crate) fn changes(changes: &Changes, known: KnownChanges<'_>) -> Markup {
     section("Files", changes, known)
 }
 
-/// The changes of the call's background processes. With `or_earlier`, an earlier call may have
-/// started the processes instead.
+/// Returns the section for changes of the call's background processes. With `or_earlier`, an
+/// earlier call may have started the processes instead.
 pub(crate) fn background_changes(
     changes: &Changes,
     known: KnownChanges<'_>,
@@ -45,6 +46,7 @@ pub(crate) fn background_changes(
     section(title, changes, known)
 }
 
+/// Returns a section with a row per file.
 fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     let diffs = known.diffs;
     let all: Vec<FileRow<'_>> = if diffs.is_empty() {
@@ -83,6 +85,7 @@ fn time_text(at: Timestamp, call_start: Timestamp) -> String {
     if is_same_day { clock(at) } else { date(at) }
 }
 
+/// Returns the row of a file: a line, or, if its diff is known, a line that unfolds.
 fn file_row((file, diff): &FileRow<'_>) -> Markup {
     let text = diff.and_then(|diff| diff.text.as_deref());
     let lines: Vec<(&str, &str)> = text.map(classify_lines).unwrap_or_default();
@@ -148,11 +151,12 @@ fn classify_lines(text: &str) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
+/// Returns the state of the changes in a few words.
 fn state_text(changes: &Changes, is_running: bool) -> &'static str {
     if changes.undone_in_part {
         return match changes.by {
-            ChangesBy::Overlay => "committed, and taken back in part",
-            _ => "taken back in part",
+            ChangesBy::Overlay => "committed, and undone in part",
+            _ => "undone in part",
         };
     }
     match (changes.state, changes.by) {
@@ -161,7 +165,7 @@ fn state_text(changes: &Changes, is_running: bool) -> &'static str {
         (ChangesState::Running, _) => "so far as recorded",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
-        (ChangesState::Undone, _) => "taken back",
+        (ChangesState::Undone, _) => "undone",
         (ChangesState::Interrupted, ChangesBy::Overlay) => {
             "applied in part: the applying program died"
         }
@@ -278,7 +282,7 @@ mod tests {
         set.undone_in_part = true;
         let html = changes(&set, of(&[])).into_string();
         assert!(
-            html.contains(" · committed, and taken back in part · "),
+            html.contains(" · committed, and undone in part · "),
             "{html}"
         );
     }

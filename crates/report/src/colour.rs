@@ -69,6 +69,7 @@ pub(crate) fn readable(foreground: Ink, background: Ink, scheme: usize) -> (Rgb,
     (foreground.unwrap_or(target), background)
 }
 
+/// Returns the colour of this index: from `first` for the first 16, else from the xterm palette.
 fn palette_colour(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
     match first.get(usize::from(index)) {
         Some(colours) => {
@@ -81,8 +82,8 @@ fn palette_colour(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
 
 /// Returns the colour that is `step` twentieths of the way from `from` to `to`.
 fn mix(from: Rgb, to: Rgb, step: u16) -> Rgb {
-    std::array::from_fn(|at| {
-        let sum = u16::from(from[at]) * (20 - step) + u16::from(to[at]) * step;
+    std::array::from_fn(|channel| {
+        let sum = u16::from(from[channel]) * (20 - step) + u16::from(to[channel]) * step;
         u8::try_from(sum / 20).unwrap_or(u8::MAX)
     })
 }
@@ -123,13 +124,14 @@ fn xterm(index: u8) -> Rgb {
 /// Returns the index of the nearest colour among the cube and the greys of the xterm palette.
 pub(crate) fn nearest(wanted: Rgb) -> u8 {
     let [r, g, b] = wanted.map(|value| {
-        let distance = |at: &u8| CUBE_LEVELS[usize::from(*at)].abs_diff(value);
+        let distance = |level: &u8| CUBE_LEVELS[usize::from(*level)].abs_diff(value);
         (0..6).min_by_key(distance).unwrap_or_default()
     });
     let cube = 16 + 36 * r + 6 * g + b;
     let distance = |index: &u8| -> u32 {
-        let off = xterm(*index).into_iter().zip(wanted);
-        off.map(|(left, right)| u32::from(left.abs_diff(right)).pow(2))
+        let channels = xterm(*index).into_iter().zip(wanted);
+        channels
+            .map(|(left, right)| u32::from(left.abs_diff(right)).pow(2))
             .sum()
     };
     (232..=255)

@@ -55,9 +55,10 @@ fn open_work(page: &Page) -> Markup {
     }
 }
 
-/// The largest number of links to calls.
+/// The largest number of links to calls; the number of further calls is printed.
 const MAX_NAMED_CALLS: usize = 12;
 
+/// Returns links to the calls with these numbers.
 fn links(numbers: &[usize]) -> Markup {
     html! {
         @for (index, number) in numbers.iter().take(MAX_NAMED_CALLS).enumerate() {
@@ -68,6 +69,7 @@ fn links(numbers: &[usize]) -> Markup {
     }
 }
 
+/// Returns facts about the session: number of calls, times, directories, profiles.
 fn facts(entries: &[JournalEntry]) -> Vec<String> {
     let mut facts = vec![match entries.len() {
         1 => "1 call".to_owned(),
@@ -79,12 +81,12 @@ fn facts(entries: &[JournalEntry]) -> Vec<String> {
         .map(|span| span[0])
         .fold(f64::INFINITY, f64::min);
     let last = spans.iter().map(|span| span[1]).fold(first, f64::max);
-    let [from, to] = [first, last].map(moment);
-    let is_one_day = date(from).get(..10) == date(to).get(..10);
-    let until = if is_one_day { clock(to) } else { date(to) };
+    let [begin, end] = [first, last].map(moment);
+    let is_one_day = date(begin).get(..10) == date(end).get(..10);
+    let until = if is_one_day { clock(end) } else { date(end) };
     facts.push(format!(
         "{} – {until} ({})",
-        date(from),
+        date(begin),
         duration(from_millis(last - first))
     ));
     // The sum is not wall-clock time, because calls may overlap.

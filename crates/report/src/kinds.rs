@@ -81,7 +81,7 @@ fn is_refused(entry: &JournalEntry) -> bool {
     matches!(entry.result.status, Status::Blocked { .. })
 }
 
-/// The number of files that the call changed outside of the recorded directory.
+/// Returns the number of files that the call changed outside of the recorded directory.
 pub(crate) fn outside_files(entry: &JournalEntry) -> u64 {
     let changes = entry.result.changes.as_ref();
     changes.map_or(0, |changes| changes.outside.values().sum())

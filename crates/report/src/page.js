@@ -12,22 +12,22 @@
   let shown = calls;
   let current = null;
 
-  // Read once: while nothing else is to do, or when the user searches.
+  // Caches the text of a call. The browser reads the texts while it is idle; a search reads the missing ones.
   const text = (call) => {
     let known = texts.get(call);
     if (known === undefined) texts.set(call, (known = call.textContent.toLowerCase()));
     return known;
   };
-  // Words, and what is between quotation marks as it is.
+  // The searched words, and phrases in quotation marks.
   const wanted = () =>
     [...search.value.toLowerCase().matchAll(/["“”]([^"“”]+)["“”]?|[^\s"“”]+/g)].map((found) => found[1] ?? found[0]);
   const details = (call) => call.firstElementChild;
 
-  const tell = () => {
-    const scope = [buttons.find((one) => one.dataset.kind === kind)?.dataset.label, search.value.trim()].filter(Boolean);
+  const updateStatus = () => {
+    const scope = [buttons.find((button) => button.dataset.kind === kind)?.dataset.label, search.value.trim()].filter(Boolean);
     const all = `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
-    const place = current ? `, now at number ${shown.indexOf(current) + 1}` : "";
-    count.textContent = scope.length ? `${shown.length} of ${all}: ${scope.join(" · ")}${place}` : `${all}${place}`;
+    const position = current ? `, now at number ${shown.indexOf(current) + 1}` : "";
+    count.textContent = scope.length ? `${shown.length} of ${all}: ${scope.join(" · ")}${position}` : `${all}${position}`;
     const open = shown.every((call) => details(call).open);
     fold.dataset.open = String(!open);
     fold.textContent = `${open && shown.length ? "Close" : "Open"} ${scope.length ? `these ${shown.length}` : "all"}`;
@@ -44,9 +44,9 @@
     for (const day of days) day.hidden = !day.querySelector("li[id]:not([hidden])");
     nothing.hidden = shown.length > 0 || !calls.length;
     select(null);
-    tell();
+    updateStatus();
   };
-  // What was searched for is marked in one call at a time: in that which is looked at.
+  // Highlights the searched words in the current call only.
   const mark = (call) => {
     if (!CSS.highlights) return;
     CSS.highlights.delete("found");
@@ -75,15 +75,15 @@
   };
   const go = (step) => {
     if (!shown.length) return;
-    const from = shown.indexOf(current);
-    const at = from < 0 ? (step > 0 ? 0 : shown.length - 1) : (from + step + shown.length) % shown.length;
-    const call = shown[at];
+    const before = shown.indexOf(current);
+    const next = before < 0 ? (step > 0 ? 0 : shown.length - 1) : (before + step + shown.length) % shown.length;
+    const call = shown[next];
     details(call).open = true;
     select(call);
     call.scrollIntoView({ block: "start" });
-    tell();
+    updateStatus();
   };
-  // A text that is cut at the height of its box says so, and unfolds. Only what comes into view is measured.
+  // A text that is higher than its box gets a button that unfolds it. Only texts in view are measured.
   const unfold = (box, whole) => {
     box.classList.toggle("whole", whole);
     const lines = Number(box.dataset.lines).toLocaleString("en");
@@ -94,7 +94,7 @@
     if (pre.scrollHeight <= pre.clientHeight + 1 || pre.parentElement.classList.contains("long")) return;
     const box = document.createElement("div");
     box.className = "long";
-    // What is on paper in the place of the middle is a line, too.
+    // The line that replaces the middle on paper is in the text, too; it does not count.
     const lines = pre.textContent.replace(/\n$/, "").split("\n").length;
     box.dataset.lines = lines - pre.querySelectorAll(".paper").length;
     pre.replaceWith(box);
@@ -135,7 +135,7 @@
   for (const button of buttons) {
     button.addEventListener("click", () => {
       kind = button.dataset.kind;
-      for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+      for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
       show();
     });
   }
@@ -160,12 +160,12 @@
   fold.addEventListener("click", () => {
     const open = fold.dataset.open === "true";
     for (const call of shown) details(call).open = open;
-    tell();
+    updateStatus();
   });
-  // Opening all of them is told once, not once a call.
+  // If several calls open or close at once, the status is updated once.
   let toggled = 0;
   document.getElementById("calls").addEventListener("toggle", (event) => opened(event.target), true);
-  document.getElementById("calls").addEventListener("toggle", () => (toggled ||= requestAnimationFrame(() => ((toggled = 0), tell()))), true);
+  document.getElementById("calls").addEventListener("toggle", () => (toggled ||= requestAnimationFrame(() => ((toggled = 0), updateStatus()))), true);
   document.getElementById("next").addEventListener("click", () => go(1));
   document.getElementById("previous").addEventListener("click", () => go(-1));
   document.addEventListener("keydown", (event) => {
@@ -185,18 +185,18 @@
     } else if (event.key === "n") go(1);
     else if (event.key === "N") go(-1);
   });
-  // On paper everything is open but the books of git; afterwards it is as it was.
+  // On paper, all folded parts are open except the files of .git. Afterwards they are folded again.
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = shown.flatMap((call) => [...call.querySelectorAll("details:not([open], .git, .git *)")]);
-    for (const one of closed) one.open = true;
+    for (const folded of closed) folded.open = true;
   });
   addEventListener("afterprint", () => {
-    for (const one of closed) one.open = false;
+    for (const folded of closed) folded.open = false;
     closed = [];
   });
   addEventListener("hashchange", openTarget);
   document.querySelector("nav").hidden = !calls.length;
-  tell();
+  updateStatus();
   openTarget();
 })();

@@ -11,7 +11,7 @@ use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The page's style, which contains no text of the session.
+/// The page's style and script. Neither contains text of the session.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -45,7 +45,7 @@ impl Page {
         page.into_string()
     }
 
-    /// The calls, below a heading for each day.
+    /// Returns the calls, below a heading for each day.
     fn calls(&self, palette: &mut Palette) -> Markup {
         let day = |entry: &JournalEntry| {
             let mut date = date(entry.result.started_at);
@@ -60,7 +60,7 @@ impl Page {
                         h2.day { (day(&day_entries[0])) }
                         ol {
                             @for entry in day_entries {
-                                @if self.starts_process(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
+                                @if self.starts_process(entry) { li.began { "A new process of the session, with new shells: former variables are gone." } }
                                 ({ number += 1; call(number, entry, self, palette) })
                             }
                         }

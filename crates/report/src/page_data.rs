@@ -5,7 +5,7 @@ use agent_bash_core::{JobId, Timestamp};
 use agent_bash_journal::{JournalContents, JournalEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The changes in a file.
+/// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diff {
@@ -18,7 +18,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Returns a file whose diff is unknown.
+    /// Returns the changes of a file whose diff is unknown.
     pub fn of(file: FileChange) -> Self {
         Self {
             file,
@@ -114,7 +114,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the page of a recorded session, without facts from after the session.
+    /// Returns the page of a recorded session. The caller adds what happened after the session.
     pub fn new(session: impl Into<String>, recorded: JournalContents, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),
@@ -131,17 +131,17 @@ impl Page {
         }
     }
 
-    /// The diffs of a change set.
+    /// Returns the diffs of a change set.
     pub(crate) fn diffs(&self, set: &Changes) -> &[Diff] {
         self.diffs.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
-    /// The actions on a change set.
+    /// Returns the actions on a change set.
     pub(crate) fn actions(&self, set: &Changes) -> &[ChangesAction] {
         self.actions.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
-    /// The changes of a call's background processes.
+    /// Returns the changes of a call's background processes.
     pub(crate) fn background_changes(&self, entry: &JournalEntry) -> &[Changes] {
         let set = entry.result.changes.as_ref();
         let background = set.and_then(|set| self.background.get(&set.id));

@@ -14,6 +14,7 @@ pub(crate) fn policy(style: &str, script: &str) -> String {
     )
 }
 
+/// Returns the hash of a text in the form of the policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

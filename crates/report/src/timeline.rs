@@ -49,10 +49,10 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
             _ => 2,
         },
     );
-    let [from, to] = [first.time[0], last.time[1]].map(moment);
+    let [begin, end] = [first.time[0], last.time[1]].map(moment);
     html! {
         figure.timeline {
-            figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(from)) " to " (date(to)) ". The list below has the same calls." }
+            figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(begin)) " to " (date(end)) ". The list below has the same calls." }
             // The links are for the mouse only. As tab stops, they would repeat the list of calls.
             svg viewBox={ "0 0 " (TIMELINE_WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
                 @for part in parts.iter().filter(|part| part.is_pause) {
@@ -88,16 +88,17 @@ pub(crate) fn span(entry: &JournalEntry) -> [f64; 2] {
     [begin, begin + entry.result.duration_ms.max(0.0)]
 }
 
-/// Milliseconds as a timestamp.
+/// Returns the timestamp of milliseconds since 1970.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it was made from one, and has a duration of milliseconds added"
+    reason = "the value is a timestamp plus a duration in milliseconds"
 )]
 pub(crate) fn moment(time: f64) -> Timestamp {
     Timestamp(time as u64)
 }
 
+/// Returns a length in units of the timeline as text.
 fn units(value: f64) -> String {
     format!("{value:.1}")
 }
@@ -150,7 +151,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     parts.collect()
 }
 
-/// The horizontal position of a moment.
+/// Returns the horizontal position of a moment.
 fn position(parts: &[StripPart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
     part.map_or(TIMELINE_WIDTH, |part| map_range(time, part.time, part.x))

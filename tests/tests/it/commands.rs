@@ -219,7 +219,10 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
     misspelt.arg("doctor").env("AGENT_BASH_PROFLE", "modes");
     let ran = product::run(misspelt, None)?;
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("AGENT_BASH_PROFILE is"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("you mean AGENT_BASH_PROFILE"),
+        "{ran:?}"
+    );
     Ok(())
 }
 

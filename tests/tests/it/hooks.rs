@@ -286,7 +286,7 @@ fn path_that_is_not_a_regular_file_is_not_changed() -> anyhow::Result<()> {
     assert!(refused.stderr.contains("line 2"), "{refused:?}");
     fs::remove_file(&file)?;
     let dangling = set_up(&world, &["--install", "claude-code", "--yes"])?;
-    assert!(dangling.stderr.contains("not there"), "{dangling:?}");
+    assert!(dangling.stderr.contains("does not exist"), "{dangling:?}");
     assert_ne!(dangling.code, 0);
     fs::remove_file(&link)?;
     fs::create_dir(&link)?;

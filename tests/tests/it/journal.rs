@@ -194,9 +194,9 @@ fn report_and_log_show_changed_files() -> Result<()> {
         (
             &["changes", "undo", "1", "another"][..],
             "+2 undone in part",
-            "taken back in part",
+            " · undone in part · ",
         ),
-        (&["changes", "undo", "1"], "+2 undone ", "taken back · "),
+        (&["changes", "undo", "1"], "+2 undone ", " · undone · "),
     ] {
         let undone = read(&world, undo)?;
         ensure!(undone.code == 0, "{undone:?}");

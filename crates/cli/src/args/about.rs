@@ -19,7 +19,7 @@ pub(crate) struct SchemaArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// The tool as it is served for another machine: a target as `run --on` takes it.
+    /// Print the tool that a server offers for another machine: a target as in `run --on`.
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["adapter", "cwd"])]
     pub(crate) on: Option<String>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct EnvArgs {
 #[command(after_help = "\
 Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working
 directory or above it (a project's file may only tighten), then AGENT_BASH_… variables, then
-options. A server and the interface read them when they start, and not again.
+options. Servers and the interface read the settings only when they start.
 
   agent-bash settings --default > ~/.config/agent-bash/config.toml
   AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]
@@ -51,15 +51,15 @@ pub(crate) struct SettingsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
 pub(crate) struct DoctorArgs {
-    /// Check another machine: a target as `run --on` takes it.
+    /// Check another machine: a target as in `run --on`.
     #[arg(long, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each attempt is made without a sandbox first: one that fails there shows nothing. Nothing but a
-temporary directory is touched. Exit code 0 if all of it is held, 1 if something is not.
+Each attempt runs without a sandbox first, because an attempt that fails there proves nothing. Only
+a temporary directory is changed. Exit code 0 if every promise is kept, 1 if one is broken.
 
   agent-bash run --sandbox read_only 'make check'
   agent-bash run --sandbox workspace_write --network on 'cargo fetch'")]

@@ -4,9 +4,9 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A refusal names a code. It allows that command, in that directory, once within ten minutes. You
-type a number on your terminal, so that no program allows it in your place; a command of an agent
-cannot allow anything, nor a terminal that it has started.
+A refusal names a code. With the code, you allow that command in that directory: once, within ten
+minutes. You type a number on your terminal, so that no program can allow a command in your place.
+Commands of an agent, and terminals that they start, cannot allow anything.
 
   agent-bash allow                   the refused commands of the last hour, and what is allowed
   agent-bash allow K7Q2MX

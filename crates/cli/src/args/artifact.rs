@@ -23,20 +23,20 @@ pub(crate) struct ArtifactArgs {
     #[arg(long, global = true, value_name = "NAME", value_parser = session_name)]
     pub(crate) state: Option<String>,
 
-    /// Look on another machine: a target as `run --on` takes it.
+    /// Use another machine: a target as in `run --on`.
     #[arg(long, global = true, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactAction {
-    /// List them, oldest first.
+    /// List the stored outputs, oldest first.
     List {
-        /// One line of JSON each.
+        /// Print one JSON object per line.
         #[arg(long)]
         json: bool,
     },
-    /// Print a page of one.
+    /// Print a page of a stored output.
     Show {
         /// The artifact's number, its link (`artifact://3`), or its path.
         id: String,
@@ -60,7 +60,8 @@ pub(crate) enum ArtifactAction {
         #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
         tail: Option<NonZeroU64>,
     },
-    /// Print the lines of one that match a regular expression. Exit code 1 if none does.
+    /// Print the lines of a stored output that match a regular expression. Exit code 1 if no line
+    /// matches.
     Grep {
         /// The expression; `(?i)` in front ignores case.
         pattern: String,

@@ -10,20 +10,21 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Paths are taken from here if this is within the tree that was changed, and else from its top.
-Exit code 1: another process changed the files, or the change set does not exist; nothing was done.
+Relative paths start at the working directory if it is inside the changed tree, else at the top of
+that tree. Exit code 1: nothing was done, because another process changed the files or the change
+set does not exist.
 
 Without --state, the command reads the state of `agent-bash run` (`cli`) or of the agent
 conversation that was last recorded in this project (`agent-bash shell`), whichever has the newer
-change set. The conversation is named on stderr. If both have the number, commit, discard, undo and
-redo refuse to act on the conversation: name the state.
+change set. The conversation is named on stderr. If both have a change set with that number, commit,
+discard, undo and redo do nothing: choose one with --state.
 
   agent-bash run --trial 'rm -rf src'        what would it do?
-  agent-bash changes diff 7                  see it
-  agent-bash changes commit 7                do it
-  agent-bash changes undo 7 src/main.rs      take some of it back
-  agent-bash changes undo --since 41         take back changes 41 and all later ones
-  agent-bash changes undo --turn             take back what the agent did since the last prompt")]
+  agent-bash changes diff 7                  show its changes
+  agent-bash changes commit 7                make them
+  agent-bash changes undo 7 src/main.rs      undo the change of one file
+  agent-bash changes undo --since 41         undo changes 41 and all later ones
+  agent-bash changes undo --turn             undo what the agent did since the last prompt")]
 pub(crate) struct ChangesArgs {
     #[command(subcommand)]
     pub(crate) action: ChangesAction,
@@ -38,8 +39,9 @@ pub(crate) struct ChangesArgs {
 }
 
 impl ChangesAction {
-    /// Returns the change set if the action changes files.
-    pub(crate) fn job_id(&self) -> Option<ChangesId> {
+    /// Returns the change set of an action that changes files; `None` for an action that only
+    /// reads.
+    pub(crate) fn modified_set(&self) -> Option<ChangesId> {
         match self {
             Self::Commit { id } | Self::Discard { id } => Some(*id),
             Self::Undo { id, several, .. } | Self::Redo { id, several } => {
@@ -55,9 +57,9 @@ impl ChangesAction {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChangesAction {
-    /// List the sets of changes that are kept, oldest first.
+    /// List the stored change sets, oldest first.
     List,
-    /// Print which files a set changed, or would.
+    /// Print which files a change set changed, or would change.
     Show {
         /// The change set's number, or its link (`changes://7`).
         id: ChangesId,
@@ -65,11 +67,11 @@ pub(crate) enum ChangesAction {
         #[arg(short = 'z', conflicts_with = "json")]
         names: bool,
     },
-    /// Print what a set changed in files, or would, as a unified diff.
+    /// Print a change set as a unified diff.
     Diff {
         /// The change set's number, or its link.
         id: ChangesId,
-        /// Only these files, and what is in these directories.
+        /// Only these files, and the files below these directories.
         paths: Vec<PathBuf>,
     },
     /// Commit a held trial: all changes, or none if another process changed one of the files.
@@ -82,12 +84,12 @@ pub(crate) enum ChangesAction {
         /// The change set's number, or its link.
         id: ChangesId,
     },
-    /// Take back what a set changed.
+    /// Undo a change set.
     Undo {
         /// The change set's number, or its link.
         #[arg(required_unless_present_any = ["since", "turn_name"])]
         id: Option<ChangesId>,
-        /// Only these files, and what is in these directories.
+        /// Only these files, and the files below these directories.
         paths: Vec<PathBuf>,
         /// Skip files that were changed since, and undo the rest.
         #[arg(long)]
@@ -95,7 +97,7 @@ pub(crate) enum ChangesAction {
         #[command(flatten)]
         several: SeveralArgs,
     },
-    /// Make the changes again that were taken back.
+    /// Redo a change set that was undone.
     Redo {
         /// The change set's number, or its link.
         #[arg(required_unless_present_any = ["since", "turn_name"])]
@@ -108,11 +110,11 @@ pub(crate) enum ChangesAction {
 /// Several change sets: all are undone or redone, or none.
 #[derive(Debug, Args)]
 pub(crate) struct SeveralArgs {
-    /// All changes from this change set on, or of this time (`10m`).
+    /// All change sets from this one on, or of a period until now (such as `10m`).
     #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "turn_name"])]
     pub(crate) since: Option<Since>,
 
-    /// All changes of a turn of an agent: the last one, or this one of `changes list`.
+    /// All change sets of one turn of an agent: the last turn, or a turn that `changes list` names.
     #[arg(
         long = "turn",
         value_name = "TURN",

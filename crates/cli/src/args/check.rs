@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 it would be run, 1 it is refused, 2 it cannot be read.
+Exit codes: 0 the script may run, 1 it is refused, 2 it cannot be read.
 
 The checks are guard rails against accidents, not a sandbox.
 Groups of rules: core, inline_code and system are on; data_loss, remote_code and services are off.
@@ -39,7 +39,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes as of `check`: 0 it would be run, 1 it is refused, 2 it cannot be read.
+Exit codes as of `check`: 0 the script may run, 1 it is refused, 2 it cannot be read.
 
   agent-bash explain 'cd /tmp && sudo rm -rf *'")]
 pub(crate) struct ExplainArgs {
@@ -58,7 +58,7 @@ pub(crate) struct ExplainArgs {
 // The checks of a script. Not a doc comment, because clap would use it as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Do this check only.
+    /// Do only this check.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Option<CheckArg>,
 
@@ -66,13 +66,12 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Check the script against safe mode's list, too; the list is that of both levels, `read_only`
-    /// and `listed`.
+    /// Check the script against safe mode's list, too. Both levels have the same list.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Check whether one of these tools is better suited, too; by default those of the settings, if
-    /// the interceptor blocks.
+    /// Check whether one of these tools is better suited, too. Without this option, the tools of
+    /// the settings are checked if `interceptor.mode` is `block`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 

@@ -5,22 +5,22 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is still used stays: jobs that run, what they write, and what a running host keeps and
-records. So does what an undo needs, until changes.keep is over, and a trial, until you decide.
+Data in use stays: running jobs with their outputs, and the artifacts and records of a running
+program. Change sets stay for undo until changes.keep is over; a trial stays until you decide.
 
-  agent-bash clean            the outputs, jobs and records of one-shot commands
-  agent-bash clean --all      those of every session below the state directory")]
+  agent-bash clean            clean the state of one-shot commands (`agent-bash run`)
+  agent-bash clean --all      clean the state of all sessions")]
 pub(crate) struct CleanArgs {
-    /// The on-disk session to clean.
+    /// The name of the state directory to clean.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
 
-    /// Clean all sessions.
+    /// Clean the state directories of all sessions.
     #[arg(long, conflicts_with = "state")]
     pub(crate) all: bool,
 
-    /// Clean another machine: a target as `run --on` takes it. Other versions of our program are
-    /// removed there, too.
+    /// Clean another machine: a target as in `run --on`. Also removes other versions of agent-bash
+    /// that were uploaded there.
     #[arg(long, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 }

@@ -5,7 +5,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A file on a target is TARGET:PATH, with a path that begins with `/`, `~/` or `./` (below the
-target's directory). It takes its place as a whole, and keeps its permissions.
+target's directory). The destination is replaced in one step; the file keeps its permissions.
 
   agent-bash cp notes.txt docker:box:/work/
   agent-bash cp ssh:dev@host:~/core.log .")]

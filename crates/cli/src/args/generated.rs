@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Where shells look for it:
+Where shells look for the script:
   agent-bash completions bash > ~/.local/share/bash-completion/completions/agent-bash
   agent-bash completions zsh > ~/.zfunc/_agent-bash
   agent-bash completions fish > ~/.config/fish/completions/agent-bash.fish")]
@@ -24,11 +24,11 @@ Examples:
   agent-bash man --guide mcp | less
   agent-bash man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The command whose page to print, such as `jobs`; by default the page of the program.
+    /// The command whose page is printed, such as `jobs`; by default the page of the program.
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     pub(crate) command: Option<String>,
 
-    /// Print a guide as Markdown: what does not fit in a command's help.
+    /// Print a guide as Markdown: more than fits in a command's help.
     #[arg(long, value_name = "GUIDE", conflicts_with_all = ["command", "out"])]
     pub(crate) guide: Option<GuideArg>,
 
@@ -40,17 +40,17 @@ pub(crate) struct ManArgs {
 /// A guide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GuideArg {
-    /// The command line: what goes together.
+    /// The command line: how commands and options work together.
     Cli,
     /// Request, result, texts, exit codes.
     Contract,
-    /// Hooks of agents: what is written and answered, per agent.
+    /// Hooks of agents: the call and the answer of each agent.
     Hooks,
     /// The server for agents: clients, tools, long calls.
     Mcp,
     /// JSON lines for programs: all messages.
     Rpc,
-    /// The safety rules, with what they refuse and what they spare.
+    /// The safety rules, with examples that they refuse and allow.
     Rules,
     /// The interface for people: screens and keys.
     Tui,

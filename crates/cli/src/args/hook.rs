@@ -10,25 +10,25 @@ use std::collections::BTreeSet;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads a tool call as JSON on stdin, as the agent writes it, and answers in the agent's format.
-A command that no rule refuses gets no answer: the agent asks as it would have.
-What is refused comes with the reason; so does whatever cannot be read or judged (exit code 2).
+A command that no rule refuses gets no answer: the agent then asks as it does without a hook.
+A refusal names its reason. A call that cannot be read or checked is refused, too (exit code 2).
 
 The settings in force are those of `agent-bash settings`.
 
-`auto` is the hook of any agent: the call shows how its agent takes an answer.
+`auto` is the hook of any agent: it answers in the format of the call.
 
   agent-bash hook --install claude-code              shows what would change, and asks
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
-  agent-bash hook --uninstall claude-code            puts back what was there
+  agent-bash hook --uninstall claude-code            restores the former settings
 
 With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
 have a setting for that. gemini-cli and qwen start the first bash in PATH; the command prints
 how to start them. codex always starts /bin/bash: --take-over=rewrite makes its hook replace each
-command. What that costs: the user is not asked about a command, since Codex takes a new text only
-with `allow`, and the permission rules of Codex see the new text.
+command. The cost: Codex no longer asks the user about commands, because it accepts a new text only
+together with `allow`; and the permission rules of Codex see the new text.
 
   agent-bash hook --install --take-over claude-code    then: agent-bash log, agent-bash changes list
-  agent-bash hook --uninstall --take-over claude-code  puts back what was there
+  agent-bash hook --uninstall --take-over claude-code  restores the former settings
   agent-bash doctor                                    says which agents go through agent-bash")]
 pub(crate) struct HookArgs {
     /// The agent whose hook this is.
@@ -53,7 +53,7 @@ pub(crate) struct HookArgs {
     )]
     pub(crate) take_over: Option<TakeOverArg>,
 
-    /// Use the settings of this project, not your own for all projects.
+    /// Change the agent's settings of this project, instead of your settings for all projects.
     #[arg(long)]
     pub(crate) project: bool,
 
@@ -62,24 +62,24 @@ pub(crate) struct HookArgs {
     pub(crate) yes: bool,
 }
 
-/// How an agent's commands come to `agent-bash shell`.
+/// How an agent's commands reach `agent-bash shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TakeOverArg {
-    /// The agent starts it in place of bash.
+    /// The agent starts `agent-bash shell` in place of bash.
     Shell,
     /// The hook allows each command and replaces it by a call of `agent-bash shell`.
     Rewrite,
 }
 
-/// An agent with the ways in which we connect to it.
+/// An agent, and the ways in which agent-bash can be connected to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedAgent {
     pub(crate) name: &'static str,
-    /// The format of its hook; `None` if it has no hook.
+    /// The format of the agent's hook; `None` if the agent has no hook.
     pub(crate) hook: Option<&'static Agent>,
-    /// How it finds its shell; `None` if its shell cannot be replaced.
+    /// How the agent finds its shell; `None` if the shell cannot be replaced.
     pub(crate) shell: Option<&'static ShellAgent>,
-    /// The file with its MCP servers; `None` if it is not known.
+    /// The file with the agent's MCP servers; `None` if the file is not known.
     pub(crate) mcp: Option<&'static McpAgent>,
 }
 
@@ -106,10 +106,11 @@ impl NamedAgent {
     }
 }
 
+/// Returns the parser of an agent's name.
 fn agents() -> impl TypedValueParser<Value = NamedAgent> {
     let hooks = AGENTS.map(|agent| agent.name);
     let shells = SHELL_AGENTS.map(|agent| agent.name);
     let names: BTreeSet<&str> = hooks.into_iter().chain(shells).collect();
     PossibleValuesParser::new(names)
-        .try_map(|name| NamedAgent::by_name(&name).ok_or("there is no such agent"))
+        .try_map(|name| NamedAgent::by_name(&name).ok_or("no agent has this name"))
 }

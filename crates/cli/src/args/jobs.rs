@@ -9,16 +9,16 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when this program has
-ended. Jobs that have ended are kept for 24 hours.
+`agent-bash run --mode background 'SCRIPT'` starts a job, which continues after `agent-bash` exits.
+A job that has ended is stored for 24 hours.
 
 Without --state, the command reads the state of `agent-bash run` (`cli`) or of the agent
 conversation that was last recorded in this project (`agent-bash shell`), whichever has the newer
-job. The conversation is named on stderr. If both have the number, and the job of `agent-bash run`
-still runs, input and kill refuse to act on the conversation: name the state.
+job. The conversation is named on stderr. If both have a job with that number, and the job of
+`agent-bash run` still runs, input and kill do nothing: choose one with --state.
 
   agent-bash jobs output 3 --tail 20
-  agent-bash jobs output 3 --follow     until it ends; Ctrl-C ends the watching, not the job
+  agent-bash jobs output 3 --follow     until the job ends; Ctrl-C does not end the job
   agent-bash jobs wait 3 --timeout 2m && echo done
   agent-bash run --mode background --stdin=pipe 'python3 -i'
   agent-bash jobs input 4 'print(6 * 7)'
@@ -31,28 +31,28 @@ pub(crate) struct JobsArgs {
     #[arg(long, global = true, value_name = "NAME", value_parser = session_name)]
     pub(crate) state: Option<String>,
 
-    /// Look on another machine: a target as `run --on` takes it.
+    /// Use another machine: a target as in `run --on`.
     #[arg(long, global = true, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobsAction {
-    /// List them in the order in which they started.
+    /// List the jobs, oldest first.
     List {
-        /// One line of JSON each.
+        /// Print one JSON object per line.
         #[arg(long)]
         json: bool,
         /// Only jobs that listen on this TCP port.
         #[arg(long, value_name = "PORT")]
         port: Option<u16>,
     },
-    /// Print the details of one as JSON.
+    /// Print the details of a job as JSON.
     Show {
         /// The job's number.
         id: String,
     },
-    /// Print the output of one.
+    /// Print the output of a job.
     Output {
         /// The job's number.
         id: String,
@@ -63,45 +63,46 @@ pub(crate) enum JobsAction {
         #[arg(long, short = 'f')]
         follow: bool,
     },
-    /// Write to the stdin of one that was started with `--stdin=pipe`.
+    /// Write to the stdin of a job that was started with `--stdin=pipe`.
     Input {
         /// The job's number.
         id: String,
-        /// The text; a newline is appended. Without it, and without --close, our own stdin is
-        /// copied unchanged.
+        /// The text; a newline is appended. Without a text and without --close, the stdin of
+        /// `agent-bash` is copied unchanged.
         text: Option<String>,
         /// Append no newline.
         #[arg(long, short = 'n', requires = "text")]
         no_newline: bool,
-        /// Close its stdin afterwards.
+        /// Close the job's stdin afterwards.
         #[arg(long)]
         close: bool,
     },
-    /// Wait until one has ended, without ending it. Exit code 0, or 124 if it is still running.
+    /// Wait until a job ends. Exit code 0, or 124 if the job still runs when --timeout is over.
     ///
-    /// With --until-…, wait for the first of these conditions, and print the last output so far.
-    /// Exit code 0 if one is met, 1 if the job ends before, 124 if the time is over.
+    /// With --until-…, wait until one of these conditions is met, then print the last output. Exit
+    /// code 0 if a condition is met, 1 if the job ends before, 124 if neither happens within
+    /// --timeout.
     #[command(visible_alias = "await")]
     Wait {
         /// The job's number.
         id: String,
-        /// Until a line of its output matches this regular expression.
+        /// Wait until a line of the output matches this regular expression.
         #[arg(long, value_name = "REGEX")]
         until_line: Option<String>,
-        /// Until a TCP port accepts connections in its network.
+        /// Wait until this TCP port accepts connections in the job's network.
         #[arg(long, value_name = "PORT")]
         until_port: Option<u16>,
-        /// Until a file exists; relative to its directory.
+        /// Wait until this file exists. A relative path starts at the job's directory.
         #[arg(long, value_name = "PATH")]
         until_file: Option<PathBuf>,
-        /// Until it has printed nothing for this long.
+        /// Wait until the job has printed nothing for this long.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
         until_quiet: Option<Duration>,
         /// Maximum time to wait.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
         timeout: Option<Duration>,
     },
-    /// End one and all its processes: SIGTERM, then SIGKILL.
+    /// End a job and all its processes: SIGTERM, then SIGKILL.
     Kill {
         /// The job's number.
         #[arg(required_unless_present = "port")]
@@ -116,8 +117,8 @@ pub(crate) enum JobsAction {
 }
 
 impl JobsAction {
-    /// Returns the job if the action writes to it or ends it.
-    pub(crate) fn job_id(&self) -> Option<&str> {
+    /// Returns the job that the action writes to or ends; `None` for an action that only reads.
+    pub(crate) fn modified_job(&self) -> Option<&str> {
         match self {
             Self::Input { id, .. } => Some(id),
             Self::Kill { id, .. } => id.as_deref(),
@@ -127,7 +128,7 @@ impl JobsAction {
 }
 
 impl JobsArgs {
-    /// True if the command copies our own stdin to the job.
+    /// True if the command copies the stdin of this process to the job.
     pub(crate) fn reads_stdin(&self) -> bool {
         matches!(
             self.action,
@@ -139,7 +140,7 @@ impl JobsArgs {
         )
     }
 
-    /// Returns the job that the command follows, if it does.
+    /// Returns the job whose output the command follows; `None` for other commands.
     pub(crate) fn followed_job(&self) -> Option<FollowedJob<'_>> {
         match &self.action {
             JobsAction::Output {

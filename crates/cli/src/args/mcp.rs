@@ -7,18 +7,19 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For an MCP client, which starts it:
+An MCP client starts this server:
 
   claude mcp add agent-bash -- agent-bash mcp
   {\"mcpServers\": {\"agent-bash\": {\"command\": \"agent-bash\", \"args\": [\"mcp\"]}}}
 
-The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
+The server ends at the end of stdin or at SIGTERM: running commands are cancelled, jobs continue.
 More clients and all tools: agent-bash man --guide mcp.")]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
 
-    /// Offer the tools of an adapter, which some models are trained on, instead of our own.
+    /// Offer the tools of an adapter, which some models are trained on, instead of agent-bash's
+    /// tools.
     #[arg(long, value_name = "NAME", value_parser = adapter())]
     pub(crate) adapter: Option<&'static Adapter>,
 }

@@ -6,21 +6,22 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One JSON object a line: requests on stdin, responses and updates on stdout. Requests run beside
-each other.
+One JSON object per line: requests on stdin, responses and updates on stdout. Requests run
+concurrently.
 
   {\"id\": 1, \"type\": \"tool_call\", \"request\": {\"command\": \"make\"}, \"stream\": true}
   {\"id\": 2, \"type\": \"cancel\", \"target\": 1}
   {\"id\": 3, \"type\": \"ping\"}
 
-The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
+The server ends at the end of stdin or at SIGTERM: running commands are cancelled, jobs continue.
 All messages: agent-bash man --guide rpc.")]
 pub(crate) struct RpcArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
 
-    /// Run what a host on another machine has judged, as its first message `hello` says: settings,
-    /// session, directory and lease come from there, and this machine's settings do not count.
+    /// Run the calls of a host on another machine, which has already checked them. Its first
+    /// message, `hello`, brings settings, session, directory and lease; the settings of this
+    /// machine are ignored.
     #[arg(long, conflicts_with_all = ["profile", "safe_mode", "tools", "state", "on"])]
     pub(crate) worker: bool,
 }
@@ -32,25 +33,25 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
 
-    /// Allow only what is on safe mode's list, in a sandbox that holds it to reading (`read_only`,
-    /// the default) or without (`listed`).
+    /// Allow only the commands on safe mode's list: in a read-only sandbox (`read_only`, the
+    /// default) or without a sandbox (`listed`).
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// The other tools that the model has, such as `read,grep`: commands for which one of them is
-    /// better suited are refused or commented on, depending on the setting `interceptor.mode`.
+    /// The model's other tools, such as `read,grep`. If one of them is better suited than a
+    /// command, the command is refused or gets a note, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Run calls on another machine: a name of the settings' [targets.NAME],
+    /// Run calls on another machine: the NAME of a [targets.NAME] section of the settings,
     /// `ssh:[user@]host[:port]`, docker:NAME, podman:NAME or
-    /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is
-    /// uploaded there once.
+    /// kube:[context/]namespace/pod[/container]. The rules are checked on this machine. The first
+    /// connection uploads agent-bash.
     #[arg(long, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 
-    /// Keep jobs and artifacts in the on-disk session of this name; by default in one for this
-    /// directory, where the next server started here finds live jobs again.
+    /// Store jobs and artifacts in the state directory of this name. The default belongs to the
+    /// working directory, so that the next server that starts there finds running jobs again.
     #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) state: Option<String>,
 }

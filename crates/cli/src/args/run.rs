@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The text on stdout is what a model would read; `--json` prints the whole result instead.
-Output that is not shown is kept: the text names it as artifact://ID.
+If the text does not show the whole output, it names the stored output as artifact://ID.
 
   agent-bash run --timeout 90s --mode slow 'cargo build'
   agent-bash run --tail 20 'make'
@@ -39,7 +39,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
 
-    /// How long it may take: `default`, `slow` (builds, tests), or `background` (detached).
+    /// How long the command may take: `default`, `slow` (builds, tests), or `background`
+    /// (detached).
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<ModeArg>,
 
@@ -47,11 +48,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Wait for its end however long: no time limit unless --timeout names one.
+    /// Wait until the command ends: no time limit unless --timeout sets one.
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// Directory to run in.
+    /// The directory to run in.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
@@ -63,7 +64,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
     pub(crate) tail: Option<NonZeroU64>,
 
-    /// The part of a long output to show, instead of the profile's: its beginning, end, or both.
+    /// The part of a long output to show: its beginning, end, or both. The default is the
+    /// profile's.
     #[arg(long, value_name = "PART")]
     pub(crate) show: Option<ShowArg>,
 
@@ -75,18 +77,19 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) env: Vec<(String, String)>,
 
-    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background
-    /// jobs that receive input later through `jobs input`.
+    /// Let the command read the stdin of `agent-bash`; without this option, its stdin is empty.
+    /// `pipe` is for background jobs that receive input later, through `jobs input`.
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "inherit")]
     pub(crate) stdin: Option<StdinArg>,
 
-    /// Run it only if safe mode's list allows it, in a sandbox that holds it to reading
-    /// (`read_only`, the default) or without (`listed`).
+    /// Run the command only if it is on safe mode's list: in a read-only sandbox (`read_only`, the
+    /// default) or without a sandbox (`listed`).
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Run it in a sandbox that the kernel holds: it may write in its own temporary directory only,
-    /// or in the workspace too. Refused where the system cannot.
+    /// Run the command in a sandbox that the kernel enforces: it may write only in its own
+    /// temporary directory, or also in the workspace. If the system has no sandbox, the command is
+    /// refused.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) sandbox: Option<SandboxArg>,
 
@@ -94,33 +97,34 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NETWORK")]
     pub(crate) network: Option<NetworkArg>,
 
-    /// A directory that `--sandbox workspace_write` may write besides the workspace; may be
-    /// repeated.
+    /// A directory that the command may write besides the workspace, with `--sandbox
+    /// workspace_write`; may be repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) writable: Vec<PathBuf>,
 
-    /// Run it on another machine: a name of the settings' [targets.NAME], `ssh:[user@]host[:port]`,
-    /// docker:NAME, podman:NAME or kube:[context/]namespace/pod[/container]. What may run is judged
-    /// here; what it needs is uploaded there once.
+    /// Run the command on another machine: the NAME of a [targets.NAME] section of the settings,
+    /// `ssh:[user@]host[:port]`, docker:NAME, podman:NAME or
+    /// kube:[context/]namespace/pod[/container]. The rules are checked on this machine. The first
+    /// connection uploads agent-bash.
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["pty", "record"])]
     pub(crate) on: Option<String>,
 
-    /// Hold back what it changes in the workspace: show it, and commit or discard it later
-    /// (`changes`), or commit it at once if it exits with 0 (`atomic`). Refused where the system
-    /// cannot; never run for real instead.
+    /// Hold back the command's changes to the workspace, and show them. You commit or discard them
+    /// later with `agent-bash changes`; with `atomic`, exit code 0 commits them at once. If the
+    /// system cannot hold back changes, the command is refused.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]
     pub(crate) trial: Option<TrialArg>,
 
-    /// How much is recorded of its changes to files: nothing, the list, or all that an undo needs.
+    /// How much is recorded of the command's changes to files.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) changes: Option<ChangesArg>,
 
-    /// The other tools that the model has, such as `read,grep`: commands for which one of them is
-    /// better suited are refused or commented on, depending on the setting `interceptor.mode`.
+    /// The model's other tools, such as `read,grep`. If one of them is better suited than a
+    /// command, the command is refused or gets a note, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Keep artifacts in the on-disk session of this name.
+    /// Store outputs and jobs in the state directory of this name.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
 
@@ -128,17 +132,17 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print the output as it comes; with --json to stderr.
+    /// Print the output as it arrives; with --json, to stderr.
     #[arg(long)]
     pub(crate) stream: bool,
 
-    /// Run it on a terminal of its own, shown on ours until it ends: editors, pagers and prompts
-    /// work.
+    /// Run the command on its own terminal, which yours shows until the command ends: editors,
+    /// pagers and prompts work.
     #[arg(long, conflicts_with_all = ["stdin", "stream", "head", "tail"])]
     pub(crate) pty: bool,
 
-    /// Record that terminal as asciicast v2, which `asciinema play` shows. Keyboard input is not
-    /// recorded.
+    /// Record the terminal of --pty as asciicast v2, which `asciinema play` shows. Keyboard input
+    /// is not recorded.
     #[arg(long, value_name = "FILE", requires = "pty")]
     pub(crate) record: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ each, shows the change to its files, and writes it if you agree. An agent can us
   agent-bash setup --dry-run                         shows the proposed changes
   agent-bash setup --yes                             makes the proposed changes, without asking
   agent-bash setup --agent codex=hook,mcp --yes      these ways, for this agent alone
-  agent-bash setup --undo                            asks, and removes all of it")]
+  agent-bash setup --undo                            asks, and removes what was set up")]
 pub(crate) struct SetupArgs {
     /// Set up only this agent, even if it is not found, in these ways: shell, hook, mcp or none.
     #[arg(long = "agent", value_name = "NAME[=WAY,...]", value_parser = chosen_agent)]
@@ -41,18 +41,18 @@ pub(crate) struct SetupArgs {
 #[derive(Debug, Clone)]
 pub(crate) struct ChosenAgent {
     pub(crate) agent: NamedAgent,
-    /// `None` leaves the ways to the user, or to the proposal.
+    /// The ways; if `None`, the user chooses, or the proposed way is used.
     pub(crate) ways: Option<Vec<SetupWay>>,
 }
 
 /// A way in which an agent uses agent-bash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum SetupWay {
-    /// The shell that it starts.
+    /// The agent starts agent-bash as its shell.
     Shell,
-    /// A check before each command.
+    /// The agent asks agent-bash before each command.
     Hook,
-    /// An MCP server.
+    /// The agent uses agent-bash as an MCP server.
     Mcp,
 }
 
@@ -83,6 +83,7 @@ impl SetupWay {
     }
 }
 
+/// Parses `NAME` or `NAME=WAY,...`.
 fn chosen_agent(text: &str) -> Result<ChosenAgent, String> {
     let (name, ways) = match text.split_once('=') {
         Some((name, ways)) => (name, Some(SetupWay::list(ways)?)),

@@ -9,15 +9,15 @@ use std::path::PathBuf;
     disable_help_flag = true,
     override_usage = "agent-bash shell [BASH ARGUMENT]...\n       agent-bash shell --link <DIR>",
     after_help = "\
-The commands run in the real bash, with these arguments and with everything that this process has:
-environment, directory, descriptors, process group. Output, exit code and signals are bash's.
-What is added: the safety rules (a refusal exits with 126), a record of file changes to undo, and
-the names of processes that outlive the command. What runs no commands of an agent (--version, an
-interactive shell) goes to bash as it is.
+The commands run in the real bash, with these arguments and with the environment, directory,
+descriptors and process group of this process. Output, exit code and signals are bash's.
+agent-bash adds the safety rules (a refusal exits with 126), a record of file changes for undo, and
+the names of processes that outlive the command. Calls that run no commands of an agent (--version,
+an interactive shell) go to bash unchanged.
 
   agent-bash shell -c 'make'      as bash -c 'make'
   agent-bash shell --link ~/bin   make the links bash, sh and agent-bash-shell there
-  agent-bash log                  what ran; `agent-bash changes undo` takes it back"
+  agent-bash log                  list the commands; `agent-bash changes undo` undoes them"
 )]
 pub(crate) struct ShellArgs {
     /// Print help. bash's `-h` is an option of its own.

@@ -5,15 +5,13 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line runs as a tool call, as a model's would: through all checks, with a time limit. The shell
-stays, so cd and variables do. !command runs in a shell of yours; !!command likewise, and no model
-gets to see it.
-Press ? for the keys. Esc cancels what runs, ctrl+d on an empty line quits.
+A line runs as a tool call of a model would, with all checks. The shell persists, and with it cd and
+variables. !command runs in a shell of your own; !!command does too, and no model sees it.
+Press ? for the keys. Esc cancels the running command, ctrl+d on an empty line quits.
 
-Editors, pagers and whatever else is known to need one run on a terminal of their own; with --pty
-(or ctrl+t) every command does. f5 runs the last command again on one.
-Colours: NO_COLOR turns them off; --theme says what the background is, where it is taken for
-another.")]
+Commands that are known to need a terminal, such as editors and pagers, get one of their own; with
+--pty (or ctrl+t), every command does. f5 runs the last command again, on a terminal.
+Colours: NO_COLOR turns them off; --theme sets the background if it is detected wrongly.")]
 pub(crate) struct TuiArgs {
     /// Run commands on a terminal of their own from the start; ctrl+t toggles it.
     #[arg(long)]
@@ -23,7 +21,7 @@ pub(crate) struct TuiArgs {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub(crate) theme: ThemeArg,
 
-    /// How running background jobs end when you quit.
+    /// The treatment of background jobs that still run when you quit.
     #[arg(long, value_name = "WHAT", default_value = "keep")]
     pub(crate) on_quit: OnQuitArg,
 
@@ -47,7 +45,7 @@ pub(crate) enum ThemeArg {
 /// The treatment of running jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnQuitArg {
-    /// The jobs continue, and are named.
+    /// The jobs continue, and are listed.
     Keep,
     /// The jobs are ended.
     End,

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// The on-disk session of one-shot commands.
+/// The name of the state directory of one-shot commands.
 pub(crate) const DEFAULT_SESSION: &str = "cli";
 
 /// Returns the word of an argument's value; the settings use the same words.
@@ -20,9 +20,9 @@ pub(crate) fn word(arg: &impl ValueEnum) -> String {
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {
-    /// The list alone.
+    /// Only commands on the list, without a sandbox.
     Listed,
-    /// The list, and the sandbox of this level.
+    /// Only commands on the list, in a read-only sandbox.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
 }
@@ -30,7 +30,7 @@ pub(crate) enum SafeLevelArg {
 /// A level of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SandboxArg {
-    /// Not confined.
+    /// No sandbox.
     Off,
     /// Only the call's own temporary directory may be written.
     #[value(name = "read_only", alias = "read-only")]
@@ -65,7 +65,7 @@ pub(crate) enum ChangesArg {
     Off,
     /// The names of the files.
     List,
-    /// All that an undo needs.
+    /// The names, and the former contents for an undo.
     Undo,
 }
 
@@ -82,11 +82,11 @@ impl From<ChangesArg> for ChangesLevel {
 /// A network of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkArg {
-    /// None.
+    /// No network.
     Off,
-    /// A loopback interface of its own.
+    /// Only a loopback interface, which the host does not share.
     Loopback,
-    /// The host's.
+    /// The network of the host.
     On,
 }
 
@@ -148,9 +148,9 @@ impl From<ShowArg> for ShownPart {
 /// The source of a command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StdinArg {
-    /// Our own stdin.
+    /// The stdin of `agent-bash`.
     Inherit,
-    /// A pipe that is written to later.
+    /// A pipe, for input that comes later.
     Pipe,
 }
 
@@ -167,6 +167,7 @@ pub(super) fn kilobytes(text: &str) -> Result<NonZeroU64, String> {
         .ok_or_else(|| format!("write a whole number from 1 to {MAX_SHOW_KB}"))
 }
 
+/// Parses a duration with a unit, or a number of seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }
@@ -217,6 +218,7 @@ pub(super) fn recorded_name(text: &str) -> Result<RecordName, String> {
     })
 }
 
+/// Parses `NAME=VALUE`.
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

@@ -15,10 +15,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
-/// Characters of a command in the list at most.
+/// Maximum number of characters of a command in the list.
 const MAX_LISTED_CHARS: usize = 60;
 
-/// Lists refused commands, allows one, or takes that back.
+/// Lists refused commands, allows a command, or ends an exception.
 pub(crate) fn allow(args: &AllowArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = start.host.state_dir().context(
         "there is no state directory: none of AGENT_BASH_STATE_DIR, XDG_STATE_HOME and HOME is set",
@@ -56,7 +56,7 @@ pub(crate) fn allow(args: &AllowArgs, start: &StartContext) -> anyhow::Result<u8
             (&command.code, Some(Allowance::Once), done)
         }
     } else {
-        output::print(&listed(&commands))?;
+        output::print(&list_text(&commands))?;
         return Ok(0);
     };
     let is_known = exceptions.decide(code, allowance);
@@ -67,12 +67,12 @@ pub(crate) fn allow(args: &AllowArgs, start: &StartContext) -> anyhow::Result<u8
     Ok(0)
 }
 
-/// Makes sure that the user decides: this process is no command of a model, and on its terminal
-/// the user types a number that only this terminal shows.
+/// Returns an error unless the user decides. This process must not be a command of a model, and the
+/// user must type a number that only this process's terminal shows.
 fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyhow::Result<()> {
     let processes = &start.host.processes;
     if processes.is_empty() {
-        bail!("/proc does not show which processes are above this one, so a model might run it");
+        bail!("/proc does not show the ancestors of this process, so a model may have started it");
     }
     if let Some(caller) = command.model_controlled_ancestor(processes) {
         let (name, pid) = (visible::one_line(&caller.name), caller.identity.pid);
@@ -80,16 +80,16 @@ fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyh
             "this process runs below {name} ({pid}), which runs commands of the model; use a terminal of your own"
         );
     }
-    let no_terminal = "this needs a terminal on which you can answer";
+    let no_terminal = "agent-bash allow needs a terminal on which you can answer";
     let mut terminal = File::options()
         .read(true)
         .write(true)
         .open("/dev/tty")
         .context(no_terminal)?;
     if tcgetpgrp(&terminal).ok() != Some(getpgrp()) {
-        bail!("{no_terminal}: it runs in the background");
+        bail!("{no_terminal}; it runs in the background now");
     }
-    let number = number()?;
+    let number = random_digits()?;
     let how = if always { "always" } else { "once" };
     write!(
         terminal,
@@ -107,8 +107,8 @@ fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyh
     Ok(())
 }
 
-/// Four digits that no other program knows.
-fn number() -> anyhow::Result<String> {
+/// Returns four random digits, which no other program can know.
+fn random_digits() -> anyhow::Result<String> {
     let mut bytes = [0; 4];
     let mut random = File::open("/dev/urandom").context("/dev/urandom cannot be opened")?;
     random.read_exact(&mut bytes)?;
@@ -118,7 +118,8 @@ fn number() -> anyhow::Result<String> {
         .collect())
 }
 
-fn listed(commands: &[RefusedCommand]) -> String {
+/// Returns the table of refused and allowed commands.
+fn list_text(commands: &[RefusedCommand]) -> String {
     if commands.is_empty() {
         return "no command was refused in the last hour, and none is allowed\n".to_owned();
     }

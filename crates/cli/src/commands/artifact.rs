@@ -20,19 +20,19 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 /// Lists, shows or searches artifacts.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = state(args, start);
-    let kept = SessionArtifacts {
+    let artifacts = SessionArtifacts {
         directory: session::artifact_dir(start, &state)?,
         mask: session::output_mask(start),
     };
     match &args.action {
-        ArtifactAction::List { json } => list(&kept, *json),
+        ArtifactAction::List { json } => list(&artifacts, *json),
         ArtifactAction::Show {
             id,
             offset,
             limit,
             byte,
             tail,
-        } => kept.with_artifact(id, |view| {
+        } => artifacts.with_artifact(id, |view| {
             let page = match (byte, tail) {
                 (Some(offset), _) => view.bytes(*offset, MAX_PAGE_BYTES as u64)?,
                 (None, Some(lines)) => view.tail(lines.get())?,
@@ -58,7 +58,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
             context,
             offset,
             limit,
-        } => kept.with_artifact(id, |view| {
+        } => artifacts.with_artifact(id, |view| {
             let found = view.search(&Search {
                 pattern: pattern.clone(),
                 before: *context,
@@ -80,23 +80,25 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
     }
 }
 
-/// The state directory to look in.
+/// Returns the name of the state directory to look in.
 fn state(args: &ArtifactArgs, start: &StartContext) -> String {
     let directory = |name: &str| session::artifact_dir(start, name).ok().flatten();
     let id = match &args.action {
         ArtifactAction::List { .. } => None,
         ArtifactAction::Show { id, .. } | ArtifactAction::Grep { id, .. } => Some(id),
     };
-    // A path names the state directory, too.
+    // The path of an artifact also selects the state directory.
     let is_of_run = |id: &String| {
-        let found = directory(DEFAULT_SESSION).and_then(|kept| kept.find(Path::new(id)));
+        let found = directory(DEFAULT_SESSION).and_then(|artifacts| artifacts.find(Path::new(id)));
         found.is_some()
     };
     if args.state.is_none() && id.is_some_and(is_of_run) {
         return DEFAULT_SESSION.to_owned();
     }
-    let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
-        let listed = directory(name).map(|kept| kept.list()).unwrap_or_default();
+    let chosen = default_state::choose(start, args.state.as_deref(), |name| {
+        let listed = directory(name)
+            .map(|artifacts| artifacts.list())
+            .unwrap_or_default();
         listed.iter().map(|info| info.started_at).max()
     });
     chosen.name
@@ -104,14 +106,14 @@ fn state(args: &ArtifactArgs, start: &StartContext) -> String {
 
 /// Prints to stderr what was shown, and the command that shows the next part.
 fn print_next_command(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &str) {
-    let Some((option, at)) = next else {
+    let Some((option, position)) = next else {
         output::say(&format!("[{shown}]"));
         return;
     };
-    let at = at.to_string();
+    let position = position.to_string();
     let mut all = vec!["agent-bash", "artifact"];
     all.extend(words);
-    all.extend([option, &at]);
+    all.extend([option, &position]);
     if session != DEFAULT_SESSION {
         all.extend(["--state", session]);
     }
@@ -153,19 +155,20 @@ impl SessionArtifacts {
     }
 }
 
-fn list(kept: &SessionArtifacts, json: bool) -> anyhow::Result<u8> {
-    let kept: Vec<ArtifactInfo> = kept.directory.iter().flat_map(ArtifactDir::list).collect();
+fn list(artifacts: &SessionArtifacts, json: bool) -> anyhow::Result<u8> {
+    let directory = artifacts.directory.iter();
+    let listed: Vec<ArtifactInfo> = directory.flat_map(ArtifactDir::list).collect();
     if json {
-        let lines = kept.iter().map(|info| format!("{}\n", as_json(info)));
+        let lines = listed.iter().map(|info| format!("{}\n", as_json(info)));
         output::print(&lines.collect::<String>())?;
         return Ok(0);
     }
-    if kept.is_empty() {
-        output::say("nothing is kept");
+    if listed.is_empty() {
+        output::say("no outputs are stored");
         return Ok(0);
     }
     let now = SystemClock::new().wall();
-    let rows: Vec<[String; 5]> = kept.iter().map(|info| row(info, now)).collect();
+    let rows: Vec<[String; 5]> = listed.iter().map(|info| row(info, now)).collect();
     let headings = ["OUTPUT", "STARTED", "LINES", "SIZE", "COMMAND"];
     output::print(&table(headings, &rows))?;
     Ok(0)

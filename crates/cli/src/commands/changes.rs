@@ -21,13 +21,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Exit code if nothing was done.
+/// The exit code if the action was refused.
 const NOT_DONE_EXIT_CODE: u8 = 1;
 
 const HEADINGS: [&str; 6] = ["CHANGES", "STARTED", "STATE", "FILES", "IN", "COMMAND"];
 
-/// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
-/// time).
+/// A narrow terminal first shortens FILES, and then omits IN and STARTED.
 const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(3, 20)],
     omitted: &[4, 1],
@@ -39,12 +38,12 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
     let cwd = &start.host.cwd;
-    let chosen = default_state::chosen(start, args.state.as_deref(), |session| {
+    let chosen = default_state::choose(start, args.state.as_deref(), |session| {
         let sets = ChangeSets::in_state(state.clone(), session, cwd.clone());
         let listed = sets.list().unwrap_or_default();
-        listed.iter().map(|one| one.begun).max()
+        listed.iter().map(|set| set.begun).max()
     });
-    let kept = StoredChanges {
+    let stored = StoredChanges {
         location: ChangesLocation {
             state,
             cwd: cwd.clone(),
@@ -52,15 +51,15 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
         },
         json: args.json,
     };
-    if let Some(id) = args.action.job_id().filter(|_| chosen.is_assumed)
-        && kept.location.sets(DEFAULT_SESSION).show(id).is_ok()
+    if let Some(id) = args.action.modified_set().filter(|_| chosen.is_assumed)
+        && stored.location.sets(DEFAULT_SESSION).show(id).is_ok()
     {
         output::say(&default_state::ambiguous(&format!("changes {id}"), &chosen));
         return Ok(NOT_DONE_EXIT_CODE);
     }
-    match kept.act(&args.action) {
-        Err(NotDone::Set(refused)) => {
-            kept.refuse(&refused)?;
+    match stored.act(&args.action) {
+        Err(NotDone::Refused(refused)) => {
+            stored.refuse(&refused)?;
             Ok(NOT_DONE_EXIT_CODE)
         }
         Err(NotDone::Output(error)) => Err(error),
@@ -68,15 +67,17 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
     }
 }
 
-/// The error of a command.
+/// Why an action was not done.
 enum NotDone {
-    Set(ChangesRefused),
+    /// The action is not possible; nothing was changed.
+    Refused(ChangesRefused),
+    /// The result could not be printed.
     Output(anyhow::Error),
 }
 
 impl From<ChangesRefused> for NotDone {
     fn from(refused: ChangesRefused) -> Self {
-        Self::Set(refused)
+        Self::Refused(refused)
     }
 }
 
@@ -101,18 +102,19 @@ impl ChangesLocation<'_> {
         ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
     }
 
-    /// Returns lines that name other state directories with change sets of this directory, for
-    /// example of a running interface. Only lists them: each has its own numbers.
-    fn others(&self, now: Timestamp) -> String {
+    /// Returns lines that name other state directories with change sets of the working directory,
+    /// for example the one of a running interface. They are only named, because the change sets of
+    /// each have their own numbers.
+    fn other_sessions_text(&self, now: Timestamp) -> String {
         let sessions = self.sets(self.session).other_sessions().unwrap_or_default();
         let mut text = String::new();
         for session in sessions.iter().take(MAX_NAMED_SESSIONS) {
             let listed = self.sets(session).list().unwrap_or_default();
-            let Some(last) = listed.iter().map(|one| one.begun).max() else {
+            let Some(last) = listed.iter().map(|set| set.begun).max() else {
                 continue;
             };
             if text.is_empty() {
-                text.push_str("\nother sessions have sets of this directory:");
+                text.push_str("\nother sessions have change sets of this directory:");
             }
             let sets = match listed.len() {
                 1 => "1 set".to_owned(),
@@ -177,11 +179,12 @@ impl StoredChanges<'_> {
         Ok(output::print(&format!("{}\n", done.text))?)
     }
 
+    /// Prints why the action was refused.
     fn refuse(&self, refused: &ChangesRefused) -> anyhow::Result<()> {
         let ChangesRefused::Conflict(conflict) = refused else {
             let mut text = format!("agent-bash: {refused}");
             if let ChangesRefused::Set(ChangesError::Unknown { .. }) = refused {
-                text.push_str(&self.location.others(now()));
+                text.push_str(&self.location.other_sessions_text(now()));
             }
             output::say(&text);
             return Ok(());
@@ -195,13 +198,13 @@ impl StoredChanges<'_> {
         Ok(())
     }
 
-    /// Returns all change sets. A set of background changes gets the command of its call. If the
-    /// call itself changed nothing, only the journal has that command.
+    /// Returns all change sets. A change set of background processes gets the command of their
+    /// call. If the call itself changed nothing, only the journal has that command.
     fn listed(&self) -> Result<Vec<ListedChanges>, NotDone> {
         let mut listed = self.sets().list()?;
         let call_without_command =
-            |one: &ListedChanges| one.after.filter(|_| one.changes.command.is_none());
-        if listed.iter().all(|one| call_without_command(one).is_none()) {
+            |set: &ListedChanges| set.after.filter(|_| set.changes.command.is_none());
+        if listed.iter().all(|set| call_without_command(set).is_none()) {
             return Ok(listed);
         }
         let mut commands: BTreeMap<ChangesId, String> = BTreeMap::new();
@@ -215,9 +218,9 @@ impl StoredChanges<'_> {
         for ListedChanges { changes, .. } in &listed {
             commands.extend(changes.command.clone().map(|it| (changes.id, it)));
         }
-        for one in &mut listed {
-            if let Some(call) = call_without_command(one) {
-                one.changes.command = commands.get(&call).cloned();
+        for set in &mut listed {
+            if let Some(call) = call_without_command(set) {
+                set.changes.command = commands.get(&call).cloned();
             }
         }
         Ok(listed)
@@ -226,24 +229,24 @@ impl StoredChanges<'_> {
     fn list(&self) -> Result<(), NotDone> {
         let listed = self.listed()?;
         if self.json {
-            for one in &listed {
-                let data: ChangesSetData = one.clone().into_data();
+            for set in &listed {
+                let data: ChangesSetData = set.clone().into_data();
                 print_json(&json!(data))?;
             }
             return Ok(());
         }
         if listed.is_empty() {
-            let others = self.location.others(now());
+            let others = self.location.other_sessions_text(now());
             let session = self.location.session;
             output::say(&format!("session {session} has no change sets{others}"));
             return Ok(());
         }
         let now = now();
         let mut text = table(&listed, now);
-        for one in &listed {
-            if let Some(why) = one.changes.in_the_way() {
+        for set in &listed {
+            if let Some(why) = set.changes.in_the_way() {
                 // Writing to a String cannot fail.
-                let _ = writeln!(text, "trial {}: {why}", one.changes.id);
+                let _ = writeln!(text, "trial {}: {why}", set.changes.id);
             }
         }
         Ok(output::print(&text)?)
@@ -256,11 +259,11 @@ impl StoredChanges<'_> {
             let text: Vec<u8> = all.flat_map(|name| [name, vec![0]].concat()).collect();
             return Ok(output::print_bytes(&text)?);
         }
-        let is_left = if changes.command.is_none() {
+        let is_background = if changes.command.is_none() {
             let listed = self.listed()?;
-            let itself = listed.into_iter().find(|one| one.changes.id == id);
-            changes.command = itself.as_ref().and_then(|one| one.changes.command.clone());
-            itself.is_some_and(|one| one.after.is_some())
+            let itself = listed.into_iter().find(|set| set.changes.id == id);
+            changes.command = itself.as_ref().and_then(|set| set.changes.command.clone());
+            itself.is_some_and(|set| set.after.is_some())
         } else {
             false
         };
@@ -269,11 +272,11 @@ impl StoredChanges<'_> {
             changes.more = 0;
             return print_json(&json!(changes));
         }
-        if let Some(command) = changes.command.as_mut().filter(|_| is_left) {
+        if let Some(command) = changes.command.as_mut().filter(|_| is_background) {
             command.insert_str(0, "background processes of: ");
         }
-        let by = self.sets().changed_by(id, &changes.conflicts);
-        Ok(output::print(&layout::set(&changes, &files, &by))?)
+        let changed_by = self.sets().changed_by(id, &changes.conflicts);
+        Ok(output::print(&layout::set(&changes, &files, &changed_by))?)
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), NotDone> {
@@ -298,9 +301,9 @@ fn print_json(value: &Value) -> Result<(), NotDone> {
 
 /// Returns the table of change sets, with their turns if any is known.
 fn table(listed: &[ListedChanges], now: Timestamp) -> String {
-    let rows: Vec<[String; 6]> = listed.iter().map(|one| row(one, now)).collect();
+    let rows: Vec<[String; 6]> = listed.iter().map(|set| row(set, now)).collect();
     let columns = terminal_columns();
-    if listed.iter().all(|one| one.turn_name.is_none()) {
+    if listed.iter().all(|set| set.turn_name.is_none()) {
         return fitted(HEADINGS, &rows, columns, NARROW_COLUMNS);
     }
     let with_turn = |[id, begun, state, files, root, command]: [String; 6], turn: &str| {
@@ -308,7 +311,7 @@ fn table(listed: &[ListedChanges], now: Timestamp) -> String {
     };
     let turns = listed
         .iter()
-        .map(|one| one.turn_name.as_deref().unwrap_or_default());
+        .map(|set| set.turn_name.as_deref().unwrap_or_default());
     let rows = rows.into_iter().zip(turns);
     let rows: Vec<[String; 7]> = rows.map(|(row, turn)| with_turn(row, turn)).collect();
     let headings = with_turn(HEADINGS.map(str::to_owned), "TURN");

@@ -23,7 +23,7 @@ pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8
     let script = script::script(args.script.as_slice())?;
     if is_hook_call(&script) {
         output::say(
-            "agent-bash: this is read as a script, and looks like a call that an agent writes to its hooks; `agent-bash hook` reads those",
+            "agent-bash: this text is checked as a script, but looks like an agent's call of a hook; `agent-bash hook` answers such calls",
         );
     }
     let verdict = policy.decide(&Script::read(&script, &context));
@@ -36,7 +36,7 @@ pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8
     Ok(exit_code(&verdict))
 }
 
-/// Prints how the script is read. Exit codes as of `check`.
+/// Prints how the script is read. The exit codes are those of [`check`].
 pub(crate) fn explanation(args: &ExplainArgs, start: &StartContext) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.options, start)?;
     let script = script::script(std::slice::from_ref(&args.script))?;
@@ -50,7 +50,7 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &StartContext) -> anyhow::R
     Ok(exit_code(&explanation.verdict))
 }
 
-/// True if the script is an agent's hook call: the user has then configured `check` instead of
+/// True if the script is an agent's call of a hook: the user has then configured `check` instead of
 /// `hook`.
 fn is_hook_call(script: &str) -> bool {
     let call: Option<serde_json::Map<String, serde_json::Value>> =
@@ -91,8 +91,8 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Returns the checks to do. Safety is always checked; options or settings enable the others;
-/// `--only` selects one.
+/// Returns the checks to do. The safety rules are always checked; options or settings enable the
+/// other checks; `--only` selects a single check.
 fn policy(options: &CheckOptions, start: &StartContext) -> anyhow::Result<(Policy, Context)> {
     let chosen = ChosenSettings {
         safe_mode: options.safe_mode,
@@ -133,6 +133,7 @@ fn policy(options: &CheckOptions, start: &StartContext) -> anyhow::Result<(Polic
     Ok((policy, context))
 }
 
+/// Returns the selection of these groups of rules.
 fn parse_groups(groups: &[String]) -> anyhow::Result<RuleSelection> {
     let groups: Result<Vec<Group>, _> = groups
         .iter()
@@ -145,12 +146,12 @@ fn parse_groups(groups: &[String]) -> anyhow::Result<RuleSelection> {
 }
 
 fn verdict_text(verdict: &Verdict, script: &str) -> String {
-    let (what, finding) = match verdict {
+    let (outcome, finding) = match verdict {
         Verdict::Allow => return "allowed\n".to_owned(),
         Verdict::Block(finding) => (format!("refused by {}", finding.rule), finding),
         Verdict::Unreadable(finding) => ("not readable".to_owned(), finding),
     };
-    let mut text = format!("{what}: {}\n", shown(&finding.message));
+    let mut text = format!("{outcome}: {}\n", shown(&finding.message));
     text.push_str(&underlined(finding, script));
     if !finding.suggestion.is_empty() {
         let _ = writeln!(text, "instead: {}", shown(&finding.suggestion));
@@ -158,7 +159,7 @@ fn verdict_text(verdict: &Verdict, script: &str) -> String {
     text
 }
 
-/// The lines of the script that led to the verdict, with the offending part underlined.
+/// Returns the lines of the script that led to the verdict, with the offending part underlined.
 fn underlined(finding: &Finding, script: &str) -> String {
     let mut out = String::new();
     for line in marked_lines(script, finding.span) {

@@ -26,12 +26,12 @@ struct CleanOutcome {
     jobs: usize,
     leftovers: usize,
     artifacts_in_use: u64,
-    running: Vec<String>,
+    running_jobs: Vec<String>,
     /// Records of processes that have ended.
     records: usize,
     records_in_use: usize,
-    sets: usize,
-    held: usize,
+    change_sets: usize,
+    held_trials: usize,
 }
 
 /// Cleans one session or all of them, and removes leftovers of killed programs.
@@ -58,8 +58,9 @@ pub(crate) fn clean(args: &CleanArgs, start: &StartContext) -> anyhow::Result<u8
     Ok(0)
 }
 
-/// Removes other versions of the program that a host has uploaded, if this program was uploaded.
-/// Their names are hashes. Running ones continue. Returns the number of removed files.
+/// Removes other uploaded versions of this program, if this program was itself uploaded. The names
+/// of uploaded files end in their hash. Running programs continue. Returns the number of removed
+/// files.
 fn sweep_other_versions() -> usize {
     let Ok(own) = std::fs::read_link("/proc/self/exe") else {
         return 0;
@@ -85,6 +86,7 @@ fn is_uploaded(name: &OsStr) -> bool {
     hash.is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// Cleans the state directory of one session, and counts what was removed and what stays.
 async fn clean_session(
     name: &str,
     start: &StartContext,
@@ -99,7 +101,7 @@ async fn clean_session(
         let jobs = Jobs::new(options);
         let before = jobs.list()?;
         for job in before.iter().filter(|job| job.state == JobState::Running) {
-            outcome.running.push(job.id.to_string());
+            outcome.running_jobs.push(job.id.to_string());
             written.extend(job.output.clone());
         }
         outcome.bytes += finished_bytes(&before, &directory);
@@ -127,7 +129,7 @@ fn clean_records(state: &Path, name: &str, outcome: &mut CleanOutcome) {
     }
 }
 
-/// Counts the change sets. They are not removed: an undo needs them, and they expire by themselves.
+/// Counts the change sets. They are not removed, because an undo needs them; they expire later.
 fn count_sets(state: &Path, name: &str, outcome: &mut CleanOutcome) {
     if !state.join("changes").join(name).is_dir() {
         return;
@@ -135,8 +137,8 @@ fn count_sets(state: &Path, name: &str, outcome: &mut CleanOutcome) {
     let sets = Store::open(state).and_then(|store| store.list(name));
     let sets = sets.unwrap_or_default();
     let is_held = |set: &&ListedChanges| set.changes.state == ChangesState::Held;
-    outcome.held += sets.iter().filter(is_held).count();
-    outcome.sets += sets.len();
+    outcome.held_trials += sets.iter().filter(is_held).count();
+    outcome.change_sets += sets.len();
 }
 
 /// Returns the jobs directory of a session, if it exists.
@@ -156,6 +158,8 @@ fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
         .sum()
 }
 
+/// Removes the session's artifacts, except those that are in use or are among the files `written`
+/// by running jobs.
 fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], outcome: &mut CleanOutcome) {
     let cleared = dir.clear(|info| {
         written
@@ -181,6 +185,7 @@ fn sessions(start: &StartContext) -> BTreeSet<String> {
 }
 
 impl CleanOutcome {
+    /// Returns the report: what was removed, and what stays and why.
     fn text(&self) -> String {
         let mut removed = Vec::new();
         let mut count = |number: u64, what: &str, several: &str| match number {
@@ -207,7 +212,7 @@ impl CleanOutcome {
             )
         };
         // Writing to a String cannot fail.
-        for job in &self.running {
+        for job in &self.running_jobs {
             let _ = writeln!(
                 text,
                 "kept job {job}, which runs: agent-bash jobs kill {job}"
@@ -224,16 +229,16 @@ impl CleanOutcome {
             let records = several(self.records_in_use, "record");
             let _ = writeln!(text, "kept {records}, still written by a running program");
         }
-        let for_undo = self.sets - self.held;
+        let for_undo = self.change_sets - self.held_trials;
         if for_undo > 0 {
-            let sets = several(for_undo, "change");
+            let sets = several(for_undo, "change set");
             let _ = writeln!(
                 text,
-                "kept what undoes {sets}, for as long as changes.keep says: agent-bash changes list"
+                "kept {sets} for undo, until changes.keep is over: agent-bash changes list"
             );
         }
-        if self.held > 0 {
-            let trials = several(self.held, "trial");
+        if self.held_trials > 0 {
+            let trials = several(self.held_trials, "trial");
             let _ = writeln!(
                 text,
                 "kept {trials} until you commit or discard: agent-bash changes list"

@@ -1,5 +1,5 @@
 
-# The numbers of jobs, artifacts and changes are asked of the program.
+# Completes the numbers of jobs, artifacts and change sets: the program lists them.
 _agent__bash_with_ids() {
     _agent__bash "$@"
     [[ $2 == -* || $3 == --* ]] && return
@@ -18,7 +18,7 @@ _agent__bash_with_ids() {
     local id ids= words=" ${COMP_WORDS[*]:3:COMP_CWORD-3} "
     while read -r id _; do
         id=${id#artifact://}
-        # One is enough.
+        # The command line already has a number.
         [[ $words == *" $id "* ]] && return
         [[ $id == [0-9]* ]] && ids+=" $id"
     done < <("$1" "$kind" list "${state[@]}" 2> /dev/null)

@@ -1,6 +1,6 @@
 //! `agent-bash cp`: copies a file to a target, or from one, in pieces over the session's channel.
 //!
-//! At both ends, the file is replaced in one step. The target's answers never choose a local path.
+//! The destination is replaced in one step. The target's answers never choose a local path.
 
 use crate::args::CpArgs;
 use crate::commands::remote_command;
@@ -43,11 +43,11 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
         (CopyEnd::Local(_), CopyEnd::Remote { target, .. }) => (target, true),
         (CopyEnd::Remote { target, .. }, CopyEnd::Local(_)) => (target, false),
         (CopyEnd::Local(_), CopyEnd::Local(_)) => {
-            let usage = "neither is on a target; name one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
+            let usage = "neither path is on a target; write one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
             return Err(UsageError(usage.to_owned()).into());
         }
         (CopyEnd::Remote { .. }, CopyEnd::Remote { .. }) => {
-            let usage = "both are on targets; copy to a file here first";
+            let usage = "both paths are on targets; copy to a local file first";
             return Err(UsageError(usage.to_owned()).into());
         }
     };
@@ -57,7 +57,7 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
         let session = remote_command::session(target, &ChosenSettings::default(), start).await?;
         let remote = session
             .remote_host()
-            .context("a session on a target has a place")?;
+            .context("the session on the target has no remote host")?;
         let cancel = signals.cancel();
         let copied = match &ends {
             (CopyEnd::Local(from), CopyEnd::Remote { path, .. }) if is_upload => {
@@ -104,6 +104,7 @@ fn path_in_directory<'a>(directory: &str, file: &'a str) -> anyhow::Result<Strin
     Ok(format!("{directory}{name}"))
 }
 
+/// Copies a local file to the path `to` on the remote host.
 async fn upload(
     remote: &dyn RemoteHost,
     from: &Path,
@@ -111,10 +112,13 @@ async fn upload(
     cancel: &Cancel,
 ) -> anyhow::Result<()> {
     let shown = from.display();
-    let cannot = || format!("{shown} cannot be read");
-    let file = File::open(from).with_context(cannot)?;
-    let found = file.metadata().with_context(cannot)?;
-    ensure!(found.is_file(), "{shown} is not a regular file; name one");
+    let describe_failure = || format!("{shown} cannot be read");
+    let file = File::open(from).with_context(describe_failure)?;
+    let metadata = file.metadata().with_context(describe_failure)?;
+    ensure!(
+        metadata.is_file(),
+        "{shown} is not a regular file; name one"
+    );
     let to = if to.ends_with('/') {
         path_in_directory(to, &from.to_string_lossy())?
     } else {
@@ -126,14 +130,14 @@ async fn upload(
         (&file)
             .take(MAX_PIECE as u64)
             .read_to_end(&mut piece)
-            .with_context(cannot)?;
+            .with_context(describe_failure)?;
         let more = piece.len() == MAX_PIECE;
         let write = RpcCall::FileWrite {
             path: to.clone(),
             data: Base64Bytes(piece),
             more,
             upload,
-            mode: Some(found.permissions().mode() & PERMISSION_BITS),
+            mode: Some(metadata.permissions().mode() & PERMISSION_BITS),
         };
         let written: FileWrittenData = ask(remote, &write, cancel).await.map_err(Error::msg)?;
         if !more {
@@ -148,6 +152,7 @@ async fn upload(
     }
 }
 
+/// Copies the file at the path `from` on the remote host to a local path.
 async fn download(
     remote: &dyn RemoteHost,
     from: &str,
@@ -160,13 +165,13 @@ async fn download(
     } else {
         to.to_owned()
     };
-    let cannot = || format!("{} cannot be written", to.display());
+    let describe_failure = || format!("{} cannot be written", to.display());
     let directory = to.parent().unwrap_or(Path::new("/"));
     let mut part = tempfile::Builder::new()
         .prefix(".agent-bash-")
         .suffix(".part")
         .tempfile_in(directory)
-        .with_context(cannot)?;
+        .with_context(describe_failure)?;
     let (mut offset, mut limit, mut mode) = (0, None, 0);
     loop {
         let read = RpcCall::FileRead {
@@ -186,7 +191,7 @@ async fn download(
         // fill the local disk.
         let rest = usize::try_from(limit - offset).unwrap_or(usize::MAX);
         let bytes = &piece.data.0[..piece.data.0.len().min(rest)];
-        part.write_all(bytes).with_context(cannot)?;
+        part.write_all(bytes).with_context(describe_failure)?;
         offset += bytes.len() as u64;
         if piece.at_end || offset == limit {
             break;
@@ -200,15 +205,15 @@ async fn download(
     }
     part.as_file()
         .set_permissions(Permissions::from_mode(mode))
-        .with_context(cannot)?;
+        .with_context(describe_failure)?;
     // A symbolic link stays: the file that it leads to is replaced.
     let to = match fs::symlink_metadata(&to) {
-        Ok(found) if found.is_symlink() => fs::canonicalize(&to).with_context(cannot)?,
+        Ok(found) if found.is_symlink() => fs::canonicalize(&to).with_context(describe_failure)?,
         _ => to.clone(),
     };
     part.persist(&to)
         .map_err(|error| error.error)
-        .with_context(cannot)?;
+        .with_context(describe_failure)?;
     Ok(())
 }
 

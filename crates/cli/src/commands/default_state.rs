@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ChosenState {
     /// The name of the session.
     pub(crate) name: String,
-    /// True if the user did not name it, and it is an agent's conversation.
+    /// True if the state directory is an agent's conversation that the user did not name.
     pub(crate) is_assumed: bool,
 }
 
@@ -30,16 +30,16 @@ impl ChosenState {
     }
 }
 
-/// Returns `asked`, if given; else `cli` or this project's conversation, whichever has the newer
-/// item. `newest` returns the time of the newest item in a state directory. If a conversation is
-/// chosen, its name is printed to stderr.
-pub(crate) fn chosen(
+/// Returns the requested state directory; else `cli` or this project's conversation, whichever has
+/// the newer item. `newest` returns the time of the newest item in a state directory. If a
+/// conversation is chosen, its name is printed to stderr.
+pub(crate) fn choose(
     start: &StartContext,
-    asked: Option<&str>,
+    requested: Option<&str>,
     newest: impl Fn(&str) -> Option<Timestamp>,
 ) -> ChosenState {
-    if let Some(asked) = asked {
-        return ChosenState::of(asked);
+    if let Some(requested) = requested {
+        return ChosenState::of(requested);
     }
     let Some(conversation) = conversation(start) else {
         return ChosenState::of(DEFAULT_SESSION);
@@ -61,11 +61,11 @@ pub(crate) fn chosen(
     }
 }
 
-/// Returns the error for a number that exists in both state directories.
-pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
+/// Returns the error for an item (`job 3`) whose number exists in both state directories.
+pub(crate) fn ambiguous(item: &str, state: &ChosenState) -> String {
     let name = &state.name;
     format!(
-        "agent-bash: {what} exists for `agent-bash run` and for the agent's conversation; name one: --state {DEFAULT_SESSION} or --state {name}"
+        "agent-bash: {item} exists for `agent-bash run` and for the agent's conversation; name one: --state {DEFAULT_SESSION} or --state {name}"
     )
 }
 
@@ -73,27 +73,27 @@ pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
 /// recorded in this project.
 fn conversation(start: &StartContext) -> Option<String> {
     let state = start.host.state_dir()?;
-    let own = conversation_of(&start.host.env);
-    let own = own.map(|own| format!("{}-{}", own.agent, own.id));
-    if let Some(own) = own.filter(|own| state.join(own).is_dir()) {
-        return Some(own);
+    let caller = conversation_of(&start.host.env);
+    let caller = caller.map(|caller| format!("{}-{}", caller.agent, caller.id));
+    if let Some(caller) = caller.filter(|caller| state.join(caller).is_dir()) {
+        return Some(caller);
     }
     let cwd = &start.host.cwd;
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.clone());
     let mut recorded = recordings(&state, None);
-    recorded.retain(|it| is_conversation_name(&it.session));
-    recorded.sort_by_key(|it| std::cmp::Reverse(it.written_at));
+    recorded.retain(|recording| is_conversation_name(&recording.session));
+    recorded.sort_by_key(|recording| std::cmp::Reverse(recording.written_at));
     let recorded = recorded.into_iter().find(|recording| {
         let entry = recording.last().ok().flatten();
         entry.is_some_and(|entry| is_same_project(&cwd, Path::new(&entry.result.cwd)))
     });
-    // If the journal is off, change sets still name the conversation.
+    // If the journal is off, the stored change sets still name the conversation.
     let changed = || {
         let names = Store::open(&state).and_then(|store| store.sessions_of(&cwd));
         let mut names = names.unwrap_or_default().into_iter();
         names.find(|name| is_conversation_name(name))
     };
-    recorded.map(|it| it.session).or_else(changed)
+    recorded.map(|recording| recording.session).or_else(changed)
 }
 
 /// True if one directory contains the other, or both are in the same Git work tree.
@@ -102,7 +102,7 @@ fn is_same_project(one: &Path, other: &Path) -> bool {
     let work_tree = |directory: &Path| -> Option<PathBuf> {
         let mut above = directory.ancestors();
         above
-            .find(|it| it.join(".git").exists())
+            .find(|directory| directory.join(".git").exists())
             .map(Path::to_owned)
     };
     one.starts_with(&other)

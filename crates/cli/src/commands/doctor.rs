@@ -29,14 +29,14 @@ use std::sync::Arc;
 /// The session of the checks; its artifact is removed at the end.
 const SESSION_NAME: &str = "doctor";
 
-/// Exceeds what the standard profile shows.
+/// A command with more output than the standard profile shows, so that the output is stored.
 const LONG_OUTPUT: &str = "seq 20000";
 
 /// Prints the name and version of the shell that runs it, for bash and zsh.
 const SHELL_PROBE: &str =
     "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
 
-/// Starts a continuation line of a finding's details.
+/// The indent of the second and further lines of a finding's details.
 const DETAILS_INDENT: &str = "\n                     ";
 
 /// Prints a line per check. Exit code 1 if one of them failed.
@@ -55,17 +55,18 @@ pub(crate) fn doctor(start: &StartContext) -> anyhow::Result<u8> {
         let mark = finding.grade.mark();
         // An error that shows its position in a file has several lines.
         let detail = finding.detail.trim_end().replace('\n', DETAILS_INDENT);
-        let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.what);
+        let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.subject);
     }
     output::print(&text)?;
     let fails = |finding: &Finding| finding.grade == FindingGrade::Problem;
     Ok(u8::from(findings.iter().any(fails)))
 }
 
+/// Runs the checks and returns their findings.
 async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
     let loaded = start.settings(&ChosenSettings::default());
     let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
-    // With default settings the other checks can still be done.
+    // If the settings are invalid, the other checks run with the default settings.
     let user_settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&user_settings);
     // The commands of the checks are not on safe mode's list and need no sandbox. The sandbox is
@@ -100,8 +101,8 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
     let [record, trial] = changes(&settings, &user_settings, start).await;
-    let is_readable = FindingGrade::of(broken.is_none());
-    let read = broken.unwrap_or_else(|| "can be read".to_owned());
+    let validity = FindingGrade::of(broken.is_none());
+    let validity_text = broken.unwrap_or_else(|| "valid".to_owned());
     let runs = FindingGrade::of(probe_run.status == Status::Exited { code: 0 });
     let ran = match &probe_run.status {
         Status::NotStarted { reason } => reason.clone(),
@@ -117,7 +118,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         None => directory_text,
     };
     Ok(vec![
-        Finding::new(is_readable, "settings", read),
+        Finding::new(validity, "settings", validity_text),
         shell(&tool),
         Finding::new(runs, "canary", ran),
         managers::managers(&user_settings, start, &supervisors).await?,
@@ -181,7 +182,7 @@ async fn sandbox(
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
         Ok(report) => {
-            let (_, elsewhere) = enforced(&report.missing);
+            let (_, detail_elsewhere) = enforced(&report.missing);
             match sandbox_in_directory(start, settings).await? {
                 Ok(observed) => enforced(&observed.missing),
                 Err(reason) => {
@@ -192,7 +193,7 @@ async fn sandbox(
                     let directory = start.host.cwd.display();
                     (
                         grade,
-                        format!("{elsewhere}, but not in {directory}: {reason}"),
+                        format!("{detail_elsewhere}, but not in {directory}: {reason}"),
                     )
                 }
             }
@@ -208,8 +209,8 @@ async fn sandbox(
     Ok(Finding::new(grade, "sandbox", detail))
 }
 
-/// Starts a command in the sandbox of the settings, or, if they have none, in one that may write
-/// the workspace.
+/// Starts a command in the sandbox of the settings. If the settings turn the sandbox off, uses one
+/// that may write the workspace.
 async fn sandbox_in_directory(
     start: &StartContext,
     settings: &Settings,
@@ -221,6 +222,7 @@ async fn sandbox_in_directory(
     start_in_directory(start, settings, SESSION_NAME, level).await
 }
 
+/// Returns the finding for a sandbox in which these promises are not enforced.
 fn enforced(missing: &[Lack]) -> (FindingGrade, String) {
     if missing.is_empty() {
         return (FindingGrade::Works, "enforced in full".to_owned());
@@ -230,8 +232,8 @@ fn enforced(missing: &[Lack]) -> (FindingGrade, String) {
     (FindingGrade::Note, detail)
 }
 
-/// Tries to undo a change, and to run a trial. A failure is only a problem if the settings ask for
-/// a record.
+/// Tries to undo a change, and to run a trial. A failed undo is a problem only if the settings ask
+/// for a record.
 async fn changes(
     settings: &Settings,
     user_settings: &Settings,
@@ -240,14 +242,14 @@ async fn changes(
     let changes::AttemptResults { record, trial } =
         changes::try_changes(settings, start, SESSION_NAME).await;
     let wanted = user_settings.changes.level.unwrap_or(ChangesLevel::Off);
-    let lacking = match wanted {
+    let failure_grade = match wanted {
         ChangesLevel::Off => FindingGrade::Note,
         _ => FindingGrade::Problem,
     };
     let works = "what a command did to files was recorded and undone";
     let records = match record {
         Ok(()) => Finding::new(FindingGrade::Works, "records", works),
-        Err(why) => Finding::new(lacking, "records", format!("no undo: {why}")),
+        Err(why) => Finding::new(failure_grade, "records", format!("no undo: {why}")),
     };
     let works = "what a command did to files was held back";
     let trials = match trial {
@@ -337,17 +339,17 @@ fn variables(start: &StartContext) -> Finding {
     let misspelt = settings::misspelt_variables(&start.host);
     let named: Vec<String> = misspelt
         .iter()
-        .map(|(name, meant)| format!("{name} is no setting; {meant} is"))
+        .map(|(name, meant)| format!("{name} is not a setting; perhaps you mean {meant}"))
         .collect();
     let detail = match &named[..] {
-        [] => "none that is nearly a setting's".to_owned(),
+        [] => "no variable has a misspelt name of a setting".to_owned(),
         _ => named.join("; "),
     };
     Finding::new(FindingGrade::of(named.is_empty()), "variables", detail)
 }
 
-/// Checks that every rule's pattern is valid (a rule with an invalid one is skipped), and that
-/// there are tools to propose.
+/// Checks that every rule has a valid pattern, because rules with invalid patterns are skipped, and
+/// that the settings name tools to propose.
 fn interceptor(settings: &Settings) -> Finding {
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
     let invalid: Vec<String> = rules
@@ -360,19 +362,19 @@ fn interceptor(settings: &Settings) -> Finding {
     } else if settings.interceptor_names_no_tools() {
         (FindingGrade::Note, NAMES_NO_TOOLS.to_owned())
     } else {
-        (FindingGrade::Works, "every rule can be read".to_owned())
+        (FindingGrade::Works, "every rule is valid".to_owned())
     };
     Finding::new(grade, "interceptor", detail)
 }
 
-/// Reports whether cgroup v2 is available, which is used to kill a process tree at once. It is
-/// optional.
+/// Reports whether cgroup v2 is available, which kills a process tree at once. The supervisor works
+/// without it, too.
 fn cgroup() -> Finding {
     let is_available = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
     let detail = if is_available {
-        "there"
+        "available"
     } else {
-        "not there; not needed"
+        "not available; not needed"
     };
     Finding::new(FindingGrade::Works, "cgroup v2", detail)
 }

@@ -46,7 +46,7 @@ fn environment_text(
 ) -> String {
     let mut text = String::new();
     for (name, value) in variables {
-        // Quoted where necessary, so that a shell can read the list.
+        // Values are quoted where necessary, so that a shell can read the list.
         let value = shlex::try_quote(value).unwrap_or_default();
         let _ = writeln!(text, "{name}={value}");
     }

@@ -58,7 +58,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Returns a documentation page; they are embedded for users who only have the binary.
+/// Returns the text of a guide. The texts are embedded for users who only have the binary.
 fn text_of(guide: GuideArg) -> &'static str {
     match guide {
         GuideArg::Cli => include_str!("../../guides/cli.md"),
@@ -83,17 +83,20 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     manual(command).generate_to(directory).map(drop)
 }
 
-/// A page with the program's version, which only the top-level command has.
+/// Returns the page of a command, with the program's version: only the top-level command has one.
 fn manual(command: Command) -> Man {
     Man::new(command).source(concat!("agent-bash ", env!("CARGO_PKG_VERSION")))
 }
 
-/// Finds a subcommand; its page is named `agent-bash-jobs`.
+/// Returns the subcommand of this name.
 fn page_of(program: &Command, name: &str) -> anyhow::Result<Command> {
     let Some(command) = program.find_subcommand(name) else {
         let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
         let known = known.join(", ");
-        return Err(UsageError(format!("there is no command `{name}`; there are {known}")).into());
+        return Err(UsageError(format!(
+            "there is no command `{name}`; the commands are {known}"
+        ))
+        .into());
     };
     Ok(command.clone())
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// Agents kill a hook that takes too long and then let the command run, so we answer earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers the call on stdin, or configures the agent to make such calls.
+/// Answers the agent's call on stdin; with `--install`, configures the agent to make such calls.
 pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let is_shell = args.take_over == Some(TakeOverArg::Shell);
     if args.install || args.uninstall {
@@ -41,7 +41,7 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
     if io::stdin().is_terminal() {
         let name = agent.name;
         return Err(UsageError(format!(
-            "this answers {name}, which writes a tool call to its stdin; to set {name} up: agent-bash hook --install {name}"
+            "this command answers {name}, which writes a tool call to its stdin; to set {name} up: agent-bash hook --install {name}"
         ))
         .into());
     }
@@ -56,8 +56,8 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
     if !answer.stderr.is_empty() {
         output::say(answer.stderr.trim_end());
     }
-    // Without a reader of stdout, the refusal did not arrive: unlike in other commands, that is an
-    // error.
+    // If stdout has no reader, the agent did not get the refusal. Unlike in other commands, a
+    // closed pipe is therefore an error.
     let mut out = io::stdout().lock();
     out.write_all(answer.stdout.as_bytes())
         .and_then(|()| out.flush())
@@ -65,7 +65,7 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
     Ok(answer.exit_code)
 }
 
-/// The format of an agent's hook.
+/// Returns the format of the agent's hook.
 fn hook_of(agent: NamedAgent) -> Result<&'static Agent, UsageError> {
     let name = agent.name;
     agent.hook.ok_or_else(|| {

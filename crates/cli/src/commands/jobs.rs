@@ -23,7 +23,8 @@ use std::time::Duration;
 /// The exit code if the job is still running, as with `timeout(1)`.
 const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
-/// The exit code if the job does not exist or its output is not stored.
+/// The exit code if the job does not exist, its output is not stored, or it ended before the
+/// awaited condition.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// How long `jobs input` waits for the job to read the text.
@@ -35,16 +36,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum bytes of one read.
 const MAX_PART_BYTES: usize = 256 * 1024;
 
-/// Lists, shows, awaits or ends jobs.
+/// Runs a `jobs` command: lists, shows, awaits or ends jobs.
 pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
+    let chosen = default_state::choose(start, args.state.as_deref(), |name| {
         let listed = session::jobs(start, name)?.list().unwrap_or_default();
         listed
             .iter()
             .map(|job| job.adopted_at.unwrap_or(job.started_at))
             .max()
     });
-    if let Some(id) = args.action.job_id().filter(|_| chosen.is_assumed)
+    if let Some(id) = args.action.modified_job().filter(|_| chosen.is_assumed)
         && session::jobs(start, DEFAULT_SESSION)
             .and_then(|jobs| jobs.show(&JobId(id.to_owned())).ok())
             .is_some_and(|job| job.state == JobState::Running)
@@ -128,6 +129,7 @@ async fn act(
     }
 }
 
+/// Waits until a condition is met, and prints the outcome. The exit code tells which one.
 async fn wait(
     jobs: &Jobs,
     id: &JobId,
@@ -164,6 +166,7 @@ async fn wait(
     })
 }
 
+/// Ends a job, and names the processes that are still alive.
 async fn kill(jobs: &Jobs, id: &JobId, grace: Duration) -> anyhow::Result<u8> {
     let killed = jobs.kill(id, grace).await?;
     output::print(&format!("{}\n", state(&killed.job)))?;
@@ -192,6 +195,7 @@ async fn kill_on_port(jobs: &Jobs, port: Option<u16>, grace: Duration) -> anyhow
     Ok(code)
 }
 
+/// Returns the first line of the job's command.
 fn first_line(job: &Job) -> &str {
     job.command.lines().next().unwrap_or_default()
 }
@@ -242,7 +246,7 @@ async fn print_output(
     mask: Option<&dyn OutputMask>,
 ) -> anyhow::Result<u8> {
     let signals = CancelSignals::listen().context("cannot listen for signals")?;
-    let from = |offset| OutputRange::From {
+    let range_from = |offset| OutputRange::From {
         offset,
         max_bytes: MAX_PART_BYTES,
     };
@@ -251,9 +255,9 @@ async fn print_output(
             lines,
             max_bytes: MAX_PART_BYTES,
         },
-        None => from(0),
+        None => range_from(0),
     };
-    let mut over = !follow;
+    let mut is_over = !follow;
     let mut out = PassThrough::new(io::stdout());
     loop {
         let mut part = jobs.output(id, range)?;
@@ -261,16 +265,16 @@ async fn print_output(
         if !output::pass(&mut out, &part.bytes)? {
             return Ok(0);
         }
-        range = from(part.next);
+        range = range_from(part.next);
         if !part.at_end && !part.bytes.is_empty() {
             continue;
         }
         // The job may have printed between the last read and its end: read once more.
-        if over {
+        if is_over {
             return Ok(0);
         }
         match jobs.wait(id, Some(POLL_INTERVAL), signals.cancel()).await? {
-            WaitOutcome::Over(_) => over = true,
+            WaitOutcome::Over(_) => is_over = true,
             WaitOutcome::StillRunning(_) => {}
             WaitOutcome::Cancelled(_) => {
                 return Ok(signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE));
@@ -286,8 +290,8 @@ pub(crate) fn state(job: &Job) -> String {
         state.push_str(", on request");
     }
     state.push_str(&listens_on(&job.listens_on));
-    for left in &job.remaining {
-        let _ = write!(state, ", pid {} still runs", left.pid);
+    for process in &job.remaining {
+        let _ = write!(state, ", pid {} still runs", process.pid);
     }
     state
 }

@@ -1,4 +1,4 @@
-//! Later events of recorded calls, as far as they are stored: changes of background processes,
+//! Events after a call was recorded that concern its changes: changes of its background processes,
 //! undo, redo, commit and discard.
 
 use crate::start::{ChosenSettings, StartContext};
@@ -9,18 +9,19 @@ use agent_bash::process::environment::Masks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Maximum number of files that are named.
+/// Maximum number of files that the text of an action names.
 const MAX_NAMED_FILES: usize = 3;
 
 /// An action on the changes of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LaterAction {
     pub(crate) at: Timestamp,
-    pub(crate) what: String,
+    /// The action in a few words: `undone but for src/a.rs`.
+    pub(crate) text: String,
 }
 
-/// Returns masks for secrets in data that does not come from the record, where they are already
-/// masked.
+/// Returns masks for secrets in data that does not come from the record. In the record, secrets are
+/// already masked.
 pub(crate) fn masks(start: &StartContext) -> Masks {
     let settings = start.settings(&ChosenSettings::default());
     let secrets = settings.map(|loaded| loaded.settings.environment().secrets);
@@ -79,26 +80,29 @@ pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<LaterAc
     let mut actions_of: BTreeMap<ChangesId, Vec<LaterAction>> = BTreeMap::new();
     for set in sets {
         if let Some(at) = set.decided {
-            let what = match set.changes.state {
+            let text = match set.changes.state {
                 ChangesState::Discarded => "discarded",
                 _ => "committed",
             };
             let action = LaterAction {
                 at,
-                what: what.to_owned(),
+                text: text.to_owned(),
             };
             actions_of.entry(set.changes.id).or_default().push(action);
         }
         let is_done = set.changes.state != ChangesState::Discarded;
-        let Some(of) = inverted_set(set, &known).filter(|_| is_done) else {
+        let Some(original) = inverted_set(set, &known).filter(|_| is_done) else {
             continue;
         };
-        let before = undone.entry(of.changes.id).or_default();
+        let before = undone.entry(original.changes.id).or_default();
         let action = LaterAction {
             at: set.begun,
-            what: inversion_text(set, &of.changes, before),
+            text: inversion_text(set, &original.changes, before),
         };
-        actions_of.entry(of.changes.id).or_default().push(action);
+        actions_of
+            .entry(original.changes.id)
+            .or_default()
+            .push(action);
     }
     for of_set in actions_of.values_mut() {
         of_set.sort_by_key(|action| action.at);
@@ -112,20 +116,20 @@ fn inverted_set<'a>(
     set: &'a ListedChanges,
     known: &BTreeMap<ChangesId, &'a ListedChanges>,
 ) -> Option<&'a ListedChanges> {
-    let of = |set: &ListedChanges| set.undoes.or(set.redoes);
-    let mut at = *known.get(&of(set)?)?;
-    while let Some(next) = of(at) {
-        // The number of an undone set is always lower; anything else is damaged and would loop.
-        at = *known.get(&next).filter(|_| next < at.changes.id)?;
+    let inverted_id = |set: &ListedChanges| set.undoes.or(set.redoes);
+    let mut current = *known.get(&inverted_id(set)?)?;
+    while let Some(next) = inverted_id(current) {
+        // An undone set always has a lower number than its undo. Damaged data could form a loop.
+        current = *known.get(&next).filter(|_| next < current.changes.id)?;
     }
-    Some(at)
+    Some(current)
 }
 
-/// Describes an undo or redo of `of`. `undone` has the files that were undone before, and is
-/// updated. A partial undo names its files.
+/// Describes an undo or redo of the set `original`. `undone` has the files that earlier undos
+/// reverted, and is updated. The text of a partial undo names its files.
 fn inversion_text<'a>(
     set: &'a ListedChanges,
-    of: &'a Changes,
+    original: &'a Changes,
     undone: &mut BTreeSet<&'a str>,
 ) -> String {
     let word = match set.redoes {
@@ -133,7 +137,7 @@ fn inversion_text<'a>(
         None => "undone",
     };
     let touched = names(&set.changes.files);
-    let all = names(&of.files);
+    let all = names(&original.files);
     if set.redoes.is_some() {
         undone.retain(|name| !touched.contains(name));
     } else {
@@ -141,14 +145,14 @@ fn inversion_text<'a>(
     }
     let skipped = set.changes.conflicts.iter().map(|it| &*it.path);
     let skipped: Vec<&str> = skipped.collect();
-    let are_listed = set.changes.more + of.more == 0;
+    let are_listed = set.changes.more + original.more == 0;
     let is_whole = if are_listed {
         match set.redoes {
             Some(_) => undone.is_empty(),
             None => all.is_subset(undone),
         }
     } else {
-        set.changes.counts.total() >= of.counts.total()
+        set.changes.counts.total() >= original.counts.total()
     };
     if !skipped.is_empty() {
         return format!("{word} but for {}", named_files(&skipped, 0));
@@ -167,10 +171,10 @@ fn names(files: &[FileChange]) -> BTreeSet<&str> {
     at.chain(from).collect()
 }
 
-/// Returns `a, b, c and 2 more`.
-fn named_files(names: &[&str], beyond: u64) -> String {
+/// Returns `a, b, c and 2 more`. `unlisted` is the number of files without a name in `names`.
+fn named_files(names: &[&str], unlisted: u64) -> String {
     let first = names[..names.len().min(MAX_NAMED_FILES)].join(", ");
-    match names.len().saturating_sub(MAX_NAMED_FILES) as u64 + beyond {
+    match names.len().saturating_sub(MAX_NAMED_FILES) as u64 + unlisted {
         0 => first,
         more => format!("{first} and {more} more"),
     }
@@ -212,7 +216,7 @@ mod tests {
         store.redo(SESSION, one).unwrap();
         let sets = store.list(SESSION).unwrap();
         let listed = actions(&sets);
-        let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.what).collect() };
+        let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.text).collect() };
         let wanted = [
             "committed",
             "undone",

@@ -21,8 +21,8 @@ use std::io::{self, IsTerminal};
 /// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// The columns that a narrow terminal shortens, and then omits. The files stay: they are the
-/// purpose of the log.
+/// A narrow terminal first shortens files and outcome, and then omits time and duration. The files
+/// stay, because they are the purpose of the log.
 const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(FILES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
     omitted: &[TIME_COLUMN, DURATION_COLUMN],
@@ -38,15 +38,15 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
         return list(&recorded::all(start, None)?, args.json);
     }
     let Some(session) = recorded::session(start, &args.recorded)? else {
-        output::say(&recorded::none(&args.recorded));
+        output::say(&recorded::missing_text(&args.recorded));
         return Ok(NOT_FOUND_EXIT_CODE);
     };
     let entries = &session.recorded.entries;
-    let from = args
+    let first = args
         .last
         .map_or(0, |last| entries.len().saturating_sub(last));
     if args.json {
-        for entry in &entries[from..] {
+        for entry in &entries[first..] {
             output::print(&format!("{}\n", serde_json::to_string(entry)?))?;
         }
         return Ok(0);
@@ -57,7 +57,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     }
     let jobs = session::jobs(start, &session.name);
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
-    let since = LaterEvents {
+    let later = LaterEvents {
         background: later_events::background_changes(&session.sets),
         unsure: later_events::or_earlier(&session.sets),
         jobs: jobs
@@ -65,9 +65,9 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
             .map(|job| (job.id, matches!(job.state, JobState::Running)))
             .collect(),
     };
-    let numbered = entries.iter().enumerate().skip(from);
+    let numbered = entries.iter().enumerate().skip(first);
     let rows: Vec<[String; 6]> = numbered
-        .map(|(index, entry)| row(index, entry, &since))
+        .map(|(index, entry)| row(index, entry, &later))
         .collect();
     let table = fitted(
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
@@ -75,7 +75,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
         terminal_columns(),
         NARROW_COLUMNS,
     );
-    let times = entries[from..].iter().map(|entry| entry.result.started_at);
+    let times = entries[first..].iter().map(|entry| entry.result.started_at);
     output::print(&with_days(&table, times, SystemClock::new().wall()))?;
     if session.recorded.full {
         output::say("[The record was full: later calls are missing (journal.max_mb).]");
@@ -93,23 +93,23 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Inserts a line with the date before the first row of each new day. The first row is compared
-/// with today.
+/// Inserts a line with the date before the first row of each day. If the first row is of today, the
+/// line of today is omitted.
 fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp) -> String {
     let day = |time| {
         let mut date = words::date(time);
         date.truncate(10);
         date
     };
-    let mut before = day(now);
+    let mut last_day = day(now);
     let mut lines = table.split_inclusive('\n');
     let mut text = lines.next().unwrap_or_default().to_owned();
     for (line, time) in lines.zip(times) {
-        let today = day(time);
-        if today != before {
-            text.push_str(&today);
+        let day = day(time);
+        if day != last_day {
+            text.push_str(&day);
             text.push('\n');
-            before = today;
+            last_day = day;
         }
         text.push_str(line);
     }
@@ -131,7 +131,7 @@ fn files(result: &ToolResult, background: &[Changes], unsure: &BTreeSet<ChangesI
     parts.join(", ")
 }
 
-/// The line above the table that identifies the record.
+/// Returns the line above the table, which names the record and its start.
 fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     format!(
         "{}, since {} ({})\n\n",
@@ -141,7 +141,7 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-/// Later events of calls.
+/// Events after the calls were recorded.
 #[derive(Debug, Default)]
 struct LaterEvents {
     /// The changes of background processes, by the call's change set.
@@ -153,8 +153,9 @@ struct LaterEvents {
 }
 
 impl LaterEvents {
-    /// True if a process of the call is still running; `None` if that is unknown.
-    fn runs(&self, result: &ToolResult) -> Option<bool> {
+    /// Returns true if a background process of the call is still running; `None` if this is
+    /// unknown.
+    fn is_running(&self, result: &ToolResult) -> Option<bool> {
         let jobs = result.survivors.iter().filter_map(|it| it.job.as_ref());
         jobs.filter_map(|id| self.jobs.get(id))
             .copied()
@@ -162,13 +163,14 @@ impl LaterEvents {
     }
 }
 
-fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
+/// Returns the cells of a call's row.
+fn row(index: usize, entry: &JournalEntry, later: &LaterEvents) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
-    let background = set.and_then(|id| since.background.get(&id));
+    let background = set.and_then(|id| later.background.get(&id));
     let outcome_words = words::outcome(&result.status);
     let mut outcome = format!("{} {}", outcome_words.icon, outcome_words.text);
-    for mark in words::marks(result, since.runs(result)) {
+    for mark in words::marks(result, later.is_running(result)) {
         outcome.push_str(", ");
         outcome.push_str(&mark);
     }
@@ -183,12 +185,12 @@ fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
             ms => words::duration(words::from_millis(ms)),
         },
         outcome,
-        files(result, background.map_or(&[], Vec::as_slice), &since.unsure),
+        files(result, background.map_or(&[], Vec::as_slice), &later.unsure),
         command,
     ]
 }
 
-/// Prints the records, one line each, by the name that the commands accept.
+/// Prints the records, one per line, with the names that `log` and `report` accept.
 fn list(named: &[NamedRecord], as_json: bool) -> anyhow::Result<u8> {
     if !as_json && named.is_empty() {
         output::say("nothing is recorded");
@@ -321,11 +323,11 @@ mod tests {
             // The job of another call.
             (vec![(id(3), true)], None),
         ] {
-            let since = LaterEvents {
+            let later = LaterEvents {
                 jobs: jobs.into_iter().collect(),
                 ..LaterEvents::default()
             };
-            assert_eq!(since.runs(&result), wanted, "{since:?}");
+            assert_eq!(later.is_running(&result), wanted, "{later:?}");
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn all(start: &StartContext, session: Option<&str>) -> anyhow::Result
     Ok(named.collect())
 }
 
-/// The state directory.
+/// Returns the state directory.
 pub(crate) fn state(start: &StartContext) -> anyhow::Result<PathBuf> {
     start.host.state_dir().context(
         "no directory for records is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
@@ -63,24 +63,25 @@ pub(crate) fn session(
     let mut found = all(start, requested.map(|requested| requested.session.as_str()))?;
     if let Some(number) = requested.and_then(|requested| requested.number) {
         if chosen.all {
-            return Err(
-                UsageError("`--all` takes all records of a session: name it alone".into()).into(),
-            );
+            return Err(UsageError(
+                "`--all` selects all records of a session: write its name without `@NUMBER`".into(),
+            )
+            .into());
         }
-        found.retain(|one| one.name.number == Some(number));
+        found.retain(|named| named.name.number == Some(number));
     }
-    let last = found.iter().max_by_key(|one| one.recording.written_at);
+    let last = found.iter().max_by_key(|named| named.recording.written_at);
     let Some(last) = last.map(|last| last.name.clone()) else {
         return Ok(None);
     };
     let name = last.session.clone();
-    found.retain(|one| one.name == last || chosen.all && one.name.session == name);
-    let found: Vec<Recording> = found.into_iter().map(|one| one.recording).collect();
-    let processes: Vec<Timestamp> = found.iter().map(|one| one.started_at).collect();
+    found.retain(|named| named.name == last || chosen.all && named.name.session == name);
+    let found: Vec<Recording> = found.into_iter().map(|named| named.recording).collect();
+    let processes: Vec<Timestamp> = found.iter().map(|recording| recording.started_at).collect();
     let since = processes.iter().copied().min().unwrap_or(Timestamp(0));
     let mut recorded = JournalContents::default();
-    for one in &found {
-        let read = one.read();
+    for recording in &found {
+        let read = recording.read();
         let part = read.with_context(|| format!("the record of {name} cannot be read"))?;
         recorded.entries.extend(part.entries);
         recorded.damaged += part.damaged;
@@ -102,10 +103,10 @@ pub(crate) fn session(
 }
 
 /// Returns the message for a missing record, which names the commands and the setting that record.
-pub(crate) fn none(chosen: &Chosen) -> String {
+pub(crate) fn missing_text(chosen: &Chosen) -> String {
     let missing = match &chosen.session {
         Some(name) => {
-            format!("there is no record {name}: `agent-bash log --list` lists what is there")
+            format!("there is no record {name}: `agent-bash log --list` lists the records")
         }
         None => "nothing is recorded".to_owned(),
     };
@@ -130,7 +131,7 @@ fn update_states(recorded: &mut JournalContents, sets: &[ListedChanges]) {
     let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);
     for changes in results.filter_map(|result| result.changes.as_mut()) {
         match now.get(&changes.id) {
-            // A job had only begun when its call was recorded.
+            // The journal recorded the call when its job had only begun.
             Some(now) if changes.state == ChangesState::Running => *changes = (*now).clone(),
             Some(now) => {
                 (changes.state, changes.undone_in_part) = (now.state, now.undone_in_part);

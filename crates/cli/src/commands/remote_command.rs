@@ -1,4 +1,4 @@
-//! `--on TARGET` of commands that read or clean a machine's state: our program on the target runs
+//! `--on TARGET` of commands that read or clean a machine's state: agent-bash on the target runs
 //! the same command.
 
 use crate::commands::remote_output::{FollowedJob, follow};
@@ -24,17 +24,17 @@ use std::io;
 pub(crate) struct TargetCommandLine<'a> {
     /// The target.
     pub(crate) on: &'a str,
-    /// The session whose state it reads; `None`: the command needs none.
+    /// The session whose state the command reads; `None` if the command reads no session.
     pub(crate) state: Option<&'a str>,
-    /// True if the command copies our stdin to the target.
+    /// True if the command copies the stdin of this process to the target.
     pub(crate) reads_stdin: bool,
-    /// The job that the command follows, if it does.
+    /// The job whose output the command follows; `None` for other commands.
     pub(crate) followed_job: Option<FollowedJob<'a>>,
     /// A line that explains the output, printed above it.
     pub(crate) heading: Option<&'static str>,
 }
 
-/// The exit code if a signal ended the command on the remote host.
+/// The exit code if a signal ended the command on the remote host: as of SIGKILL, 128 + 9.
 const KILLED_EXIT_CODE: u8 = 137;
 
 /// Runs the command on the target, and prints its output.
@@ -61,7 +61,7 @@ pub(crate) fn run_remotely(
         let cancel = signals.cancel();
         let remote = session
             .remote_host()
-            .context("a session on a target has a place")?;
+            .context("the session on the target has no remote host")?;
         let done = match line.followed_job {
             Some(followed) => follow(&**remote, followed, cancel).await,
             None => run_program(line, &**remote, words, input, cancel).await,
@@ -73,7 +73,7 @@ pub(crate) fn run_remotely(
     code
 }
 
-/// Runs the command in our program on the target.
+/// Runs the command by agent-bash on the target, and prints its output.
 async fn run_program(
     line: &TargetCommandLine<'_>,
     remote: &dyn RemoteHost,
@@ -130,11 +130,12 @@ fn without_target_options(words: &[OsString]) -> Result<Vec<String>, UsageError>
             .to_str()
             .ok_or_else(|| UsageError(format!("{} is not UTF-8", word.display())))?;
         are_options &= word != "--";
-        let is = |name: &str| are_options && word == name;
-        let begins = |name: &str| are_options && word.starts_with(name);
-        if is("--on") || is("--state") {
+        let is_option = |name: &str| are_options && word == name;
+        let is_option_with = |prefix: &str| are_options && word.starts_with(prefix);
+        if is_option("--on") || is_option("--state") {
+            // The value of the option.
             words.next();
-        } else if !begins("--on=") && !begins("--state=") {
+        } else if !is_option_with("--on=") && !is_option_with("--state=") {
             kept.push(word.to_owned());
         }
     }

@@ -19,12 +19,12 @@ const WAIT_INTERVAL: &str = "200ms";
 /// The exit code if the job does not exist or its output is not stored.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// The followed job.
+/// A job whose output is followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FollowedJob<'a> {
-    /// The job.
+    /// The number of the job.
     pub(crate) job: &'a str,
-    /// Begins with this many last lines; `None`: with the first line.
+    /// The number of last lines to begin with; `None`: all lines.
     pub(crate) tail: Option<NonZeroU64>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) async fn follow(
     followed: FollowedJob<'_>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
-    // Reports an unreachable host as such, not as a missing job.
+    // If the host is unreachable, the error is not about a missing job.
     ask::<Value>(remote, &RpcCall::Ping, cancel)
         .await
         .map_err(Error::msg)?;
@@ -96,6 +96,7 @@ pub(crate) async fn follow(
     }
 }
 
+/// Prints the reason, and returns the exit code for it.
 fn say_not_found(why: &str) -> u8 {
     output::say(&format!("agent-bash: {why}"));
     NOT_FOUND_EXIT_CODE

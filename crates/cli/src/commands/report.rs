@@ -28,7 +28,7 @@ const MAX_DIFFED_FILES: usize = 100;
 /// Writes the page, or prints it if the output is `-`.
 pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<u8> {
     let Some(found) = recorded::session(start, &args.recorded)? else {
-        output::say(&recorded::none(&args.recorded));
+        output::say(&recorded::missing_text(&args.recorded));
         return Ok(NOT_FOUND_EXIT_CODE);
     };
     let now: Timestamp = SystemClock::new().wall();
@@ -61,12 +61,12 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     Ok(0)
 }
 
-fn page_action(of: later_events::LaterAction) -> ChangesAction {
-    ChangesAction::new(of.at, of.what)
+fn page_action(action: later_events::LaterAction) -> ChangesAction {
+    ChangesAction::new(action.at, action.text)
 }
 
-/// Returns a line for each job, with the processes that are alive now: processes that the call
-/// named may have ended.
+/// Returns a line for each job, with the processes that are alive now. They may differ from the
+/// processes that the call named.
 async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
     let mut lines = Vec::new();
     for job in listed {
@@ -74,7 +74,11 @@ async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
             JobState::Running => jobs.processes(&job.id).await.ok(),
             _ => Some(job.remaining.clone()),
         };
-        let alive = alive.map(|alive| alive.into_iter().map(|one| (one.pid, one.command)));
+        let alive = alive.map(|alive| {
+            alive
+                .into_iter()
+                .map(|process| (process.pid, process.command))
+        });
         let mut line = job_line(job);
         line.alive = alive.map(Iterator::collect);
         lines.push(line);
@@ -96,8 +100,8 @@ fn job_line(job: Job) -> JobLine {
 
 /// Writes the page. A regular or missing file is replaced in one step and is private, because the
 /// page contains output. Anything else, such as a pipe or a device, is written to.
-fn write(named: &Path, html: &str) -> io::Result<()> {
-    let file = resolve_links(named)?;
+fn write(path: &Path, html: &str) -> io::Result<()> {
+    let file = resolve_links(path)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
     // Links such as `/dev/stdout` lead to open files below /proc.
     if file.starts_with("/proc") || is_special(&file) {
@@ -105,9 +109,9 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
         return opened.write_all(html.as_bytes());
     }
     let directory = file.parent().unwrap_or(Path::new("/"));
-    // The errors name the temporary file, which the user does not know.
-    let of_kind = |error: io::Error| io::Error::from(error.kind());
-    let mut temporary = tempfile::NamedTempFile::new_in(directory).map_err(of_kind)?;
+    // The text of these errors names the temporary file, which the user does not know.
+    let without_path = |error: io::Error| io::Error::from(error.kind());
+    let mut temporary = tempfile::NamedTempFile::new_in(directory).map_err(without_path)?;
     temporary.as_file_mut().write_all(html.as_bytes())?;
     temporary.persist(&file).map_err(|error| error.error)?;
     Ok(())
@@ -133,7 +137,8 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-fn hidden(mut diff: Diff, masks: &Masks) -> Diff {
+/// Returns the diff with secrets masked.
+fn masked(mut diff: Diff, masks: &Masks) -> Diff {
     let hide = |text: &mut String| *text = masks.hide(text).into_owned();
     hide(&mut diff.file.name.path);
     diff.file.from.iter_mut().for_each(hide);
@@ -157,8 +162,8 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
     sets.filter(|set| set.counts.total() <= MAX_DIFFED_FILES as u64)
         .filter_map(|set| {
             let diffs = known.of(set.id, &[]).ok()?;
-            let hidden = |one| hidden(diff(one), masks);
-            let diffs = diffs.into_iter().map(hidden).collect();
+            let masked = |file| masked(diff(file), masks);
+            let diffs = diffs.into_iter().map(masked).collect();
             Some((set.id, with_renames(&set.files, diffs)))
         })
         .collect()
@@ -169,11 +174,12 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
 fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
     for file in recorded {
         let Some(from) = &file.from else { continue };
-        let at = |path: &str, change| {
-            let is_it = |diff: &Diff| diff.file.name.path == path && diff.file.change == change;
-            diffs.iter().position(is_it)
+        let position = |path: &str, change| {
+            let matches = |diff: &Diff| diff.file.name.path == path && diff.file.change == change;
+            diffs.iter().position(matches)
         };
-        let both = at(from, Change::Deleted).zip(at(&file.name.path, Change::Created));
+        let deleted = position(from, Change::Deleted);
+        let both = deleted.zip(position(&file.name.path, Change::Created));
         if let Some((deleted, created)) = both {
             let mut renamed = Diff::of(file.clone());
             // The rename was inferred from equal contents, so the diff is empty.
@@ -185,32 +191,36 @@ fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
     diffs
 }
 
-fn diff(of: FileDiff) -> Diff {
-    let (text, note) = match of.text {
+/// Returns the file's diff for the page, with notes on what the diff does not show.
+fn diff(stored: FileDiff) -> Diff {
+    let (text, note) = match stored.text {
         DiffText::Unified(text) => (Some(text), None),
         DiffText::Binary => (None, Some("not text".to_owned())),
         DiffText::TooLarge => (None, Some("too large to compare".to_owned())),
-        // A directory and the like, or only attributes: there is nothing to compare.
-        DiffText::Nothing => (None, of.file.kind.is_file().then(|| "no text".to_owned())),
+        // Directories, special files and changes of attributes have no contents to compare.
+        DiffText::Nothing => (
+            None,
+            stored.file.kind.is_file().then(|| "no text".to_owned()),
+        ),
         _ => (None, Some("its former content is not known".to_owned())),
     };
-    let bytes = of.file.bytes.filter(|_| text.is_none());
+    let bytes = stored.file.bytes.filter(|_| text.is_none());
     let size = |bytes| size_text(bytes, SizeStyle::Spaced);
     let bytes = bytes.map(|[before, after]| format!("{} → {}", size(before), size(after)));
-    let mode = of
+    let mode = stored
         .mode
         .map(|(before, after)| format!("mode {before:o} → {after:o}"));
-    let since = of
+    let since = stored
         .changed_since
-        .then(|| "changed again since: compared with what is there now".to_owned());
-    let in_the_way = of
+        .then(|| "changed again since: compared with the file as it is now".to_owned());
+    let no_commit = stored
         .blocks_commit
         .then(|| "changed since: can no longer be committed".to_owned());
-    let notes: Vec<String> = [since, in_the_way, note, bytes, mode]
+    let notes: Vec<String> = [since, no_commit, note, bytes, mode]
         .into_iter()
         .flatten()
         .collect();
-    let mut diff = Diff::of(of.file);
+    let mut diff = Diff::of(stored.file);
     diff.text = text;
     diff.note = (!notes.is_empty()).then(|| notes.join(", "));
     diff

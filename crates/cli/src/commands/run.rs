@@ -36,11 +36,12 @@ const BROKEN_PIPE_EXIT_CODE: u8 = 141;
 pub(crate) fn run(args: &RunArgs, start: &StartContext) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
     let code = run_supervised(args, start, &supervisor);
-    // A supervisor that was started ahead may still run.
+    // A supervisor that was started ahead, and not used, may still run.
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
     code
 }
 
+/// Makes the call with the supervisor, and prints its result.
 fn run_supervised(
     args: &RunArgs,
     start: &StartContext,
@@ -51,7 +52,7 @@ fn run_supervised(
     let settings = settings(args, start)?;
     let starts_ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     if starts_ahead {
-        // Starts it before this process has threads and signal handlers.
+        // The supervisor is started before this process has threads and signal handlers.
         supervisor.start_ahead(&start.host.env);
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -87,7 +88,8 @@ fn run_supervised(
     Ok(code)
 }
 
-/// Refuses options of a sandbox without one, because the user relies on them.
+/// Refuses `--network` and `--writable` at sandbox levels that ignore them, because the user relies
+/// on their effect.
 fn refuse_ineffective_options(args: &RunArgs, settings: &Settings) -> Result<(), UsageError> {
     let level = settings.sandbox_in_force().level;
     let option = if args.network.is_some() && level == SandboxLevel::Off {
@@ -98,7 +100,7 @@ fn refuse_ineffective_options(args: &RunArgs, settings: &Settings) -> Result<(),
         return Ok(());
     };
     Err(UsageError(format!(
-        "{option} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
+        "{option} has no effect with the sandbox `{level}`; add --sandbox workspace_write"
     )))
 }
 
@@ -112,7 +114,7 @@ fn refuse_trial_on_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageEr
     Err(UsageError(why.to_owned()))
 }
 
-/// The parts of a call.
+/// A call that can be started.
 struct PreparedCall {
     signals: CancelSignals,
     session: Conversation,
@@ -123,7 +125,7 @@ struct PreparedCall {
     clock: Arc<dyn Clock>,
 }
 
-/// The user's settings, overridden by the command line.
+/// Returns the user's settings, overridden by the command line.
 fn settings(args: &RunArgs, start: &StartContext) -> anyhow::Result<Settings> {
     let chosen = ChosenSettings {
         profile: args.profile,
@@ -213,6 +215,7 @@ async fn prepare_on(
     })
 }
 
+/// Makes the call. Returns its result and the exit code of this process.
 async fn call(
     prepared: PreparedCall,
     args: &RunArgs,
@@ -261,8 +264,8 @@ async fn call(
     if let Some(remote) = session.remote_host() {
         remote.close().await;
     }
-    if let Some(unwritten) = live_output.unwritten {
-        return Err(unwritten.into());
+    if let Some(error) = live_output.write_error {
+        return Err(error.into());
     }
     let code = match (&result.status, signals.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
@@ -274,9 +277,9 @@ async fn call(
 
 /// Returns the directory of `--cwd`.
 fn cwd(args: &RunArgs) -> Result<Option<&str>, UsageError> {
-    let text = |dir: &PathBuf| UsageError(format!("--cwd {} is not UTF-8", dir.display()));
+    let not_utf8 = |dir: &PathBuf| UsageError(format!("--cwd {} is not UTF-8", dir.display()));
     let dir = args.cwd.as_ref();
-    dir.map(|dir| dir.to_str().ok_or_else(|| text(dir)))
+    dir.map(|dir| dir.to_str().ok_or_else(|| not_utf8(dir)))
         .transpose()
 }
 
@@ -314,6 +317,7 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
     ))
 }
 
+/// Prints the result as the options ask: as JSON, or as the text for a model.
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     if args.json {
         return output::print(&format!("{}\n", serde_json::to_string(result)?));

@@ -23,8 +23,8 @@ use std::path::Path;
 /// The session of the attempts.
 const SESSION_NAME: &str = "sandbox";
 
-/// A promise of the sandbox, and a command that breaks it if nothing enforces it. `$1` is the
-/// directory of the attempts, `$2` the port of a local server, `$3` our pid.
+/// A promise of the sandbox, and a script that breaks the promise if nothing enforces it. `$1` is
+/// the directory of the attempts, `$2` the port of a local server, `$3` our pid.
 struct Attempt {
     promise: &'static str,
     /// The attempted action in words.
@@ -203,7 +203,7 @@ async fn run(
     Ok((numbers.collect(), result))
 }
 
-/// The row for the current directory.
+/// Returns the row about a command that was started in the current directory.
 fn row_of_directory(
     start: &StartContext,
     level: SandboxLevel,
@@ -217,6 +217,7 @@ fn row_of_directory(
     ]
 }
 
+/// Returns the line about what this system enforces.
 fn enforced(sandboxed: &Sandboxed) -> String {
     match &sandboxed.missing[..] {
         [] => "A sandbox is enforced here in full.\n\n".to_owned(),
@@ -227,7 +228,7 @@ fn enforced(sandboxed: &Sandboxed) -> String {
     }
 }
 
-/// Returns a row per attempt, and whether all promises that can be tried were kept.
+/// Returns a row per attempt, and true if all promises that can be tried were kept.
 fn rows(
     without_sandbox: &BTreeSet<usize>,
     within_sandbox: &BTreeSet<usize>,

@@ -1,4 +1,5 @@
-//! Starts a command in the sandbox, in the current directory: mounts differ in what they allow.
+//! Starts a command in the sandbox, in the current directory. A sandbox that starts in one
+//! directory may not start in another, because mounts differ.
 
 use crate::commands::session;
 use crate::start::StartContext;
@@ -10,7 +11,7 @@ use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use std::collections::BTreeSet;
 
-/// Does nothing.
+/// A command that does nothing.
 const NO_OP_COMMAND: &str = ":";
 
 /// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why

@@ -52,7 +52,7 @@ fn enforced(start: &StartContext) -> anyhow::Result<Option<Report>> {
     Ok(enforced.ok())
 }
 
-/// The tool as a server for that target offers it.
+/// Prints the tool that a server for this target offers.
 fn on_target(on: &str, args: &SchemaArgs, start: &StartContext) -> anyhow::Result<u8> {
     let chosen = ChosenSettings {
         profile: args.profile,

@@ -1,4 +1,4 @@
-//! Shared by `rpc` and `mcp`: opening a session for this directory, and shutting down on a signal.
+//! Opens a session for the working directory, and ends it on a signal: for `rpc` and `mcp`.
 
 use crate::args::ServingArgs;
 use crate::commands::target;
@@ -14,7 +14,7 @@ use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the session, with additions to its tool, and runs `serve` until it returns. A termination
+/// Opens the session, whose tool `add` extends, and runs `serve` until it returns. A termination
 /// signal triggers the [`CancelSignals`] that `serve` receives; the server then ends in order.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
@@ -39,8 +39,8 @@ where
             None => Conversation::open_with(&settings, start.host.clone(), options, add)?,
         };
         let session = Arc::new(session);
-        // As a task: tasks that it wakes then run on the same thread, which saves two thread
-        // switches per message.
+        // The server runs as a task: tasks that it wakes then run on the same thread, which saves
+        // two thread switches per message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, signals));
         let served = served.await.context("the server has panicked")?;
         session.close();
@@ -53,8 +53,8 @@ where
     served.map(|()| 0)
 }
 
-/// Returns the requested session; by default the first one of this directory that no other program
-/// has claimed.
+/// Returns the requested session. By default, returns the first session of the working directory
+/// that no other program has claimed, and the claim.
 pub(crate) fn session_name_for(
     requested: Option<&str>,
     protocol: &str,

@@ -1,4 +1,4 @@
-//! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that
+//! Sets up the tool for one-shot commands: real shells, and artifacts in a state directory that
 //! outlives the process.
 
 use crate::start::{ChosenSettings, StartContext};
@@ -13,8 +13,8 @@ use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
-/// Returns the artifacts of the session `name`, after a step of the sweep; `None` if neither a
-/// state directory nor a home is known.
+/// Returns the artifacts of the session `name`, after a step of the sweep of all artifacts; `None`
+/// if neither a state directory nor a home is known.
 pub(crate) fn artifact_dir(
     start: &StartContext,
     name: &str,

@@ -50,11 +50,12 @@ pub(crate) fn settings(args: &SettingsArgs, start: &StartContext) -> anyhow::Res
     Ok(0)
 }
 
-/// Explains an interceptor without tools to propose, and what to do about it.
+/// The warning about an interceptor that has no tools to propose.
 pub(crate) const NAMES_NO_TOOLS: &str = "interceptor.mode is on and names no tools, so nothing is intercepted: \
      name the model's other tools with the setting interceptor.tools, with --tools, or with `tools` of an RPC call";
 
-/// The effective value of a key whose default, or upper bound, comes from the profile.
+/// Returns the value in force of a key whose default or upper bound comes from the profile; `None`
+/// for other keys.
 fn in_force(key: &str, settings: &Settings, start: &StartContext) -> Option<String> {
     let profile = settings.profile();
     let quoted = |text: &str| format!("\"{text}\"");
@@ -71,7 +72,7 @@ fn in_force(key: &str, settings: &Settings, start: &StartContext) -> Option<Stri
     }
 }
 
-/// A value shortened for a table; `--json` has all of it.
+/// Returns a value shortened for the list; `--json` prints whole values.
 fn shortened(value: &str) -> String {
     const MAX_VALUE_CHARS: usize = 100;
     match value.char_indices().nth(MAX_VALUE_CHARS) {

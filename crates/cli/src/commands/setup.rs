@@ -1,8 +1,8 @@
 //! `agent-bash setup`: finds the agents on this machine, asks what to do with each, shows the
 //! changes to their files, and writes or undoes them.
 //!
-//! The files themselves record what is set up: `--undo` finds the entries as `hook --uninstall`
-//! does.
+//! Nothing else records what is set up: `--undo` finds the entries in the agents' files, as
+//! `hook --uninstall` does.
 
 use super::hook::change::{Connection, FileChange, ask, bad_file, confirm};
 use super::hook::take_over::{link_stays, put_in_path};
@@ -19,9 +19,9 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// The error without a terminal.
-const NOT_ASKED: &str = "without a terminal nothing is asked: --yes makes the proposed changes, \
-    --agent NAME=WAY chooses, --dry-run shows them";
+/// The error if stdin is not a terminal.
+const NO_TERMINAL: &str = "stdin is not a terminal, so nothing can be asked: --yes makes the proposed \
+    changes, --agent NAME=WAY chooses others, --dry-run shows them";
 
 /// Sets up the agents, or undoes that. Exit code 1 if an agent's file could not be changed.
 pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8> {
@@ -39,7 +39,7 @@ pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8
                     .collect::<String>(),
             )?;
         }
-        return Err(UsageError(NOT_ASKED.to_owned()).into());
+        return Err(UsageError(NO_TERMINAL.to_owned()).into());
     }
     let mut code = 0;
     let mut is_any_changed = false;
@@ -99,7 +99,7 @@ fn possible_ways(agent: NamedAgent) -> Vec<SetupWay> {
     possible.map(|(way, _)| way).collect()
 }
 
-/// Returns the way that changes the agent least and brings undo, else the check.
+/// Returns the way that changes the agent least and provides undo; if none does, the hook.
 fn proposed_way(agent: NamedAgent) -> SetupWay {
     match agent.shell.map(|shell| &shell.way) {
         Some(ShellWay::Setting(_)) => SetupWay::Shell,
@@ -122,7 +122,7 @@ fn proposal(chosen: &ChosenAgent, start: &StartContext) -> String {
     format!("{name}{found}: {}\n", ways.join(", "))
 }
 
-/// Asks the user for the ways.
+/// Asks the user in which ways the agent uses agent-bash, until the answer is valid.
 fn ask_ways(chosen: &ChosenAgent, start: &StartContext) -> anyhow::Result<Vec<SetupWay>> {
     let mut question = format!("\n{}", proposal(chosen, start));
     for way in possible_ways(chosen.agent) {
@@ -148,6 +148,7 @@ fn ask_ways(chosen: &ChosenAgent, start: &StartContext) -> anyhow::Result<Vec<Se
     }
 }
 
+/// Returns an error if the agent cannot use agent-bash in one of these ways.
 fn check_ways(agent: NamedAgent, ways: &[SetupWay]) -> Result<(), UsageError> {
     let possible = possible_ways(agent);
     let Some(way) = ways.iter().find(|way| !possible.contains(way)) else {
@@ -179,16 +180,16 @@ fn set_up(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyho
         edit(&mut changes, connection, Some(&target), start)?;
     }
     changes.retain(|change| !change.is_unchanged());
-    let by_path = agent.shell.filter(|shell| {
+    let path_agent = agent.shell.filter(|shell| {
         ways.contains(&SetupWay::Shell) && matches!(shell.way, ShellWay::SearchPath)
     });
-    if changes.is_empty() && by_path.is_none() && !ways.is_empty() {
+    if changes.is_empty() && path_agent.is_none() && !ways.is_empty() {
         output::print(&format!("{}: nothing to change\n", agent.name))?;
     }
     let is_confirmed = show(&changes, args)?;
     if !args.dry_run && (is_confirmed || changes.is_empty()) {
         // Links are made first: an agent whose shell does not start can run nothing.
-        make_links(&connections, by_path, start)?;
+        make_links(&connections, path_agent, start)?;
     }
     if is_confirmed {
         write_all(&changes)?;
@@ -205,7 +206,8 @@ fn undo(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyhow:
     let ways = ways.unwrap_or_else(|| possible_ways(chosen.agent));
     let mut changes = Vec::new();
     let mut link = None;
-    // The last addition is removed first, so that a file with several is restored.
+    // The entry that was added last is removed first, so that a file with several entries is
+    // restored to the byte.
     let installed = connections(chosen.agent, &ways).into_iter().rev();
     for connection in installed.flat_map(Connection::entries) {
         let path = connection.file(SettingsScope::User, start);
@@ -271,7 +273,7 @@ fn edit(
     }
 }
 
-/// Returns the change to a file, and reads the file at first.
+/// Returns the pending change to a file. The first call for a file reads it.
 fn open(changes: &mut Vec<FileChange>, path: PathBuf) -> anyhow::Result<&mut FileChange> {
     let known = changes.iter().position(|change| change.path == path);
     if known.is_none() {
@@ -281,7 +283,7 @@ fn open(changes: &mut Vec<FileChange>, path: PathBuf) -> anyhow::Result<&mut Fil
     Ok(&mut changes[index])
 }
 
-/// Shows the changes. Returns true if they are to be written.
+/// Shows the changes, and asks for confirmation. Returns true if the changes are to be written.
 fn show(changes: &[FileChange], args: &SetupArgs) -> anyhow::Result<bool> {
     for change in changes {
         output::print(&change.diff())?;
@@ -300,9 +302,10 @@ fn write_all(changes: &[FileChange]) -> anyhow::Result<()> {
     changes.iter().try_for_each(FileChange::write)
 }
 
+/// Makes the links that the connections need.
 fn make_links(
     connections: &[Connection],
-    by_path: Option<&ShellAgent>,
+    path_agent: Option<&ShellAgent>,
     start: &StartContext,
 ) -> anyhow::Result<()> {
     for connection in connections {
@@ -310,5 +313,5 @@ fn make_links(
             make_and_probe(Path::new(&connection.target(start)?), setting.link, start)?;
         }
     }
-    by_path.map_or(Ok(()), |agent| put_in_path(agent, start))
+    path_agent.map_or(Ok(()), |agent| put_in_path(agent, start))
 }

@@ -36,14 +36,14 @@ use std::time::Duration;
 /// its shell prefix.
 pub(crate) const PREFIX_NAME: &str = ShellLink::Prefix.name();
 
-/// The exit code of a refused command: as of a command that cannot be executed.
+/// The exit code of a refused command. Shells use it for a command that cannot be executed.
 const REFUSED_EXIT_CODE: u8 = 126;
 
-/// Maximum number of times that this process executes what should be the real shell. More means
-/// that `shell.path` leads back to this program.
+/// How often this process may replace itself by the real shell. More often means that `shell.path`
+/// leads back to this program.
 const MAX_DEPTH: u32 = 8;
 
-/// The variable with the pid of this process and the number of those executions: `PID.COUNT`.
+/// The variable with the pid of this process and the number of its replacements: `PID.COUNT`.
 const DEPTH_VARIABLE: &str = "AGENT_BASH_SHELL_DEPTH";
 
 /// Maximum bytes of a script on stdin that the rules check.
@@ -61,13 +61,14 @@ pub(crate) struct CommandLine {
     arg0: OsString,
     /// The shell's other arguments.
     args: Vec<OsString>,
-    /// True if the only argument came through a shell prefix. It need not be a command of the
-    /// model.
+    /// True if the only argument came through a shell prefix. Such an argument may be a command of
+    /// the agent itself instead of the model.
     is_prefix: bool,
 }
 
 impl CommandLine {
-    /// The command line of this process, if it was started by a link with the name of a shell.
+    /// Returns the shell's command line, if this process was started by a link with the name of a
+    /// shell.
     pub(crate) fn of_link(words: &[OsString]) -> Option<Self> {
         let (arg0, rest) = words.split_first()?;
         // A login shell has a dash in front.
@@ -86,7 +87,7 @@ impl CommandLine {
         })
     }
 
-    /// The arguments of `agent-bash shell`.
+    /// Returns the shell's command line for the arguments of `agent-bash shell`.
     pub(crate) fn of_arguments(args: &[OsString]) -> Self {
         Self {
             name: "bash",
@@ -96,6 +97,7 @@ impl CommandLine {
         }
     }
 
+    /// Returns the shell's command line for the arguments after a shell prefix.
     fn of_prefix(args: &[OsString]) -> Self {
         // Hooks and servers also start through the prefix, possibly with a program's path alone.
         let (args, is_prefix) = match args {
@@ -143,7 +145,7 @@ impl CommandLine {
             .and_then(|it| it.to_str());
         let depth = depth.and_then(|depth| depth.split_once('.'));
         // Another pid means that the value was inherited from an ancestor.
-        let depth = depth.filter(|(of, _)| of.parse() == Ok(pid));
+        let depth = depth.filter(|(owner, _)| owner.parse() == Ok(pid));
         let depth = depth.and_then(|(_, depth)| depth.parse::<u32>().ok());
         let depth = depth.unwrap_or(0) + 1;
         if depth > MAX_DEPTH {
@@ -180,12 +182,12 @@ pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<
     exit(&ended?)
 }
 
-/// The result of the shell.
+/// A shell that has ended.
 struct FinishedShell {
     result: ToolResult,
     /// The signal that ended the shell.
     signal: Option<i32>,
-    /// True if the last byte of its output does not end a line.
+    /// True if the shell's output does not end with a newline.
     is_within_line: bool,
 }
 
@@ -204,7 +206,7 @@ fn supervised(
     let signals = ShellSignals::new();
     let mut captured = Vec::new();
     let destination = OutputDestination::choose(&mut captured, &signals);
-    // With its prefix, Claude Code does not name a shell; without the prefix, it names a path.
+    // Claude Code names the shell by its path, except if it uses the prefix.
     let arg0 = if line.is_prefix {
         program.clone().into_os_string()
     } else {
@@ -249,6 +251,8 @@ fn supervised(
     })
 }
 
+/// Makes the call, and forwards signals to the shell. Also returns true if the output does not end
+/// with a newline.
 async fn call(
     conversation: &Conversation,
     command: String,
@@ -268,8 +272,11 @@ async fn call(
     if signals.first_received().is_some() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
-            let left = std::mem::take(&mut finished.result.survivors);
-            for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
+            let survivors = std::mem::take(&mut finished.result.survivors);
+            for job in survivors
+                .iter()
+                .filter_map(|survivor| survivor.job.as_ref())
+            {
                 drop(jobs.kill(job, GRACE_PERIOD).await);
             }
         }
@@ -296,8 +303,8 @@ fn reported_line(invocation: &Invocation) -> String {
     shown_command_line(&words)
 }
 
-/// Replaces the command of surviving subshells by the model's command: their own arguments are the
-/// agent's wrapper.
+/// Replaces the command of surviving subshells by the model's command. Their arguments contain the
+/// agent's wrapper around that command.
 fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
     let command = shown_command_line(&[command.as_bytes().to_vec()]);
     for notice in &mut result.notices {
@@ -314,8 +321,8 @@ fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
     }
 }
 
-/// Prints the notices that matter to a reader of the output, on their own lines. Ends as the shell
-/// has ended.
+/// Prints the notices that a reader of the output needs, on their own lines. Then ends this process
+/// by the signal that ended the shell, or returns the shell's exit code.
 fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
     let result = &ended.result;
     let code = match &result.status {

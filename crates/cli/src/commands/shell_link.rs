@@ -62,7 +62,7 @@ pub(crate) fn make(link: &Path, program: &Path) -> anyhow::Result<()> {
                 return Ok(());
             }
         }
-        Ok(_) => bail!("{shown} exists and is no link; choose another directory"),
+        Ok(_) => bail!("{shown} exists and is not a link; choose another directory"),
         Err(_) => {}
     }
     let context = || format!("cannot create {shown}");
@@ -87,10 +87,11 @@ pub(crate) enum LinkTarget {
 }
 
 impl LinkTarget {
+    /// Returns the program that this link leads to.
     pub(crate) fn of(link: &Path) -> Self {
         let Ok(target) = fs::read_link(link) else {
             let reason = if link.exists() {
-                "is no link"
+                "is not a link"
             } else {
                 "does not exist"
             };
@@ -147,6 +148,7 @@ pub(crate) fn probe(link: &Path, kind: ShellLink, start: &StartContext) -> LinkP
     }
 }
 
+/// Runs the probe's command through a link and returns the output. Fails after [`PROBE_TIMEOUT`].
 fn run(link: &Path, kind: ShellLink, state: &Path) -> Result<Output, String> {
     #[expect(
         clippy::disallowed_methods,

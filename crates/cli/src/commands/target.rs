@@ -36,12 +36,12 @@ pub(crate) async fn open_in(
     let target = settings.target(name);
     let mut target = target.map_err(|error| UsageError(format!("--on: {error}")))?;
     if let Some(cwd) = cwd {
-        let within = match &target.cwd {
+        let cwd = match &target.cwd {
             // A path that begins with `~` is not joined to another directory.
-            Some(own) if !cwd.starts_with('~') => Path::new(own).join(cwd).display().to_string(),
+            Some(base) if !cwd.starts_with('~') => Path::new(base).join(cwd).display().to_string(),
             _ => cwd.to_owned(),
         };
-        target.cwd = Some(within);
+        target.cwd = Some(cwd);
     }
     let program = settings
         .targets

@@ -49,7 +49,7 @@ async fn interface(
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
-    // Offers terminals to all calls; each call says whether it wants one.
+    // The tool offers terminals; each call decides whether it uses one.
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -65,7 +65,7 @@ async fn interface(
     let approver = approvals.approver();
     let options = ConversationOptions::long_lived(name.clone(), supervisor);
     let session = match &serving.on {
-        // Terminals exist only on this machine.
+        // Calls on a target get no terminals.
         Some(on) => {
             let with_approver = |builder: BashToolBuilder| builder.approver(approver);
             target::open(on, &settings, start, options, with_approver).await?
@@ -83,7 +83,7 @@ async fn interface(
         terminals: offers_terminal.then_some(terminals),
         approvals: Some(approvals),
         on_terminal,
-        // The profile's time limit is for models.
+        // The profile's time limit is for models, not for lines that the user types.
         has_time_limit: settings.timeout.is_some(),
         on_quit: args.on_quit.into(),
         history,
@@ -99,7 +99,8 @@ async fn interface(
     Ok(signals.exit_code().unwrap_or(0))
 }
 
-/// Lists the trials that still wait for a decision, and the command for it: they expire.
+/// Lists the trials that are neither committed nor discarded, because they expire, and the command
+/// that decides them.
 fn print_held_trials(session: &Conversation, state: &str) {
     // Without a store, there are no held trials.
     let sets = session.changes().list().unwrap_or_default();
@@ -137,14 +138,14 @@ fn undecided_line(trial: &Changes, columns: usize) -> String {
 /// ignored.
 fn print_jobs(jobs: &JobsAtExit, state: &str) {
     let mut out = io::stdout().lock();
-    let mut name = |how: &str, jobs: &[Job]| {
+    let mut print = |outcome: &str, jobs: &[Job]| {
         for job in jobs {
             let command = shortened(&job.command, MAX_COMMAND_COLUMNS);
-            let _ = writeln!(out, "{how}: job {}, pid {}: {command}", job.id, job.pid);
+            let _ = writeln!(out, "{outcome}: job {}, pid {}: {command}", job.id, job.pid);
         }
     };
-    name("ended", &jobs.ended);
-    name("still running", &jobs.running);
+    print("ended", &jobs.ended);
+    print("still running", &jobs.running);
     if !jobs.running.is_empty() {
         let _ = writeln!(
             out,

@@ -153,7 +153,7 @@ fn missing_change_sets_are_reported() {
     );
 }
 
-/// As beside a running interface, whose session is another one.
+/// Covers change sets of a running interface, which has a session of its own.
 #[test]
 fn missing_set_names_other_sessions_of_this_directory() {
     let home = Home::new();
@@ -177,7 +177,7 @@ fn missing_set_names_other_sessions_of_this_directory() {
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
         (output.status.code(), stderr)
     };
-    let others = "other sessions have sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
+    let others = "other sessions have change sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
     let nothing = format!("session cli has no change sets\n{others}");
     assert_eq!(changes(&["list"]), (Some(0), nothing));
     for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {

@@ -32,7 +32,7 @@ fn run_in_work(home: &Home, words: &[&str]) {
     assert!(status.expect("it starts").success(), "{words:?}");
 }
 
-/// The records of a session, oldest first.
+/// Returns the record files of a session, oldest first.
 fn files(home: &Home, session: &str) -> Vec<PathBuf> {
     let directory = home.path().join("state").join(session).join("journal");
     let entries = fs::read_dir(directory).expect("records");
@@ -257,7 +257,7 @@ fn clean_keeps_and_names_what_an_undo_needs() {
     }
     let cleaned = home.run(&["clean", "--all"]).stdout;
     assert!(
-        cleaned.contains("kept what undoes 1 change, ") && cleaned.contains("kept 1 trial until"),
+        cleaned.contains("kept 1 change set for undo, ") && cleaned.contains("kept 1 trial until"),
         "{cleaned}"
     );
 }

@@ -62,13 +62,10 @@ fn writable_option_adds_a_directory() {
 fn sandbox_options_without_a_sandbox_are_refused() {
     let home = Home::new();
     for (words, wanted) in [
-        (
-            &["--network", "off", "true"][..],
-            "--network is of no effect",
-        ),
+        (&["--network", "off", "true"][..], "--network has no effect"),
         (
             &["--sandbox", "read_only", "--writable", "/tmp", "true"][..],
-            "--writable is of no effect",
+            "--writable has no effect",
         ),
         (&["--sandbox", "none", "true"][..], "workspace_write"),
     ] {

@@ -136,7 +136,7 @@ fn link_runs_and_records_the_call_of_an_agent() {
     let log = |state: &str| home.run(&["log", state]).stdout;
     assert!(log("claude-code-one").contains("echo a b; exit 3"));
     assert!(log("codex-two").contains("echo $0 $1"));
-    // Control: what the agent runs for itself is not recorded.
+    // Control: a command that the agent itself runs is not recorded.
     let harness = [
         ("AI_AGENT", "claude-code_2-1-332_harness"),
         ("CLAUDE_CODE_SESSION_ID", "three"),
@@ -177,7 +177,7 @@ fn install_refuses_to_replace_the_users_shell() {
     assert!(refused.stderr.contains("/bin/zsh"), "{}", refused.stderr);
     assert_eq!(uninstall(&home, "opencode").code, Some(0));
     assert_eq!(fs::read_to_string(file).expect("the file"), before);
-    // Control: comments alone are no obstacle.
+    // Control: a file that contains only comments is changed.
     home.write(".config/opencode/opencode.jsonc", "{ // mine\n}\n");
     assert_eq!(install(&home, "opencode").code, Some(0));
 }
@@ -241,7 +241,7 @@ fn rewriting_hook_makes_codex_call_agent_bash() {
     let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
     let line = line.as_str().expect("a command").to_owned();
 
-    // As Codex does: runs the hook's line, then the new command.
+    // Codex runs the hook's line, then the new command.
     let bash = |text: &str, stdin: &str| {
         let mut command = home.command(&[]);
         let environment: Vec<_> = command
@@ -318,7 +318,7 @@ fn doctor_names_the_agents_that_use_agent_bash() {
     assert_eq!(outside.lines().count(), 1, "{outside}");
 
     assert_eq!(install(&home, "claude-code").code, Some(0));
-    // Its program need not be on the `PATH`.
+    // The agent's program need not be on the `PATH`.
     assert_eq!(install(&home, "pi").code, Some(0));
     let (_, inside) = doctor();
     for agent in ["ok       claude-code", "ok       pi "] {

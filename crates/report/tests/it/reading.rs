@@ -20,7 +20,7 @@ fn title_of(dom: Option<String>) -> Option<String> {
     Some(rest.split_once("</title>")?.0.to_owned())
 }
 
-/// Searches as typing does.
+/// The script that types a text into the search field.
 const SEARCH: &str = "const search = (text) => {
     const field = document.getElementById('search');
     field.value = text;

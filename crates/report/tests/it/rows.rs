@@ -31,7 +31,7 @@ pub(crate) fn page(entries: Vec<JournalEntry>) -> Page {
 
 const DONE: Status = Status::Exited { code: 0 };
 
-/// The text between `from` and `to`, at its first occurrence.
+/// Returns the text between the first `from` and the next `to`.
 fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
     let rest = html.split_once(from).map_or("", |(_, rest)| rest);
     rest.split_once(to).map_or("", |(part, _)| part)

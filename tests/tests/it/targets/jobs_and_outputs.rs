@@ -147,7 +147,7 @@ fn clean_all_cleans_every_session_of_a_target() -> Result<()> {
     assert!(all.stdout.starts_with("removed 2 artifacts"), "{all:?}");
     for state in ["one", "two"] {
         let kept = kept(state)?;
-        assert_eq!(kept.stderr, "nothing is kept\n", "{kept:?}");
+        assert_eq!(kept.stderr, "no outputs are stored\n", "{kept:?}");
     }
     drop(sshd);
     world.assert_nothing_left(SOON);
@@ -163,7 +163,7 @@ fn doctor_and_schema_describe_the_target() -> Result<()> {
     // The target reads its own settings, not those of local calls, and reports this.
     let first = doctor.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("note     target"), "{doctor:?}");
-    assert!(first.contains("settings of that machine"), "{doctor:?}");
+    assert!(first.contains("the target's settings"), "{doctor:?}");
     let schema = on(&world, &["schema"])?;
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout)?;
     assert_eq!(schema["name"], "bash");
@@ -209,8 +209,8 @@ fn files_are_copied_both_ways_unchanged() -> Result<()> {
     assert!(fs::read_to_string(world.cwd().join("status"))?.starts_with("Name:"));
 
     for (from, to, code, said) in [
-        ("here", "there", 2, "neither is on a target"),
-        (&*at("/a"), &*at("/b"), 2, "both are on targets"),
+        ("here", "there", 2, "neither path is on a target"),
+        (&*at("/a"), &*at("/b"), 2, "both paths are on targets"),
         ("missing", &at("/tmp/x"), 125, "missing cannot be read"),
         (&at("./missing"), "x", 125, "missing"),
         (&at("./there"), "x", 125, "is a directory"),

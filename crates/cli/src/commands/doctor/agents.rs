@@ -22,7 +22,7 @@ pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
             let mut findings = connections(agent, start);
             let is_connected = !findings.is_empty();
             let shell = agent.shell;
-            let shell = shell.and_then(|shell| finding(shell, is_connected, start));
+            let shell = shell.and_then(|shell| shell_finding(shell, is_connected, start));
             findings.splice(0..0, shell);
             findings
         })
@@ -70,7 +70,7 @@ fn is_in_a_file(connection: Connection, start: &StartContext) -> bool {
     })
 }
 
-/// Returns the program in our entry among the agent's MCP servers.
+/// Returns the program that the agent starts as the MCP server agent-bash.
 fn server_of(agent: &McpAgent, start: &StartContext) -> Option<String> {
     let settings = SettingsFile::read(&mcp_file(agent, &start.host)?).ok()?;
     mcp_program(agent, settings.text()?).ok()?
@@ -78,8 +78,8 @@ fn server_of(agent: &McpAgent, start: &StartContext) -> Option<String> {
 
 /// Returns a finding for the agent's shell. An agent that is connected in another way gets no
 /// advice.
-fn finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -> Option<Finding> {
-    let advice = || (!is_connected).then(|| (FindingGrade::Note, not_through_us(agent)));
+fn shell_finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -> Option<Finding> {
+    let advice = || (!is_connected).then(|| (FindingGrade::Note, shell_advice(agent)));
     let program = by_name(agent.name)?.program;
     let is_installed = shell_link::find_on_path(program, start).is_some();
     let (grade, detail) = match &agent.way {
@@ -105,7 +105,7 @@ fn finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -> Opti
     Some(Finding::new(grade, agent.name, detail))
 }
 
-/// Returns our link in the settings of the project, else in the user's.
+/// Returns the link to agent-bash in the agent's settings: of the project, else of the user.
 fn link_in_settings(
     setting: &ShellSetting,
     start: &StartContext,
@@ -127,6 +127,7 @@ fn link_in_settings(
     Ok(None)
 }
 
+/// True if the agent's settings have the hook that replaces commands.
 fn has_rewriting_hook(agent: &ShellAgent, start: &StartContext) -> bool {
     let Some(hook) = by_name(agent.name) else {
         return false;
@@ -173,8 +174,8 @@ fn check_link(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGra
     }
 }
 
-/// Returns the detail for an agent that does not use `agent-bash shell`: how to change that.
-fn not_through_us(agent: &ShellAgent) -> String {
+/// Returns how to make an agent use `agent-bash shell`, for an agent that does not.
+fn shell_advice(agent: &ShellAgent) -> String {
     let name = agent.name;
     let how = match &agent.way {
         ShellWay::Setting(_) | ShellWay::SearchPath => {

@@ -19,13 +19,13 @@ const CHANGING_COMMAND: &str = "echo after > file";
 
 /// The result of each attempt.
 pub(super) struct AttemptResults {
-    /// A record, and an undo of it.
+    /// The result of a recorded change and its undo.
     pub(super) record: Result<(), String>,
-    /// A trial.
+    /// The result of a trial.
     pub(super) trial: Result<(), String>,
 }
 
-/// Tries both with the user's settings, in a temporary directory.
+/// Tries an undo and a trial with the user's settings, in a temporary directory.
 pub(super) async fn try_changes(
     settings: &Settings,
     start: &StartContext,
@@ -79,6 +79,7 @@ fn open_session(
     })
 }
 
+/// Writes the former content, runs the call, and returns the changes that it recorded.
 async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Changes, String> {
     fs::write(tree.join("file"), FORMER_CONTENT).map_err(|error| error.to_string())?;
     let result = session.tool().execute(request, &Cancel::new()).await;
@@ -103,7 +104,7 @@ async fn record_and_undo(session: &Conversation, tree: &Path) -> Result<(), Stri
         });
     }
     if !changes.exact || changes.undo != Undoable::Whole {
-        return Err("a record is not complete".to_owned());
+        return Err("the record of the changes is incomplete".to_owned());
     }
     let sets = session.changes();
     let undone = sets

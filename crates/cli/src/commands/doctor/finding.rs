@@ -3,15 +3,20 @@
 /// The result of one check.
 pub(super) struct Finding {
     pub(super) grade: FindingGrade,
-    pub(super) what: &'static str,
+    /// The checked thing: `settings`, `sandbox`.
+    pub(super) subject: &'static str,
     pub(super) detail: String,
 }
 
 impl Finding {
-    pub(super) fn new(grade: FindingGrade, what: &'static str, detail: impl Into<String>) -> Self {
+    pub(super) fn new(
+        grade: FindingGrade,
+        subject: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
         Self {
             grade,
-            what,
+            subject,
             detail: detail.into(),
         }
     }
@@ -29,7 +34,7 @@ pub(super) enum FindingGrade {
 }
 
 impl FindingGrade {
-    /// Either it works or it is a problem.
+    /// Returns [`Self::Works`] or [`Self::Problem`].
     pub(super) fn of(works: bool) -> Self {
         if works { Self::Works } else { Self::Problem }
     }

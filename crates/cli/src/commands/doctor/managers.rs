@@ -1,5 +1,5 @@
-//! The version and environment managers that the user's configuration sets up, and how calls are
-//! served by each.
+//! The version and environment managers that the user's configuration sets up, and which version a
+//! call gets from each.
 
 use super::finding::{Finding, FindingGrade};
 use crate::start::StartContext;
@@ -11,12 +11,12 @@ use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use std::ffi::OsStr;
 
-/// How the version of a call is chosen.
+/// The thing that decides which version a call gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Choice {
-    /// By the directory of the call.
+enum VersionChoice {
+    /// The directory of the call.
     Directory,
-    /// By the configuration, until a command of the session chooses another.
+    /// The configuration, until a command of the session activates another version.
     Activation,
 }
 
@@ -29,10 +29,11 @@ enum Evidence {
     Path(&'static str),
 }
 
-use Choice::{Activation, Directory};
 use Evidence::{Definition, Path};
+use VersionChoice::{Activation, Directory};
 
-const MANAGERS: &[(&str, Evidence, Choice)] = &[
+/// The known managers: name, evidence, and the choice of the version.
+const MANAGERS: &[(&str, Evidence, VersionChoice)] = &[
     ("direnv", Definition("_direnv_hook"), Directory),
     ("mise", Definition("mise"), Directory),
     ("mise shims", Path("/mise/shims"), Directory),
@@ -56,7 +57,8 @@ const MANAGERS: &[(&str, Evidence, Choice)] = &[
 /// The name of the conversation that reads the configuration, as servers do.
 pub(super) const SESSION_NAME: &str = "doctor_managers";
 
-/// Reads the configuration, names the managers in it, and says how calls get their versions.
+/// Reads the user's configuration. Returns a finding with the managers in it, and how calls get
+/// their versions.
 pub(super) async fn managers(
     settings: &Settings,
     start: &StartContext,
@@ -77,7 +79,7 @@ fn finding(configured: Result<ConfiguredNames, Notice>) -> Finding {
         Ok(configured) => configured,
         Err(notice) => return Finding::new(FindingGrade::Note, "managers", notice.text),
     };
-    let chosen_by = |wanted: Choice| {
+    let chosen_by = |wanted: VersionChoice| {
         let found = MANAGERS
             .iter()
             .filter(|(_, evidence, choice)| *choice == wanted && evidence.is_in(&configured));
@@ -97,15 +99,16 @@ fn finding(configured: Result<ConfiguredNames, Notice>) -> Finding {
         }
     }
     if details.is_empty() {
-        details.push("the shell's configuration sets up none".to_owned());
+        details.push("the shell's configuration sets up no version manager".to_owned());
     }
     Finding::new(FindingGrade::Works, "managers", details.join("\n"))
 }
 
 impl Evidence {
+    /// True if the configuration shows this evidence.
     fn is_in(self, configured: &ConfiguredNames) -> bool {
         match self {
-            Definition(name) => configured.names.iter().any(|own| own == name),
+            Definition(name) => configured.names.iter().any(|defined| defined == name),
             Path(part) => {
                 let path = configured.path.as_deref().unwrap_or(OsStr::new(""));
                 path.to_string_lossy().contains(part)
@@ -132,6 +135,9 @@ mod tests {
              nvm, conda: the default; what a call activates lasts within its session"
         );
         let none = finding(Ok(ConfiguredNames::default()));
-        assert_eq!(none.detail, "the shell's configuration sets up none");
+        assert_eq!(
+            none.detail,
+            "the shell's configuration sets up no version manager"
+        );
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum Connection {
 }
 
 impl Connection {
-    /// Returns the entry for the settings file that the agent reads.
+    /// Returns the connection whose entry fits the settings file that the agent reads.
     pub(crate) fn applicable(self, scope: SettingsScope, start: &StartContext) -> Self {
         match self {
             Self::Hook(agent) => Self::Hook(applicable(agent, scope, &start.host)),
@@ -46,8 +46,8 @@ impl Connection {
         }
     }
 
-    /// Returns the entries that may be in the agent's files: one, or two for an agent with a
-    /// preferred settings file.
+    /// Returns the connections whose entries may be in the agent's files: one, or two for an agent
+    /// with a preferred settings file.
     pub(crate) fn entries(self) -> impl Iterator<Item = Self> {
         let preferred = match self {
             Self::Hook(agent) => entries(agent).nth(1).map(Self::Hook),
@@ -121,6 +121,7 @@ impl Connection {
         }
     }
 
+    /// True if the agent executes the file of this connection.
     fn runs_file(self) -> bool {
         matches!(self, Self::Hook(agent) | Self::RewritingHook(agent) if agent.runs_file())
     }
@@ -133,6 +134,7 @@ pub(crate) struct FileChange {
     pub(crate) path: PathBuf,
     settings: SettingsFile,
     after: Option<String>,
+    /// True if the agent executes the file.
     is_run: bool,
 }
 
@@ -195,13 +197,13 @@ impl FileChange {
         output::print(&format!("{verb} {}\n", self.path.display()))
     }
 
-    /// Returns the error of a file that is not changed.
+    /// Returns the error for this file, which is not changed.
     pub(super) fn usage_error(&self, error: &BadFile) -> UsageError {
         bad_file(&self.path, error)
     }
 }
 
-/// Returns the error of a file that is not changed.
+/// Returns the error for a file that cannot be edited, and is not changed.
 pub(crate) fn bad_file(path: &Path, error: &BadFile) -> UsageError {
     UsageError(format!("{}: {error}", path.display()))
 }
@@ -218,7 +220,7 @@ pub(crate) fn ask(question: &str) -> anyhow::Result<String> {
 /// Asks the user for confirmation on the terminal.
 pub(crate) fn confirm() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        let error = "without a terminal no question can be asked: --yes writes it without one";
+        let error = "stdin is not a terminal, so nothing can be asked; --yes writes without asking";
         return Err(UsageError(error.to_owned()).into());
     }
     let answer = ask("Write this? [y/N]")?;

@@ -25,7 +25,7 @@ impl SettingsFile {
             Ok(resolved) => resolved,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.is_symlink() {
-                    bail!("{} is a link to a file that is not there", path.display());
+                    bail!("{} is a link to a file that does not exist", path.display());
                 }
                 path.to_owned()
             }
@@ -46,8 +46,8 @@ impl SettingsFile {
         self.text.as_deref()
     }
 
-    /// Replaces the contents, or removes the file. Fails if the file has changed since it was read.
-    /// `is_run`: the agent executes the file.
+    /// Replaces the contents; without a text, removes the file. Fails if the file has changed since
+    /// it was read. If `is_run`, the agent executes the file.
     pub(super) fn replace(&self, text: Option<&str>, is_run: bool) -> anyhow::Result<()> {
         let path = self.path.display();
         let context = || format!("cannot write {path}");
@@ -89,7 +89,7 @@ impl SettingsFile {
     fn check_unchanged(&self) -> anyhow::Result<()> {
         if read(&self.path)? != self.text {
             bail!(
-                "{} was changed meanwhile; nothing was written, try again",
+                "{} was changed by another program; nothing was written, try again",
                 self.path.display()
             );
         }
@@ -97,11 +97,12 @@ impl SettingsFile {
     }
 }
 
+/// Returns the file's contents; `None` if the file does not exist.
 fn read(path: &Path) -> io::Result<Option<String>> {
     // Checked before opening: opening a FIFO would block for ever.
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(io::Error::other("it is not a regular file")),
+        Ok(_) => return Err(io::Error::other("not a regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     }
@@ -111,7 +112,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         .take(max_bytes)
         .read_to_string(&mut text)? as u64;
     if length > MAX_FILE_BYTES {
-        return Err(io::Error::other("it is too long for settings"));
+        return Err(io::Error::other("the file is too long for a settings file"));
     }
     Ok(Some(text))
 }

@@ -15,11 +15,12 @@ use std::path::Path;
 /// The error if the home directory, which contains the links, is unknown.
 const NO_HOME: &str = "no home directory is known; set HOME";
 
-/// Installs or removes the setting. Exit code 1 if the user declined.
+/// Replaces the agent's shell, or undoes that. Exit code 1 if the user declined.
 pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let agent = args.agent.shell;
-    let agent = agent.ok_or_else(|| UsageError(format!("the shell of {name} is not known")))?;
+    let agent = agent
+        .ok_or_else(|| UsageError(format!("agent-bash cannot replace the shell of {name}")))?;
     match &agent.way {
         ShellWay::Setting(setting) => by_setting(args, setting, start),
         ShellWay::SearchPath => by_search_path(args, agent, start),
@@ -83,7 +84,7 @@ fn by_setting(
 /// Returns the note on a link after its removal from the settings: running agents still use it.
 pub(crate) fn link_stays(link: &Path) -> String {
     let link = link.display();
-    format!("{link} stays for agents that are running; remove it when none is")
+    format!("{link} stays for agents that are running; remove it when no such agent runs")
 }
 
 /// Replaces the shell of an agent that starts the first `bash` in `PATH`.

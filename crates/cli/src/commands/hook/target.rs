@@ -16,7 +16,7 @@ pub(super) fn program(start: &StartContext) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {
         let own = own.display();
-        format!("{own} is gone, and the agent would start it; use one that is installed")
+        format!("{own} does not exist any more, and the agent would start it; use an installed agent-bash")
     })?;
     let named =
         shell_link::find_on_path(PROGRAM_NAME, start).and_then(|path| path.canonicalize().ok());
@@ -25,7 +25,7 @@ pub(super) fn program(start: &StartContext) -> anyhow::Result<String> {
     }
     if own.file_name() != Some(PROGRAM_NAME.as_ref()) {
         bail!(
-            "this program is {}, and what is set up is found again by the name {PROGRAM_NAME}; rename it",
+            "this program is {}, but only a program named {PROGRAM_NAME} can be set up and removed again; rename it",
             own.display()
         );
     }
@@ -41,17 +41,21 @@ pub(super) fn link_text<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'
     let text = link
         .to_str()
         .ok_or_else(|| UsageError(format!("{shown} is not UTF-8, as settings are")))?;
-    // The agent also puts the prefix into a line for `sh`.
+    // The agent also inserts the prefix into a command line for `sh`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);
     if setting.link == ShellLink::Prefix && !text.chars().all(is_plain) {
         return Err(UsageError(format!(
-            "the agent does not take a path with a blank or a special character, such as {shown}; \
+            "the agent accepts no path with a blank or a special character, such as {shown}; \
              set XDG_DATA_HOME to a directory whose path has none"
         )));
     }
     Ok(text)
 }
 
+/// Makes the link and runs a harmless command through it.
+///
+/// # Errors
+/// The link cannot be made, or the command did not run.
 pub(crate) fn make_and_probe(
     link: &Path,
     kind: ShellLink,

@@ -16,7 +16,7 @@ pub(super) struct OutputDestination {
 }
 
 impl OutputDestination {
-    /// Decides which streams must be captured.
+    /// Returns the destination, and adds the streams that must be captured to `captured`.
     pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &ShellSignals) -> Self {
         let (stdout, stderr) = (
             metadata(io::stdout().as_fd()),
@@ -68,8 +68,8 @@ impl OutputConsumer for OutputDestination {
     }
 }
 
-/// True for a pipe or socket. Its reader waits until every process has closed it, so a survivor
-/// must not hold it open.
+/// True for a pipe or a socket. Its reader waits until every process has closed the file, so
+/// survivors must not hold it open.
 fn is_awaited(file: &Metadata) -> bool {
     file.file_type().is_fifo() || file.file_type().is_socket()
 }
@@ -84,7 +84,7 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
         match rustix::io::write(to, bytes) {
             Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
-            // The agent has made its end's file description non-blocking.
+            // The agent has made the pipe non-blocking.
             Err(Errno::AGAIN) => {
                 let mut ready = [PollFd::from_borrowed_fd(to, PollFlags::OUT)];
                 match poll(&mut ready, None) {

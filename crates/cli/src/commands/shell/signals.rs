@@ -44,6 +44,7 @@ impl ShellSignals {
         Self::default()
     }
 
+    /// Sets the pid of the shell.
     pub(super) fn shell_started(&self, pid: i32) {
         self.shell.send_replace(pid);
     }
@@ -80,6 +81,7 @@ impl ShellSignals {
         Ok(cancel)
     }
 
+    /// Sends the signal to the shell, unless the shell ends by itself.
     async fn pass_on(self, number: i32, cancel: Cancel) {
         let _ = self
             .first
@@ -101,7 +103,7 @@ impl ShellSignals {
     }
 }
 
-/// The number of the next signal.
+/// Returns the number of the next signal.
 fn next(handled: &mut [(i32, Signal)], context: &mut Context<'_>) -> Poll<i32> {
     for (number, signal) in handled {
         if let Poll::Ready(Some(())) = signal.poll_recv(context) {
