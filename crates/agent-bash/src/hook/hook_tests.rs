@@ -66,7 +66,7 @@ fn agent(name: &str) -> &'static Agent {
     by_name(name).unwrap()
 }
 
-/// All inputs, sent to the hook of their agent and to that of any agent.
+/// All inputs, sent to the hook of their agent and to the hook `auto`.
 fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
     CAPTURED_CALLS
         .into_iter()
@@ -78,13 +78,13 @@ fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
 enum Effect {
     /// The agent continues as without a hook.
     Nothing,
-    /// The command does not run; the model reads this.
+    /// The command does not run; the model reads this text.
     Blocked(String),
-    /// The user is not asked.
+    /// The command runs without a question to the user.
     Granted,
 }
 
-/// Simulates the agent that sent a call reading the answer: unknown JSON fields are ignored.
+/// Returns how the agent that sent `call` reacts to the answer. Agents ignore unknown JSON fields.
 fn effect(call: &Value, answer: &HookAnswer) -> Effect {
     let sent = |field: &str| call.get(field).is_some();
     match answer.exit_code {
