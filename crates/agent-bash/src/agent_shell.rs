@@ -24,8 +24,8 @@ use crate::settings::Settings;
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, affects_shells};
 
 /// Returns the environment of a shell that stands in for the agent's shell: all variables except
-/// those that the setting `environment.drop` names. Secrets stay, because the agent gave them to its
-/// shell; records still mask their values.
+/// those that the setting `environment.drop` names. Secrets stay, because the agent gave them to
+/// its shell; records still mask their values.
 pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy {
     let dropped = SecretFilter {
         keep: Vec::new(),

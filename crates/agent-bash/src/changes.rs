@@ -207,8 +207,8 @@ impl ChangeStore {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
 
-    /// Returns the store. The first call opens the store, and recovers the change sets of hosts that
-    /// have died. Blocks.
+    /// Returns the store. The first call opens the store, and recovers the change sets of hosts
+    /// that have died. Blocks.
     pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
         let Some((state, _)) = &self.location else {
             return Err(

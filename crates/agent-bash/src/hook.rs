@@ -1,5 +1,5 @@
-//! Hooks: an agent with its own shell tool runs `agent-bash hook` before each call, to check whether
-//! the command may run.
+//! Hooks: an agent with its own shell tool runs `agent-bash hook` before each call, to check
+//! whether the command may run.
 //!
 //! `fields` recognises the fields of a call under the names that agents use. [`AGENTS`] has an
 //! entry for each agent: the format of its answers, and the configuration of its hook. An allowed
@@ -66,7 +66,8 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
 /// answer.
 ///
 /// The agent does not ask its user about an allowed command, and the agent's permission rules see
-/// the new text. A call of an agent that cannot replace commands ([`Agent::can_rewrite`]) is blocked.
+/// the new text. A call of an agent that cannot replace commands ([`Agent::can_rewrite`]) is
+/// blocked.
 pub fn answer_rewriting(
     agent: &Agent,
     input: &[u8],

@@ -92,7 +92,8 @@ impl Tool {
         }
     }
 
-    /// Returns the JSON Schema of the tool's fields, even for a tool that is declared by its `type`.
+    /// Returns the JSON Schema of the tool's fields, even for a tool that is declared by its
+    /// `type`.
     pub fn input_schema(&self) -> Value {
         let fields = self.fields.iter();
         let properties: serde_json::Map<_, _> = fields

@@ -44,7 +44,8 @@ pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<Con
 const UNNAMED_PREFIX: &str = "agent";
 
 /// Returns the name of the state directory of an agent's conversation. `process` is the pid and the
-/// start time of the agent's process, which identify the conversation if the agent sets no variable.
+/// start time of the agent's process, which identify the conversation if the agent sets no
+/// variable.
 pub fn conversation_name(
     environment: &BTreeMap<OsString, OsString>,
     process: (i32, u64),

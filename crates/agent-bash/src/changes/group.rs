@@ -97,8 +97,8 @@ impl ChangeSets {
     }
 
     /// Undoes several change sets, the last one first. If one of them cannot be undone, nothing is
-    /// changed. With `partial`, skips change sets that cannot be undone, and files that were changed
-    /// since.
+    /// changed. With `partial`, skips change sets that cannot be undone, and files that were
+    /// changed since.
     ///
     /// # Errors
     /// [`ChangesRefused::Group`] names what prevents the undo. The scope has nothing to undo. The

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Maximum number of files that a refusal names.
 const MAX_NAMED_FILES: usize = 20;
 
-/// The change sets of a conversation. Cheap to clone. The methods block, because they read or change
-/// files; an async caller uses [`Self::run_blocking`].
+/// The change sets of a conversation. Cheap to clone. The methods block, because they read or
+/// change files; an async caller uses [`Self::run_blocking`].
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,
@@ -269,8 +269,8 @@ impl ChangeSets {
     }
 
     /// Returns the diffs of a change set at `paths` and below them; of all files if `paths` is
-    /// empty. Relative paths start from the conversation's directory if it is below the change set's
-    /// root, else from the root.
+    /// empty. Relative paths start from the conversation's directory if it is below the change
+    /// set's root, else from the root.
     ///
     /// # Errors
     /// See [`Self::show`]; the change set has no change at one of the paths.
@@ -388,8 +388,8 @@ impl ChangeSets {
     }
 
     /// Undoes the changes of a change set at `paths` and below them; all changes if `paths` is
-    /// empty. Relative paths are resolved as by [`Self::diff`]. With `partial`, skips files that were
-    /// changed since.
+    /// empty. Relative paths are resolved as by [`Self::diff`]. With `partial`, skips files that
+    /// were changed since.
     ///
     /// # Errors
     /// See [`Self::show`]; [`ChangesRefused::Conflict`]; nothing can be undone.
@@ -426,8 +426,8 @@ impl ChangeSets {
         Ok(ChangesDone { changes, text })
     }
 
-    /// Returns for each of these files the later command, undo or redo that changed the file. `None`
-    /// if another process changed the file, or the command is unknown.
+    /// Returns for each of these files the later command, undo or redo that changed the file.
+    /// `None` if another process changed the file, or the command is unknown.
     pub fn changed_by(&self, id: ChangesId, files: &[FileName]) -> Vec<Option<String>> {
         if files.is_empty() {
             return Vec::new();

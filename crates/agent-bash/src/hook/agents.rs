@@ -97,7 +97,8 @@ pub const AUTO: Agent = Agent {
 pub const AGENTS: [&Agent; 15] = [
     &AUTO,
     &CLAUDE_CODE,
-    // Cline ignores the exit codes of hooks, so the script writes an answer even if agent-bash fails.
+    // Cline ignores the exit codes of hooks, so the script writes an answer even if agent-bash
+    // fails.
     &Agent {
         name: "cline",
         program: "cline",

@@ -74,8 +74,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Returns the input of a call that runs the script by `program`. `None` if the call has several
-    /// scripts, or the script is not one whole field.
+    /// Returns the input of a call that runs the script by `program`. `None` if the call has
+    /// several scripts, or the script is not one whole field.
     pub(super) fn with_program(&self, program: &str) -> Option<Value> {
         let [script] = self.scripts.as_slice() else {
             return None;

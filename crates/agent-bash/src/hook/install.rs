@@ -35,8 +35,8 @@ pub enum SettingsScope {
     Project,
 }
 
-/// Returns the entry whose settings file the agent reads. If the file of the preferred entry exists,
-/// this is the preferred entry, because the agent then ignores the other file.
+/// Returns the entry whose settings file the agent reads. If the file of the preferred entry
+/// exists, this is the preferred entry, because the agent then ignores the other file.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
     let preferred = agent.preferred.filter(|preferred| {
         let file = file(preferred, scope, host);

@@ -1,4 +1,5 @@
-//! The table of the agents that can start `agent-bash mcp`, and of the files with their MCP servers.
+//! The table of the agents that can start `agent-bash mcp`, and of the files with their MCP
+//! servers.
 
 use super::agent::SettingsPath;
 use super::agents::{CODEX, OPENCODE_CONFIG, same_directory};

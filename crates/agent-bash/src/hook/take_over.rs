@@ -81,8 +81,8 @@ impl ShellSetting {
     }
 }
 
-/// Returns the directory of the links to agent-bash: `agent-bash/links` in `$XDG_DATA_HOME`, else in
-/// `~/.local/share`. `None` if no home directory is known.
+/// Returns the directory of the links to agent-bash: `agent-bash/links` in `$XDG_DATA_HOME`, else
+/// in `~/.local/share`. `None` if no home directory is known.
 pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
     let named = host.env.get(&OsString::from("XDG_DATA_HOME"));
     let named = named.map(PathBuf::from).filter(|path| path.is_absolute());

@@ -83,8 +83,8 @@ pub(super) fn root<'a>(
     }
 }
 
-/// Returns the member with this name, and its index. If the name is duplicate, returns the last such
-/// member, as JavaScript does.
+/// Returns the member with this name, and its index. If the name is duplicate, returns the last
+/// such member, as JavaScript does.
 pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let all = object.properties.iter().enumerate();
     all.rev()
@@ -124,9 +124,9 @@ pub(super) fn levels<'a, 'b>(
 }
 
 /// Returns the ranges that may be removed with an item, largest first: containers that contain only
-/// the item, then the item. If the item is in an array, `inner` is the array and the item's index in
-/// the array. `index` is the index of the array (or of the item, without an array) in the deepest
-/// object of `levels`.
+/// the item, then the item. If the item is in an array, `inner` is the array and the item's index
+/// in the array. `index` is the index of the array (or of the item, without an array) in the
+/// deepest object of `levels`.
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
@@ -213,8 +213,8 @@ impl JsonContainer {
     }
 
     /// Returns the text with an item appended to the container, which is at `depth`. `lines` is the
-    /// item, indented as at top level. In an empty container, the item follows the bracket without a
-    /// line break. The removal of the item then sees that the user wrote the container.
+    /// item, indented as at top level. In an empty container, the item follows the bracket without
+    /// a line break. The removal of the item then sees that the user wrote the container.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (position, mut inserted) = match self.items.last() {

@@ -34,7 +34,8 @@ struct FoundValue {
 }
 
 impl JsonMember<'_> {
-    /// Returns the text with the member for `program`. Replaces a value that agent-bash wrote earlier.
+    /// Returns the text with the member for `program`. Replaces a value that agent-bash wrote
+    /// earlier.
     pub(super) fn with(&self, before: Option<&str>, program: &str) -> Result<String, BadFile> {
         let Some(before) = before else {
             return Ok(self.fresh(program));
