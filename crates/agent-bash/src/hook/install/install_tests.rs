@@ -246,7 +246,7 @@ fn toml_file_is_the_same_after_install_and_uninstall() {
     let without = without_hook(kimi, anew).unwrap().unwrap();
     assert_eq!(without, "model = \"y\"\n\n[z]\na = 1\n");
     for (text, why) in [
-        ("a = \n", "no TOML"),
+        ("a = \n", "not valid TOML"),
         ("hooks = 1\n", "[[hooks]]"),
         ("hooks = []\n", "[[hooks]]"),
     ] {
