@@ -1,7 +1,7 @@
 //! Parts of `agent-bash shell`, which stands in for the shell that an agent starts:
 //!
 //! - [`Commands`]: the source of the commands of the shell's command line;
-//! - [`real_shell`] and [`environment`]: the shell to start, and its environment;
+//! - [`real_shell()`] and [`environment`]: the shell to start, and its environment;
 //! - [`model_command`]: the model's own text within the agent's script, from a table of the scripts
 //!   of published agents;
 //! - [`conversation_of`]: the agent's conversation, from a table of the variables of published

@@ -10,7 +10,7 @@ const PRE_TOOL_USE: &[&str] = &["hooks", "PreToolUse"];
 
 const PROGRAM: &str = "agent-bash";
 
-/// The fallback after the program.
+/// The end of the hook's command line, which blocks the call if the program fails.
 const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
 /// Realistic settings files. The last two have comments.
@@ -35,7 +35,7 @@ const SETTINGS_FILES: [&str; 18] = [
     "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      // none\n    ]\n  }\n}\n",
 ];
 
-/// Agents with entries in a JSON file, and the entries' form.
+/// Returns the agents with entries in a JSON file, and the form of the entries.
 fn json_agents() -> Vec<(&'static Agent, &'static JsonEntry)> {
     let rows = AGENTS
         .into_iter()
@@ -51,7 +51,7 @@ fn has_comments(text: &str) -> bool {
     text.contains("//")
 }
 
-/// A file that the agent reads.
+/// Returns the text with the header that the agent requires.
 fn with_header(form: &JsonEntry, text: &str) -> String {
     let Some((name, value)) = form.header else {
         return text.to_owned();
@@ -65,7 +65,7 @@ fn with_header(form: &JsonEntry, text: &str) -> String {
     format!("{before}{{\"{name}\": {value}{comma}{after}")
 }
 
-/// The hooks in a list, from a text without comments.
+/// Returns the commands of the hooks in a list, from a text without comments.
 fn commands(list: &[&str], text: &str) -> Vec<String> {
     let mut value: Value = serde_json::from_str(text).unwrap();
     for name in list {
