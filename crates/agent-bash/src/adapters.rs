@@ -1,8 +1,9 @@
-//! Adapters: the shell tools that models were trained on, as values on top of the pipeline.
+//! Adapters: the shell tools that models were trained on. Each adapter is a static value; its calls
+//! run through the same pipeline as all others.
 //!
 //! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
 //! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter,
-//! add a value here and a layout in `layout/adapters/`; no stage and no interface checks for an
+//! add a value here and a layout in `layout/adapters/`. Stages and interfaces must not depend on an
 //! adapter's name.
 
 mod adapter;
@@ -38,7 +39,7 @@ pub static ALL: [&Adapter; 6] = [
 /// Finds an adapter by name.
 ///
 /// # Errors
-/// There is no such adapter; the error lists the existing names.
+/// No adapter has this name; the error lists the existing names.
 pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
     let found = ALL.into_iter().find(|adapter| adapter.name == name);
     found.ok_or_else(|| UnknownAdapter {
@@ -54,7 +55,7 @@ pub struct UnknownAdapter {
     pub name: String,
 }
 
-/// All names.
+/// Returns the names of all adapters, in listing order.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|adapter| adapter.name).collect()
 }

@@ -1,8 +1,11 @@
-//! Stands in for the shell that an agent starts: parses the shell's command line, finds the real
-//! shell and its environment, the model's own text within the agent's script, and the agent's
-//! conversation.
+//! Parts of `agent-bash shell`, which stands in for the shell that an agent starts:
 //!
-//! The last two use tables of the texts and variables of published agents.
+//! - [`Commands`]: the source of the commands of the shell's command line;
+//! - [`real_shell()`] and [`environment`]: the shell to start, and its environment;
+//! - [`model_command`]: the model's own text within the agent's script, from a table of the scripts
+//!   of published agents;
+//! - [`conversation_of`]: the agent's conversation, from a table of the variables of published
+//!   agents.
 
 mod arguments;
 mod conversation;
@@ -20,9 +23,9 @@ use crate::HostContext;
 use crate::settings::Settings;
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, affects_shells};
 
-/// Returns the environment of a shell that stands in for the agent's own: everything, except what
-/// the settings name (`environment.drop`). Secrets stay, because the agent gave them to its shell;
-/// records hide them all the same.
+/// Returns the environment of a shell that stands in for the agent's shell: all variables except
+/// those that the setting `environment.drop` names. Secrets stay, because the agent gave them to
+/// its shell; records still mask their values.
 pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy {
     let dropped = SecretFilter {
         keep: Vec::new(),
@@ -37,7 +40,8 @@ pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy
         .session
         .extend(removed.map(|(name, _)| (name.clone(), None)));
     if policy.inherit == Inherit::All {
-        // `BASH_ENV`, exported functions and the like are part of the agent's command line.
+        // Variables that change how a shell works (`BASH_ENV`, exported functions) belong to the
+        // agent's command line as much as its options do.
         for (name, value) in host.env.iter().filter(|(name, _)| affects_shells(name)) {
             let session = policy.session.entry(name.clone());
             session.or_insert_with(|| Some(value.clone()));

@@ -1,4 +1,5 @@
-//! The host's approval of a command before anything is started. By default everything is allowed.
+//! The host's approval of a command before anything is started. By default, all commands are
+//! allowed.
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Request, visible};
@@ -7,15 +8,15 @@ use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Approves commands before they are started. A host that asks its user implements this: the call
-/// waits for the answer, and cancelling the call ends the wait.
+/// Approves commands before they are started. A host that asks its user implements this trait. The
+/// call waits for the answer, and cancelling the call ends the wait.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Allows or denies a command.
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval;
 
     /// Allows or denies a command that asks to run without a sandbox, for the reason that the model
-    /// gives. Called instead of [`Self::approve`]. Denies unless implemented.
+    /// gives. Called instead of [`Self::approve`]. The default denies.
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
         let _ = (proposal, reason);
         Approval::Deny {
@@ -23,14 +24,14 @@ pub trait Approver: Send + Sync {
         }
     }
 
-    /// Allows or denies, for this once, a command that a rule refuses. `None` unless implemented:
-    /// the host has no user to ask, and the refusal stands.
+    /// Allows or denies one run of a command that a rule refuses. The default returns `None`: the
+    /// host has no user to ask, and the command is refused.
     async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
         let _ = (proposal, finding);
         None
     }
 
-    /// Allows or denies that the model commits a trial. Denies unless implemented.
+    /// Allows or denies that the model commits a trial. The default denies.
     async fn commit(&self, trial: &Changes) -> Approval {
         let id = trial.id;
         Approval::Deny {
@@ -41,9 +42,9 @@ pub trait Approver: Send + Sync {
     }
 }
 
-/// The denial if no approver can decide.
-const NO_APPROVER: &str = "running with escalated permissions needs approval, and no approver is available here; run it \
-     without asking for them";
+/// The reason of the denial by [`Approver::escalate`] if a host does not implement it.
+const NO_APPROVER: &str = "running with escalated permissions needs approval, and no approver is available here; run the \
+     command without escalated permissions";
 
 /// A command to be approved.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +56,11 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. It is [`Verdict::Block`] in [`Approver::except`], for a command that
-    /// the user allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
-    pub reading: &'a Verdict,
+    /// The policy's verdict on the command.
+    ///
+    /// It is [`Verdict::Block`] in [`Approver::except`], for a command that the user allowed, and
+    /// for a trial that the setting `changes.trial_passes_rules` lets pass.
+    pub verdict: &'a Verdict,
 }
 
 impl Proposal<'_> {
@@ -74,7 +77,7 @@ pub enum Approval {
     Allow,
     /// Do not run the command. The call ends as `blocked` with rule [`crate::APPROVAL_RULE`].
     Deny {
-        /// Shown to the model.
+        /// The reason, which the model reads.
         reason: String,
     },
 }
@@ -87,7 +90,7 @@ pub struct ApprovalDenied {
     pub reason: String,
 }
 
-/// Allows everything.
+/// An approver that allows all commands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 

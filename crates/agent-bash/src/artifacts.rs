@@ -18,7 +18,7 @@ pub fn naming(layout: TextLayout) -> Naming {
 }
 
 /// Opens the artifact directory of the conversation `name`, with the limits of `docs/contract.md`.
-/// `None` if the host has no state directory. Nothing is created before the first artifact.
+/// `None` if the host has no state directory. The directory is created with the first artifact.
 ///
 /// # Errors
 /// The name is not a single path component.

@@ -30,19 +30,20 @@ pub async fn run_blocking<T: Send + 'static>(
     Ok(result.await.map_err(io::Error::other)??)
 }
 
+/// Starts a thread. The error names the limit that was probably reached.
 fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("agent-bash-blocking".to_owned());
     thread.spawn(run).map(drop).map_err(|error| {
         let why = thread_refusal(&error);
         let reason =
-            format!("no thread can be started ({error}); {why}: end some processes, and ask again");
+            format!("no thread can be started ({error}); {why}: end some processes, and try again");
         io::Error::new(error.kind(), reason)
     })
 }
 
 /// A pool of threads, because starting and ending a thread takes longer than most work of a call.
-/// Work never waits for other work: without an idle thread, another one is started. Clones share
-/// the threads; dropping the last clone ends them.
+/// Work never waits for other work: without an idle thread, a new thread is started. Clones share
+/// the threads. Dropping the last clone ends the threads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Threads(Arc<IdleThreadList>);
 
@@ -95,8 +96,8 @@ fn serve(mut work: Work, idle: &Weak<IdleThreadList>) {
             Err(RecvTimeoutError::Timeout) => {
                 let Some(idle) = idle.upgrade() else { return };
                 let mut idle = lock(&idle);
-                if let Some(at) = idle.iter().position(|(id, _)| *id == own_id) {
-                    idle.swap_remove(at);
+                if let Some(index) = idle.iter().position(|(id, _)| *id == own_id) {
+                    idle.swap_remove(index);
                     return;
                 }
                 drop(idle);

@@ -26,45 +26,46 @@ use std::time::Duration;
 /// The options of a call in addition to its JSON.
 #[derive(Default)]
 pub struct CallOptions<'a> {
-    /// Receives the raw output as it comes, before truncation. It is called synchronously, so a
-    /// slow consumer slows down the command. After [`agent_bash_core::ConsumerFlow::Stop`] it is
-    /// not called again, and the command continues.
+    /// Receives the raw output as it arrives, before truncation. The consumer is called
+    /// synchronously, so a slow consumer slows down the command. After the consumer returns
+    /// [`agent_bash_core::ConsumerFlow::Stop`], it is not called again, and the command continues.
     pub live: Option<&'a mut dyn OutputConsumer>,
     /// The command's stdin.
     pub stdin: StdinSource,
-    /// Runs the command on its own terminal, whether or not the tool offers terminals to its calls.
-    /// The terminal is the command's input, and needs no viewer.
+    /// The executor that runs the command on its own terminal, whether or not the tool offers
+    /// terminals to its calls. The terminal is the command's input, and needs no viewer.
     pub terminal: Option<Arc<dyn Executor>>,
-    /// True if a user sits at the terminal and can end the command there. It then has no time
-    /// limit, unless the request names one: an editor is not closed while the user writes.
+    /// True if a user sits at the terminal and can end the command there. The command then has no
+    /// time limit unless the request names a limit: an editor must not close while the user writes.
     pub is_attended: bool,
-    /// True for no default time limit: the user watches the call and can end it.
+    /// True if the call has no default time limit, because the user watches the call and can end
+    /// it.
     pub unlimited: bool,
     /// Functions, aliases and options for the call's shell, instead of those of the user's
     /// configuration. Ignored in safe mode and for a persistent shell.
     pub definitions: Option<Arc<Definitions>>,
-    /// Asks to run without a sandbox, for this reason:
+    /// The reason for running without a sandbox, if the call asks for that. In this case,
     /// [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
-    /// True to keep the full output even if the result shows all of it.
+    /// A flag that a watcher sets to store the full output even if the result shows all of it.
     pub keep: Option<KeepOutput>,
-    /// The model's other tools, for this call; overrides
-    /// [`HostContext::tools`](crate::HostContext::tools).
+    /// The names of the model's other tools, which override
+    /// [`HostContext::tools`](crate::HostContext::tools) for this call.
     pub tools: Option<Vec<String>>,
     /// The working directory of the persistent shell that the request names, if the host knows it.
     /// The rules resolve relative paths from this directory, unless the request names one.
     pub session_cwd: Option<PathBuf>,
-    /// The largest text that the client passes on, if that may be less than the profile shows. The
-    /// complete text respects it, including everything around the output.
+    /// The largest text that the client passes on to the model, if that may be less than the
+    /// profile shows. The limit holds for the complete text, including the lines around the output.
     pub window: Option<Window>,
-    /// Runs this command line instead of the request's command, which describes it. The captured
-    /// output goes to `live` only, not into the result.
+    /// The command line that runs instead of the request's command, which only describes it. The
+    /// captured output goes to `live`, not into the result.
     pub invocation: Option<Arc<Invocation>>,
 }
 
-/// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it
-/// must be kept. Clones share the flag.
+/// A flag that a watcher of a call sets if it does not show all of the output. The full output is
+/// then stored. Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub struct KeepOutput(Arc<AtomicBool>);
 
@@ -74,7 +75,7 @@ impl KeepOutput {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Returns true if the flag is set.
+    /// True if the flag is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -101,7 +102,7 @@ impl fmt::Debug for CallOptions<'_> {
 
 /// The state of a call, from its beginning to its result.
 pub(crate) struct Call {
-    /// The script as given; empty if the request was invalid.
+    /// The original script; empty if the request was invalid.
     pub(crate) command: String,
     /// The call's working directory; absolute.
     pub(crate) cwd: PathBuf,
@@ -111,11 +112,11 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// The rule that refuses the command, if the user allowed it all the same.
+    /// The rule that refuses the command, if the user has made an exception for the command.
     pub(crate) excepted_from: Option<String>,
     /// True once parts of the script may have run.
     pub(crate) started: bool,
-    /// The sandbox that the call requests instead of the settings' one.
+    /// The sandbox that the call requests instead of the sandbox of the settings.
     pub(crate) sandbox: Option<SandboxRequest>,
     /// The largest text that the client passes on.
     pub(crate) window: Option<Window>,
@@ -123,7 +124,7 @@ pub(crate) struct Call {
     pub(crate) limits: OutputLimits,
     /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
-    /// The output for the journal.
+    /// Collects the output for the journal.
     pub(crate) printed: Option<PrintedTail>,
     /// The command line that runs instead of the command.
     pub(crate) invocation: Option<Arc<Invocation>>,
@@ -170,26 +171,26 @@ pub(crate) struct FinishedRun {
     pub(crate) changed: CallChanges,
 }
 
-/// The decisions of earlier stages, in addition to the request.
+/// The decisions of earlier stages by which a call runs, in addition to the request.
 pub(crate) struct StageDecisions<'a> {
-    /// True to run in a subshell: a command whose filters were lifted must not change a persistent
-    /// shell, as it could not in its pipeline.
+    /// True to run in a subshell. A command whose filters were lifted runs in a subshell, because
+    /// the command's original pipeline could not change a persistent shell either.
     pub(crate) subshell: bool,
     /// True to get the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
-    /// `None` means no limit.
+    /// The time limit; `None` for no limit.
     pub(crate) limit: Option<Duration>,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
-    /// True in safe mode: no definition may replace a listed command.
+    /// True in safe mode, in which no function or alias may replace a listed command.
     pub(crate) is_safe_mode: bool,
-    /// Functions, aliases and options of another shell.
+    /// Functions, aliases and options for the call's shell, from another shell.
     pub(crate) definitions: Option<Arc<Definitions>>,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
     /// The plan of the sandbox, if any.
     pub(crate) sandbox: Option<Arc<Plan>>,
-    /// The number of the sandbox plan; only waiting shells with the same number may run the call.
+    /// The number of the sandbox plan. Only a warm shell with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// The overlay that holds back the call's changes.
     pub(crate) trial: Option<Arc<Overlay>>,
@@ -201,7 +202,7 @@ pub(crate) struct StageDecisions<'a> {
     pub(crate) is_untraceable: bool,
 }
 
-/// A finished call: its result, and the data for other texts than the result's.
+/// A finished call: its result, and the data from which other texts can be written.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinishedCall {

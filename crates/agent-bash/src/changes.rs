@@ -28,10 +28,11 @@ pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
 /// Settings of change sets and trials: section `[changes]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesSettings {
-    /// The level of recording of ordinary calls; `None`: the host's default
+    /// The level of recording of ordinary calls; `None` stands for the host's default
     /// ([`ConversationOptions::changes`](crate::session::ConversationOptions::changes)).
     pub level: Option<ChangesLevel>,
-    /// The directory whose changes are recorded, absolute; `None`: the workspace of the call.
+    /// The absolute path of the directory whose changes are recorded; `None` stands for the
+    /// workspace of the call.
     pub root: Option<PathBuf>,
     /// The parties that may commit a trial.
     pub commit: CommitBy,
@@ -48,8 +49,8 @@ pub struct ChangesSettings {
     pub max_preimage_mb: u64,
     /// True if the text of a refusal suggests a trial, where a trial is possible.
     pub offer_trial: bool,
-    /// True if a trial may run a command that a rule refuses, provided that all refused paths are
-    /// below the trial's root. Ignored if the model may commit by itself.
+    /// True if a trial may run a command that a rule refuses. All refused paths must be below the
+    /// trial's root. Ignored if the model may commit without approval.
     pub trial_passes_rules: bool,
 }
 
@@ -95,15 +96,14 @@ impl ChangesSettings {
         limits
     }
 
-    /// Returns the root of the change set of a call in `cwd`. `session` is the conversation's
-    /// working directory.
+    /// Returns the root of the change set of a call in `cwd`.
     ///
     /// # Errors
     /// The root would contain the user's home directory, or cannot be determined.
     pub(crate) fn root_of(
         &self,
         cwd: &Path,
-        session: &Path,
+        conversation_cwd: &Path,
         home: Option<&Path>,
     ) -> Result<PathBuf, String> {
         if let Some(root) = &self.root {
@@ -114,21 +114,21 @@ impl ChangesSettings {
             let facts = HostFacts::new(home, directory, agent_bash_core::sandbox::Tier::Base);
             workspace(&facts).map_err(|error| match error {
                 ResolveError::TooWide(directory) => format!(
-                    "everything of the user's is in {}; work in a directory below it, or name it as `root` in the settings for changes",
+                    "cannot record changes in {}, because the home directory is in it; work in a directory below it, or set `changes.root`",
                     directory.display()
                 ),
                 other => other.to_string(),
             })
         };
         let root = workspace_of(cwd)?;
-        // Outside of a repository, a directory below the conversation's directory has that one as
-        // its root.
+        // Outside of a repository, the conversation's directory is the root for all directories
+        // below it.
         let is_plain = !root.join(".git").exists();
-        if is_plain && cwd == session {
+        if is_plain && cwd == conversation_cwd {
             return Ok(root);
         }
-        match std::fs::canonicalize(session) {
-            Ok(session) if is_plain && root.starts_with(&session) => workspace_of(&session),
+        match std::fs::canonicalize(conversation_cwd) {
+            Ok(wider) if is_plain && root.starts_with(&wider) => workspace_of(&wider),
             _ => Ok(root),
         }
     }
@@ -145,7 +145,7 @@ pub(crate) struct CallChanges {
 #[derive(Debug, Default)]
 pub(crate) struct ChangeStore {
     pub(crate) settings: ChangesSettings,
-    /// The level if the settings name none.
+    /// The level if the settings do not name a level.
     default_level: ChangesLevel,
     /// The state directory, and the conversation's name in it.
     location: Option<(PathBuf, String)>,
@@ -176,17 +176,18 @@ impl ChangeStore {
         }
     }
 
-    /// Replaces the additional protected paths.
+    /// Sets the additional protected paths.
     pub(crate) fn with_protected(self, protected: ProtectedPaths) -> Self {
         Self { protected, ..self }
     }
 
-    /// The level of recording of ordinary calls.
+    /// Returns the level of recording of ordinary calls.
     pub(crate) fn level(&self) -> ChangesLevel {
         self.settings.level.unwrap_or(self.default_level)
     }
 
-    /// True if the settings name a level, so that a missing record is reported.
+    /// True if the settings name a level. In this case, results report changes that could not be
+    /// recorded.
     pub(crate) fn is_level_set(&self) -> bool {
         self.settings.level.is_some()
     }
@@ -201,13 +202,13 @@ impl ChangeStore {
         self.location.is_some()
     }
 
-    /// The conversation's name; empty without a state directory.
+    /// Returns the conversation's name; empty without a state directory.
     pub(crate) fn session(&self) -> &str {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
 
-    /// Returns the store. The first call opens it, which recovers the change sets of hosts that
-    /// have died. Blocks.
+    /// Returns the store. The first call opens the store, and recovers the change sets of hosts
+    /// that have died. Blocks.
     pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
         let Some((state, _)) = &self.location else {
             return Err(

@@ -1,10 +1,11 @@
 //! Exceptions from a rule, which the user gives for one command.
 //!
-//! A refusal carries a code. If the user runs `agent-bash allow CODE`, that command may run once in
-//! that directory, or always. The codes are in one private file of the state directory.
+//! A refusal has a code. If the user runs `agent-bash allow CODE`, the refused command may run
+//! once, or always, in the directory of the refused call. The codes are in a private file in the
+//! state directory.
 //!
-//! A model reads the code as well, so the code alone allows nothing: the process that allows must
-//! not descend from one that could run the model's commands
+//! The model also reads the code, so the code alone allows nothing. The process that allows a
+//! command must not descend from a process that could run the model's commands
 //! ([`RefusedCommand::model_controlled_ancestor`]).
 
 use crate::HostContext;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The rule against commands that allow themselves something. It has no exception.
+/// The rule against commands that allow themselves something. This rule has no exceptions.
 const SELF_EXCEPTION_RULE: &str = "no_self_exception";
 
 const FILE: &str = "exceptions.json";
@@ -31,7 +32,8 @@ const PENDING_FOR: Duration = Duration::from_secs(60 * 60);
 /// How long the permission to run a command once is valid.
 pub const ALLOWED_FOR: Duration = Duration::from_secs(10 * 60);
 
-/// After an allowed command has passed an agent's hook: how long the agent's shell accepts it.
+/// How long the agent's shell accepts an allowed command after the command has passed the agent's
+/// hook.
 const AFTER_HOOK: Duration = Duration::from_secs(30);
 
 /// The maximum number of commands in the file, and the maximum length of each.
@@ -51,16 +53,16 @@ pub struct RefusedCommand {
     pub code: String,
     /// The script.
     pub command: String,
-    /// The directory that it was to run in.
+    /// The working directory of the refused call.
     pub cwd: PathBuf,
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// The rule's message.
     pub message: String,
-    /// The processes that could run commands of the model that was refused.
+    /// The processes that could run further commands of the refused model.
     callers: Vec<ProcessIdentity>,
     expires: Timestamp,
-    /// The user's decision.
+    /// The user's permission; `None` while the command is only refused.
     pub allowed: Option<Allowance>,
 }
 
@@ -70,25 +72,27 @@ pub struct RefusedCommand {
 pub enum Allowance {
     /// Once, within [`ALLOWED_FOR`].
     Once,
-    /// Once, after it passed the hook of its agent.
+    /// Once, by a command that has passed its agent's hook.
     AfterHook,
-    /// Any number of times, until the user takes it back.
+    /// Any number of times, until the user revokes the permission.
     Always,
 }
 
 /// The program that checks an allowed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckedBy {
-    /// This program, as the last check before it runs the command.
+    /// agent-bash, as the last check before it runs the command.
     Call,
     /// An agent's hook. The agent's shell may check the command again.
     Hook,
-    /// A hook that replaces the command by a call of our shell, which checks it again.
+    /// A hook that replaces the command by a call of `agent-bash shell`, which checks the command
+    /// again.
     HookBeforeCall,
 }
 
 impl RefusedCommand {
-    /// Returns the nearest of these processes that the model could control.
+    /// Returns the nearest of these processes that the model could control. `ancestors` begins with
+    /// the current process.
     pub fn model_controlled_ancestor<'a>(&self, ancestors: &'a [Ancestor]) -> Option<&'a Ancestor> {
         let own = ancestors.first();
         // A process in another pid namespace cannot see its ancestors outside of it.
@@ -111,13 +115,13 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// The exceptions in a state directory.
+    /// Returns the exceptions in a state directory.
     pub fn new(state: PathBuf, clock: Arc<dyn Clock>) -> Self {
         Self { state, clock }
     }
 
-    /// Adds a refused command, and returns its code. `None` if it is too long, if its rule has no
-    /// exceptions, or if the file cannot be written.
+    /// Adds a refused command, and returns its code. `None` if the command is too long, if the rule
+    /// has no exceptions, or if the file cannot be written.
     pub(crate) fn add(
         &self,
         command: &str,
@@ -131,10 +135,10 @@ impl Exceptions {
         let callers = model_callers(&host.processes).map(|process| process.identity.clone());
         let added = self.change(|commands, now| {
             let expires = after(now, PENDING_FOR);
-            let same = |one: &&mut RefusedCommand| {
-                one.allowed.is_none() && one.command == command && one.cwd == cwd
+            let is_same = |refused: &&mut RefusedCommand| {
+                refused.allowed.is_none() && refused.command == command && refused.cwd == cwd
             };
-            if let Some(pending) = commands.iter_mut().find(same) {
+            if let Some(pending) = commands.iter_mut().find(is_same) {
                 pending.expires = expires;
                 let known = &mut pending.callers;
                 known.extend(callers);
@@ -159,27 +163,28 @@ impl Exceptions {
         added.inspect_err(failed).ok()
     }
 
-    /// Returns true if the user has allowed the command, and consumes a permission to run it once.
+    /// Returns true if the user has allowed the command. Consumes a permission to run the command
+    /// once.
     pub(crate) fn consume_permission(&self, command: &str, cwd: &Path, check: CheckedBy) -> bool {
         // Most users never allow a command.
         let is_allowed = |commands: Vec<RefusedCommand>| {
             commands
                 .iter()
-                .any(|one| one.allowed.is_some() && one.command == command)
+                .any(|refused| refused.allowed.is_some() && refused.command == command)
         };
         if !self.list().is_ok_and(is_allowed) {
             return false;
         }
-        let taken = self.change(|commands, now| {
-            let is_meant = |one: &RefusedCommand| {
-                let passes = match one.allowed {
+        let permitted = self.change(|commands, now| {
+            let is_permitted = |refused: &RefusedCommand| {
+                let passes = match refused.allowed {
                     None => false,
                     Some(Allowance::AfterHook) => check == CheckedBy::Call,
                     Some(Allowance::Once | Allowance::Always) => true,
                 };
-                passes && one.command == command && one.cwd == cwd
+                passes && refused.command == command && refused.cwd == cwd
             };
-            let Some(index) = commands.iter().position(is_meant) else {
+            let Some(index) = commands.iter().position(is_permitted) else {
                 return false;
             };
             if commands[index].allowed != Some(Allowance::Always) {
@@ -194,10 +199,11 @@ impl Exceptions {
             }
             true
         });
-        taken.unwrap_or(false)
+        permitted.unwrap_or(false)
     }
 
-    /// Returns the refused commands that can be allowed, and those that are.
+    /// Returns the refused commands, including the commands that the user has allowed. Leaves out
+    /// expired commands.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -209,14 +215,14 @@ impl Exceptions {
         }
     }
 
-    /// Decides on the command with this code: `None` takes it off the list. The caller has made
-    /// sure that the user decides. Returns false if no command has the code.
+    /// Allows the command with this code; `None` removes the command from the file. The caller must
+    /// make sure that the user decides. Returns false if no command has the code.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn decide(&self, code: &str, allowance: Option<Allowance>) -> io::Result<bool> {
         self.change(|commands, now| {
-            let index = commands.iter().position(|one| one.code == code);
+            let index = commands.iter().position(|refused| refused.code == code);
             match (index, allowance) {
                 (Some(index), Some(allowance)) => {
                     commands[index].allowed = Some(allowance);
@@ -242,7 +248,7 @@ impl Exceptions {
         lock.lock()?;
         let mut commands = self.read(&directory)?;
         let value = work(&mut commands, self.clock.wall());
-        let is_pending = |one: &RefusedCommand| one.allowed.is_none();
+        let is_pending = |refused: &RefusedCommand| refused.allowed.is_none();
         while commands.len() > MAX_COMMANDS
             && let Some(oldest) = commands.iter().position(is_pending)
         {
@@ -253,6 +259,7 @@ impl Exceptions {
         Ok(value)
     }
 
+    /// Reads the commands in the file, without the expired ones.
     fn read(&self, directory: &PrivateDir) -> io::Result<Vec<RefusedCommand>> {
         let mut text = Vec::new();
         match directory.read(FILE) {
@@ -260,14 +267,15 @@ impl Exceptions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        // A file of another version has nothing that is still needed.
+        // A file of another version is treated as empty: the user can allow a command again.
         let mut commands: Vec<RefusedCommand> = serde_json::from_slice(&text).unwrap_or_default();
         let now = self.clock.wall();
-        commands.retain(|one| one.expires > now);
+        commands.retain(|refused| refused.expires > now);
         Ok(commands)
     }
 }
 
+/// Returns the time `duration` after `now`.
 fn after(now: Timestamp, duration: Duration) -> Timestamp {
     Timestamp(
         now.0
@@ -275,7 +283,7 @@ fn after(now: Timestamp, duration: Duration) -> Timestamp {
     )
 }
 
-/// A code for a text. It is no secret.
+/// Returns a code for a text. The code need not be secret.
 fn code(text: &str) -> String {
     let digest = Sha256::digest(text);
     let letters = digest.iter().take(CODE_LENGTH);

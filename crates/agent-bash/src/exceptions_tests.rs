@@ -1,4 +1,4 @@
-//! Codes, and which process may use one.
+//! The codes of refused commands, and the processes that may use a code.
 
 use super::*;
 use agent_bash_policy::{Check, Span};
@@ -44,7 +44,7 @@ fn process(pid: i32, name: &str) -> Ancestor {
     }
 }
 
-/// A host below an agent in the user's shell.
+/// Returns a host whose process descends from an agent in the user's shell.
 fn host() -> HostContext {
     HostContext {
         processes: ["agent-bash", "claude", "zsh", "tmux"]

@@ -1,6 +1,6 @@
-//! Records settings files that sandboxed calls have created, changed or removed. The host uses the
-//! text from before the call until the user saves the file again. The record is in the state
-//! directory, which sandboxed calls cannot write.
+//! Records settings files that sandboxed calls have created, changed or removed. Until the user
+//! saves such a file again, the host uses the file's text from before the call. The record is in
+//! the state directory, which sandboxed calls cannot write.
 
 use crate::HostContext;
 use agent_bash_os::{PrivateDir, read_regular};
@@ -32,13 +32,14 @@ pub(crate) struct GuardedSettings {
 /// A settings file after a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GuardedFile {
-    /// The version that the call left; `None` if the call removed the file.
+    /// The file's version after the call; `None` if the call removed the file.
     version: Option<PathVersion>,
-    /// The text to use instead of the file's; `None` if the file did not exist before the call.
+    /// The text to use instead of the file's text; `None` if the file did not exist before the
+    /// call.
     text: Option<String>,
 }
 
-/// Identifies the state of a path and, for a link, of its target. Every write changes it.
+/// The version of a path and, for a link, of the link's target. Every write changes the version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct PathVersion {
     link: FileVersion,
@@ -55,6 +56,7 @@ struct FileVersion {
 }
 
 impl PathVersion {
+    /// Returns the version of a path; `None` if the path does not exist.
     fn at(path: &Path) -> Option<Self> {
         let version = |found: fs::Metadata| FileVersion {
             device: found.dev(),
@@ -80,13 +82,13 @@ pub(crate) fn paths(host: &HostContext, other_directory: Option<&Path>) -> Vec<P
         .collect()
 }
 
-/// Returns the first MiB of a regular file, if it is UTF-8.
+/// Returns the first MiB of a regular file; `None` if the text is not UTF-8.
 pub(crate) fn text(path: &Path) -> Option<String> {
     String::from_utf8(read_regular(path, MAX_FILE_BYTES)?).ok()
 }
 
 impl GuardedSettings {
-    /// Reads the record. A missing or invalid record is read as an empty one.
+    /// Reads the record. Returns an empty record if the file is missing or invalid.
     pub(crate) fn read(state: &Path) -> Self {
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
         let mut text = Vec::new();
@@ -95,8 +97,8 @@ impl GuardedSettings {
         all.unwrap_or_default()
     }
 
-    /// Returns the recorded text that replaces this file's, while the file is unchanged since the
-    /// call. `Some(None)`: the file is treated as missing.
+    /// Returns the recorded text that replaces this file's text, while the file is unchanged since
+    /// the call. `Some(None)` if the file is to be treated as missing.
     #[expect(
         clippy::option_option,
         reason = "not guarded, guarded without a file, guarded text"
@@ -109,7 +111,7 @@ impl GuardedSettings {
         (guarded.version == PathVersion::at(path)).then_some(guarded.text.as_deref())
     }
 
-    /// Returns the text to use for this path: the recorded one, else the file's.
+    /// Returns the text to use for this path: the recorded text, else the file's text.
     pub(crate) fn effective_text(&self, path: &Path) -> Option<String> {
         match self.replacement(path) {
             Some(recorded) => recorded.map(str::to_owned),
@@ -139,7 +141,7 @@ impl GuardedSettings {
                 all.files.insert(path, GuardedFile { version, text });
             }
         }
-        // Drops entries without effect: their files were saved again.
+        // Drops entries without effect: the user has saved these files again.
         if all.files.len() > MAX_FILES {
             all.files
                 .retain(|path, file| file.version == PathVersion::at(path));

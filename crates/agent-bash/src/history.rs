@@ -7,8 +7,8 @@ use agent_bash_journal::History;
 use std::sync::Arc;
 
 impl Settings {
-    /// The history of typed commands; `None` if the settings turn it off, or without a state
-    /// directory.
+    /// Returns the history of typed commands. `None` if the settings turn the history off, or
+    /// without a state directory.
     pub fn history(&self, host: &HostContext) -> Option<History> {
         let secrets = self.environment().secrets.unwrap_or_default();
         let state = host.state_dir().filter(|_| self.tui_history)?;

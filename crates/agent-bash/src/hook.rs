@@ -1,4 +1,4 @@
-//! Hooks: an agent with a shell tool of its own runs `agent-bash hook` before each call, to check
+//! Hooks: an agent with its own shell tool runs `agent-bash hook` before each call, to check
 //! whether the command may run.
 //!
 //! `fields` recognises the fields of a call under the names that agents use. [`AGENTS`] has an
@@ -7,10 +7,11 @@
 //! that the user's settings refuse is refused with the reason. A shell call that cannot be parsed
 //! or checked is blocked, because a failing hook must not let a command run.
 //!
-//! A call's prompt is recorded as a turn, if the agent's commands run by `agent-bash shell`.
+//! If the agent's commands run by `agent-bash shell`, the hook also records the turn: the user's
+//! prompt to which the call belongs.
 //!
 //! This module runs no commands. It reads settings files, and writes the file of exceptions and the
-//! marks of turns. Its caller reads stdin, enforces the deadline and writes the answer.
+//! records of turns. Its caller reads stdin, enforces the deadline and writes the answer.
 
 mod agent;
 mod agent_turn;
@@ -40,29 +41,33 @@ impl HookAnswer {
     /// Blocks a call that could not be checked.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
         let format = agent.format.unwrap_or(AnswerFormat::ExitCode);
-        format.block(&Fields::default(), &unchecked(agent, why))
+        format.block(&Fields::default(), &unchecked_text(agent, why))
     }
 }
 
-fn unchecked(agent: &Agent, why: &str) -> String {
+/// Returns the reason for blocking a call that could not be checked.
+fn unchecked_text(agent: &Agent, why: &str) -> String {
     let name = agent.name;
-    format!("agent-bash hook {name}: blocked, since the call could not be judged: {why}")
+    format!("agent-bash hook {name}: blocked, since the call could not be checked: {why}")
 }
 
 /// Answers a call in the agent's format, using the settings of the user and of the call's
 /// directory.
 ///
-/// `host` describes the hook's process, whose environment is the agent's. Its directory is used if
-/// the call names none. Never fails: a command that cannot be checked is blocked.
+/// `host` describes the hook's process, which has the agent's environment. If the call names no
+/// directory, the directory of `host` is used. Never fails: a command that cannot be checked is
+/// blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     answer_as(agent, input, host, None)
 }
 
-/// Answers like [`answer`], but allows an unobjectionable command explicitly, and replaces it by
-/// `program shell -c COMMAND`. A call that runs no command gets a silent answer.
+/// Answers as [`answer`] does, but explicitly allows a command that the settings do not refuse, and
+/// replaces the command by `program shell -c COMMAND`. A call without a command gets a silent
+/// answer.
 ///
 /// The agent does not ask its user about an allowed command, and the agent's permission rules see
-/// the new text. A call of an agent that cannot replace commands ([`Agent::rewrites`]) is blocked.
+/// the new text. A call of an agent that cannot replace commands ([`Agent::can_rewrite`]) is
+/// blocked.
 pub fn answer_rewriting(
     agent: &Agent,
     input: &[u8],
@@ -72,6 +77,7 @@ pub fn answer_rewriting(
     answer_as(agent, input, host, Some(program))
 }
 
+/// Answers a call. With a `program`, replaces the command as [`answer_rewriting`] does.
 fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&str>) -> HookAnswer {
     let fields = match call::parse(input) {
         Ok(fields) => fields,
@@ -79,7 +85,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     };
     agent_turn::record(agent, &fields, host, program.is_some());
     let format = agent.format_of(&fields);
-    let blocked = |why: &str| format.block(&fields, &unchecked(agent, why));
+    let blocked = |why: &str| format.block(&fields, &unchecked_text(agent, why));
     let call = match call::read(&fields, host) {
         Ok(Some(call)) => call,
         Ok(None) => return format.silent(),
@@ -92,7 +98,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     let output = match (verdict::decide(&call, host, check), program) {
         (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
         (Ok(HookDecision::Continue(advice)), Some(program)) => {
-            let input = call.with_program(program).filter(|_| agent.rewrites);
+            let input = call.with_program(program).filter(|_| agent.can_rewrite);
             let rewrite = |input| format.rewrite(&fields, &input, advice.as_deref());
             match input.and_then(rewrite) {
                 Some(output) => output,

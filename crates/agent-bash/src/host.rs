@@ -1,5 +1,5 @@
-//! The host's context: what a host passes to a `BashTool` once, before the first call. Lower layers
-//! never read the state of the process themselves.
+//! The host's context, which a host passes to a `BashTool` once, before the first call. Lower
+//! layers never read the environment or the working directory of the process themselves.
 
 use agent_bash_policy::ProtectedProcess;
 use agent_bash_process::{Ancestor, ancestors};
@@ -15,17 +15,18 @@ pub struct HostContext {
     pub cwd: PathBuf,
     /// The user's home directory, for `~` and for the rules that protect it.
     pub home: Option<PathBuf>,
-    /// The host's environment, unchanged; `agent-bash-process` decides what a command sees of it.
+    /// The host's environment, unchanged. `agent-bash-process` decides which variables a command
+    /// gets.
     pub env: Arc<BTreeMap<OsString, OsString>>,
-    /// The model's other tools; `None` if the host does not say.
+    /// The names of the model's other tools; `None` if the host does not know them.
     pub tools: Option<Vec<String>>,
-    /// This process and those above it, nearest first: the agent, the user's shell.
+    /// This process and its ancestors, nearest first: for example the agent and the user's shell.
     pub processes: Arc<[Ancestor]>,
 }
 
 impl HostContext {
     /// Returns the context of the current process, with `cwd` as the working directory. Reads the
-    /// environment and the processes above once: later changes have no effect.
+    /// environment and the process's ancestors once: later changes have no effect.
     pub fn capture(cwd: PathBuf) -> Self {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         Self {
@@ -37,16 +38,16 @@ impl HostContext {
         }
     }
 
-    /// The home directory that these variables name. A relative path would move with the working
-    /// directory, and a project could hold the user's settings; it is ignored.
+    /// Returns the home directory that these variables name. Ignores a relative path: it would
+    /// depend on the working directory, so a project could contain the user's settings.
     pub fn home_in(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
         let home = env.get(&OsString::from("HOME")).map(PathBuf::from);
         home.filter(|home| home.is_absolute())
     }
 
-    /// The state directory: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
-    /// `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored, as
-    /// required by the XDG base directory specification.
+    /// Returns the state directory: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`,
+    /// else `~/.local/state/agent-bash`. `None` without these variables and a home directory.
+    /// Ignores relative paths, as the XDG base directory specification requires.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let absolute = |name: &str| {
             let value = self.env.get(&OsString::from(name))?;
@@ -58,7 +59,7 @@ impl HostContext {
             .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
     }
 
-    /// The processes that no command may end by name.
+    /// Returns the processes that no command may end by name.
     pub fn protected(&self) -> Arc<[ProtectedProcess]> {
         let processes = self.processes.iter();
         let protected = processes.map(|process| ProtectedProcess {
@@ -68,7 +69,8 @@ impl HostContext {
         protected.collect()
     }
 
-    /// The user's settings: `agent-bash/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
+    /// Returns the path of the user's settings: `agent-bash/config.toml` in `$XDG_CONFIG_HOME`,
+    /// else in `~/.config`.
     pub(crate) fn user_settings(&self) -> Option<PathBuf> {
         let named = self.env.get(&OsString::from("XDG_CONFIG_HOME"));
         let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -76,7 +78,7 @@ impl HostContext {
         Some(directory.join("agent-bash").join("config.toml"))
     }
 
-    /// The directory for temporary files: `$TMPDIR` if it is an absolute path, else `/tmp`.
+    /// Returns the directory for temporary files: `$TMPDIR` if it is an absolute path, else `/tmp`.
     pub fn temp_dir(&self) -> PathBuf {
         let named = self.env.get(&OsString::from("TMPDIR")).map(PathBuf::from);
         let named = named.filter(|path| path.is_absolute());

@@ -1,9 +1,9 @@
-//! Keeps requests in order although each runs in a task of its own, and tasks are scheduled in any
-//! order.
+//! Keeps requests in order although each request runs in a separate task, and tasks are scheduled
+//! in any order.
 //!
-//! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests
-//! have begun. To begin means to run up to the first `await` that suspends; by then a call has its
-//! `QueueSlot` in the queue of its persistent shell.
+//! A [`Ticket`] is drawn when a request arrives. The request's work begins once the work of all
+//! earlier requests has begun. Work has begun when it has run up to the first `await` that
+//! suspends; by then a call has its `QueueSlot` in the queue of its persistent shell.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;
@@ -15,14 +15,16 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, oneshot};
 /// Issues tickets.
 #[derive(Debug, Default)]
 pub struct Tickets {
+    /// Closed when the last ticket has begun.
     last: Option<oneshot::Receiver<()>>,
 }
 
-/// The right to begin after all earlier tickets. Dropping it passes the right on.
+/// The right to begin after all earlier tickets. Dropping a ticket lets the next ticket begin.
 #[derive(Debug)]
 pub struct Ticket {
+    /// Closed when the ticket before this ticket has begun.
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when this one has begun.
+    /// Dropped when this ticket has begun.
     begun: oneshot::Sender<()>,
 }
 
@@ -57,7 +59,7 @@ pub(crate) enum PolledWork<'a, T> {
 /// Polls `work` once; the caller may await the rest later.
 pub(crate) fn poll_once<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
-    // A no-op waker is sufficient: the code that awaits the rest polls it first.
+    // A no-op waker is sufficient: an `await` of the rest begins with another poll.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => PolledWork::Done(Some(done)),
         Poll::Pending => PolledWork::Pending(work),
@@ -77,15 +79,15 @@ impl<T> Future for PolledWork<'_, T> {
     }
 }
 
-/// The queues in front of persistent shells, one per name. They keep the order of calls while their
-/// checks run, before a call enters the shell's own queue.
+/// The queues in front of persistent shells, one per name. A queue keeps the order of the calls
+/// while their checks run, before each call enters the shell's own queue.
 #[derive(Debug, Default)]
 pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
 /// A slot in a queue. Dropping it leaves the queue.
 pub(crate) struct QueueSlot(PolledWork<'static, OwnedMutexGuard<()>>);
 
-/// The head of a queue, while it is held.
+/// The permit of the call at the head of a queue. Dropping it lets the next call continue.
 #[derive(Debug)]
 pub(crate) struct QueuePermit {
     _guard: Option<OwnedMutexGuard<()>>,
@@ -95,13 +97,14 @@ impl SessionQueues {
     /// Takes the last slot in the queue with that name.
     pub(crate) fn join(&self, name: &SessionName) -> QueueSlot {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // An empty queue can be removed.
+        // Removes the queues that no call is in.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
         QueueSlot(poll_once(queue.lock_owned()))
     }
 
-    /// Starts a new queue: later callers do not wait for those in the current one.
+    /// Removes the queue with that name. Later calls join a new queue, and do not wait for the
+    /// calls in the old one.
     pub(crate) fn forget(&self, name: &SessionName) {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queues.remove(name);

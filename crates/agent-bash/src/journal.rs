@@ -1,4 +1,4 @@
-//! The journal of a conversation, for the user: its settings, and how it is opened.
+//! The settings of the journal, opening a conversation's journal, and the request's fields in it.
 
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
@@ -16,8 +16,8 @@ use std::time::Duration;
 /// Settings of the journal: section `[journal]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// The level of the journal. `None`: `metadata` for long-lived hosts, `off` for a program that
-    /// makes a single call.
+    /// The level of the journal. `None` stands for `metadata` in long-lived hosts, and for `off` in
+    /// a program that makes a single call.
     pub level: Option<JournalLevel>,
     /// Time after its last entry at which a journal is removed.
     pub keep: Duration,
@@ -39,12 +39,12 @@ impl Default for JournalSettings {
 }
 
 impl JournalSettings {
-    /// Returns the journal of a conversation in the state directory; `None` at the level `off`. Old
-    /// journals are removed first, a few at a time, at most every ten minutes.
+    /// Returns the journal of a conversation in the state directory; `None` at the level `off`.
+    /// Also removes a few old journals, at most every ten minutes.
     ///
-    /// `is_recorded` selects the default level. If this process makes only one of the
-    /// conversation's calls (`many_calls` is false), it shares the journal with other processes.
-    /// `mask_secrets` masks the host's secrets.
+    /// `is_recorded` is true if the default level is `metadata`, not `off`. `many_calls` is false
+    /// if this process makes only one of the conversation's calls, and shares the journal with
+    /// other processes. `mask_secrets` masks the host's secrets.
     pub(crate) fn open(
         &self,
         state: PathBuf,
@@ -72,7 +72,7 @@ impl JournalSettings {
         })))
     }
 
-    /// The limits of age and size.
+    /// Returns the limits of age and size.
     pub fn retention(&self) -> RetentionLimits {
         RetentionLimits {
             time: self.keep,
@@ -81,8 +81,8 @@ impl JournalSettings {
     }
 }
 
-/// Returns a function that masks the host's secrets in texts. The first text takes longer, because
-/// the environment is examined then.
+/// Returns a function that masks the host's secrets in texts. The first call takes longer, because
+/// it examines the environment.
 pub(crate) fn mask_secrets(
     environment: Arc<BTreeMap<OsString, OsString>>,
     secrets: SecretFilter,
@@ -144,7 +144,7 @@ pub(crate) fn masked(
 }
 
 impl RequestDetails {
-    /// Copies the facts of a call, unless there is no journal.
+    /// Returns the recorded fields of a request; empty without a journal.
     pub(crate) fn of(
         journal: Option<&Arc<Journal>>,
         policy: &EnvironmentPolicy,
@@ -159,7 +159,7 @@ impl RequestDetails {
         })
     }
 
-    /// Writes these facts into an entry.
+    /// Writes these fields into an entry.
     pub(crate) fn write_to(self, entry: &mut JournalEntry) {
         entry.description = self.description;
         entry.mode = self.mode;
@@ -169,16 +169,15 @@ impl RequestDetails {
     }
 }
 
-/// Returns the values of the request's secret variables. The request is untrusted: a value that
-/// could be a command, or is part of the command, is not returned, so that it cannot mask a
-/// command.
+/// Returns the values of the request's secret variables. The request is untrusted, and must not be
+/// able to mask a command: a value that could be a command, or is part of the command, is left out.
 fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
     const MIN_SECRET_BYTES: usize = 6;
     let default = SecretFilter::default();
     let filter = policy.secrets.as_ref().unwrap_or(&default);
     let looks_secret = |value: &str| {
         value.len() >= MIN_SECRET_BYTES
-            && value.bytes().any(|b| b.is_ascii_digit())
+            && value.bytes().any(|byte| byte.is_ascii_digit())
             && !value.contains(|c: char| c.is_whitespace() || ";|&()<>`$/\"'".contains(c))
     };
     let is_command = |value: &str| {

@@ -1,8 +1,9 @@
-//! Makes the texts for models from the data of a call; one file per layout. docs/contract.md fixes
+//! Writes the texts for models from the data of a call; one file per layout. docs/contract.md fixes
 //! the texts exactly.
 //!
-//! Nothing here accesses a running command, a file or a setting. `agent-bash-sink` truncates the
-//! output, `agent-bash-core` has the sentences of notices, and `agent-bash-policy` those of rules.
+//! This module accesses no running command, file or setting. `agent-bash-sink` truncates the
+//! output, `agent-bash-core` has the sentences of notices, and `agent-bash-policy` has the
+//! sentences of rules.
 
 pub(crate) mod adapters;
 mod bang;
@@ -28,7 +29,7 @@ pub fn write(layout: TextLayout, facts: &CallFacts<'_>) -> String {
     }
 }
 
-/// Cleans raw bytes in the same way as a result's output.
+/// Returns raw bytes as text, cleaned in the same way as a result's output.
 pub fn clean(bytes: &[u8]) -> String {
     let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
     buffer.push(bytes);

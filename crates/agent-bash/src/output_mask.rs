@@ -1,4 +1,5 @@
-//! The setting for secrets in output, the mask that it makes, and its use on the outputs of jobs.
+//! The setting for masking secrets in output, the mask for that setting, and masking the outputs of
+//! jobs.
 
 use agent_bash_core::{
     MASK_CONTEXT_BYTES, MaskedPart, MetCondition, OutputMask, masked_part, masked_text,
@@ -20,12 +21,12 @@ use std::sync::Arc;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum MaskLevel {
-    /// None.
+    /// No secrets.
     #[default]
     Off,
     /// The values of the host's secret variables.
     Known,
-    /// The values, and texts with the form of a secret, such as a token of GitHub.
+    /// These values, and texts with the form of a secret, such as a token of GitHub.
     Forms,
 }
 

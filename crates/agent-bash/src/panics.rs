@@ -1,7 +1,7 @@
-//! Turns panics into errors. A panic is a bug of ours or of a component that the host supplied, but
+//! Turns panics into errors. A panic is a bug of agent-bash or of a component from the host, but
 //! the caller must still get a result.
 //!
-//! Unwinding drops the values of the work, which ends its commands and releases its locks.
+//! Unwinding drops the values of the panicked work, which ends its commands and releases its locks.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -43,16 +43,17 @@ impl From<WorkPanicked> for io::Error {
 /// Runs `work`, catching a panic.
 ///
 /// # Errors
-/// It panicked.
+/// The work panicked.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
-    // Unwind safe: its data is not used afterwards, or is behind locks that handle poisoning.
+    // Unwind safe: the work's data is not used afterwards, or is behind locks that handle
+    // poisoning.
     catch_unwind(AssertUnwindSafe(work)).map_err(WorkPanicked::new)
 }
 
 /// Awaits `work`, catching a panic. Dropping the future drops the work.
 ///
 /// # Errors
-/// It panicked.
+/// The work panicked.
 pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, WorkPanicked>> {
     let mut work = Box::pin(work);
     poll_fn(

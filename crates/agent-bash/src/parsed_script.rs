@@ -18,7 +18,8 @@ pub(crate) struct ScriptFindings {
     pub(crate) refusal: Option<RuleRefusal>,
     /// True if trailing filters (`| head`) were turned into limits.
     pub(crate) filters_lifted: bool,
-    /// True if exit code 1 is a result of the command whose filter was lifted.
+    /// True if filters were lifted, and exit code 1 of the remaining command is a result, not a
+    /// failure.
     pub(crate) exit_1_is_ok: bool,
     /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None`
     /// if the script does not end with a pipeline.
@@ -27,8 +28,8 @@ pub(crate) struct ScriptFindings {
     pub(crate) takes_privileges: Option<&'static str>,
 }
 
-/// Parses the command and passes it through all stages that examine it. A text is parsed once: a
-/// stage that changes the text parses it again.
+/// Parses the command and passes it through all stages that examine a script. Each text is parsed
+/// only once: if a stage changes the text, the new text is parsed.
 pub(crate) fn read(
     tool: &ToolContext,
     call: &mut Call,
@@ -37,6 +38,7 @@ pub(crate) fn read(
     examine_with(&|text| Parsed::read(text), tool, call, request)
 }
 
+/// Examines the command as [`read`] does, with a parser that a test can count.
 fn examine_with(
     parse: &dyn for<'t> Fn(&'t str) -> Parsed<'t>,
     tool: &ToolContext,
@@ -46,16 +48,16 @@ fn examine_with(
     let context = safety::context(tool, call);
     let command = std::mem::take(&mut request.command);
     let text = normalise::text(tool, call, request, &command);
-    let given = parse(text);
-    let lifted = normalise::take_limits(tool, call, request, &given);
+    let original = parse(text);
+    let lifted = normalise::take_limits(tool, call, request, &original);
     let filters_lifted = lifted.is_some();
-    let parsed = lifted.map_or(given, parse);
+    let parsed = lifted.map_or(original, parse);
     let script = Script::follow(parsed, &context);
-    let within = |refusal: RuleRefusal| refusal.within(&command, script.parsed.text);
-    let verdict = judge(tool, call, request, &script).map_err(within)?;
+    let with_span = |refusal: RuleRefusal| refusal.with_span_in(&command, script.parsed.text);
+    let verdict = check(tool, call, request, &script).map_err(with_span)?;
     call.notices.extend(safety::advice(tool, &script));
     let refusal = match &verdict {
-        Verdict::Block(finding) => Some(within(finding.clone().into())),
+        Verdict::Block(finding) => Some(with_span(finding.clone().into())),
         _ => None,
     };
     script.parsed.text.clone_into(&mut request.command);
@@ -76,7 +78,8 @@ pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'s
     takes_privileges(&script)
 }
 
-fn judge(
+/// Returns the verdict of the safety rules, or the refusal by the interceptor or by safe mode.
+fn check(
     tool: &ToolContext,
     call: &mut Call,
     request: &Request,

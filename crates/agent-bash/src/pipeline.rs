@@ -1,4 +1,4 @@
-//! The stages of a call, in their order. Each stage is a function in a file of its own below
+//! Runs the stages of a call in their order. Each stage is a function in a file of its own below
 //! `stage/`. A stage that refuses ends the call before anything is started. `stage::offer` refuses
 //! requests for components that this tool lacks.
 
@@ -52,7 +52,7 @@ pub(crate) async fn call(
     let (command, allowed) = (call.command.clone(), call.allowed);
     let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
-    let (asked, printed) = (std::mem::take(&mut call.details), call.printed.take());
+    let (details, printed) = (std::mem::take(&mut call.details), call.printed.take());
     let mut account = match caught_in(shape::account(tool, call, ended)).await {
         Ok(account) => account,
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
@@ -73,7 +73,7 @@ pub(crate) async fn call(
     let unrecorded = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
         let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
-        asked.write_to(&mut entry);
+        details.write_to(&mut entry);
         entry.objection = account.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedTail::finish);
         entry
@@ -82,6 +82,7 @@ pub(crate) async fn call(
     account
 }
 
+/// Runs all stages up to the end of the command.
 async fn stages(
     tool: &ToolContext,
     input: Input,
@@ -107,25 +108,36 @@ async fn stages(
     };
 
     let queue_slot = queue_slot(tool, &request);
-    // Yield, so that later calls also take their slots before this one continues.
+    // Yield, so that later calls also take their slots before this call continues.
     tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
 
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
-    let judgement = match findings {
+    let policy_verdict = match findings {
         Some(findings) => policy::admit(tool, call, request, findings)?,
         None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
     match &tool.remote_host {
-        Some(there) => remote::run(&**there, call, judgement, options, queue_slot, cancel).await,
-        None => run_locally(tool, call, judgement, options, queue_slot, cancel).await,
+        Some(remote_host) => {
+            let remote_host = &**remote_host;
+            remote::run(
+                remote_host,
+                call,
+                policy_verdict,
+                options,
+                queue_slot,
+                cancel,
+            )
+            .await
+        }
+        None => run_locally(tool, call, policy_verdict, options, queue_slot, cancel).await,
     }
 }
 
-/// The stages of an allowed call on this machine.
+/// Runs the stages of an allowed call on this machine.
 #[expect(
     clippy::too_many_lines,
     reason = "all stages, readable from top to bottom"
@@ -133,7 +145,7 @@ async fn stages(
 async fn run_locally(
     tool: &ToolContext,
     call: &mut Call,
-    judgement: PolicyVerdict,
+    policy_verdict: PolicyVerdict,
     options: CallOptions<'_>,
     queue_slot: Option<in_order::QueueSlot>,
     cancel: &Cancel,
@@ -141,10 +153,10 @@ async fn run_locally(
     let PolicyVerdict {
         request,
         findings,
-        sandbox: asked,
-    } = judgement;
+        sandbox: requested_sandbox,
+    } = policy_verdict;
     let mode = match options.terminal {
-        // The client follows such a call like a job.
+        // The client follows a call on its own terminal like a job.
         Some(_) => Mode::Background,
         None => request.mode.unwrap_or_default(),
     };
@@ -155,15 +167,16 @@ async fn run_locally(
     }
 
     let streams = artifact::streams(tool, call.invocation.as_deref(), &request);
-    let own = terminal::of_call(tool, options.terminal)?;
-    let terminal = match &own {
+    let call_terminal = terminal::of_call(tool, options.terminal)?;
+    let terminal = match &call_terminal {
         Some(terminal) => Some(terminal),
         None => terminal::choose(tool, &request, options.stdin),
     };
-    let mut sandbox = match asked {
-        Some(asked) => {
+    let mut sandbox = match requested_sandbox {
+        Some(requested) => {
             let executor = run::executor(tool, terminal);
-            Some(asked.decide(tool, executor, queue_slot.is_some()).await?)
+            let in_session = queue_slot.is_some();
+            Some(requested.decide(tool, executor, in_session).await?)
         }
         None => None,
     };
@@ -183,10 +196,11 @@ async fn run_locally(
         untraceable.as_deref(),
         &typed,
     );
-    let mut changing = begun.await?;
+    let mut change_record = begun.await?;
     let decisions = StageDecisions {
         // In a pipeline, `cd` does not change the shell's directory. A command whose filters were
-        // lifted runs in a subshell for the same effect; a remaining pipeline has subshells anyway.
+        // lifted runs in a subshell, so that `cd` has no effect either. If a pipeline remains, its
+        // stages run in subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
         report_stages: findings.last_pipeline.is_some(),
         limit: (!is_unlimited).then_some(limit),
@@ -197,24 +211,24 @@ async fn run_locally(
         terminal,
         sandbox: sandbox.as_ref().and_then(|sandbox| sandbox.plan.clone()),
         pool: sandbox.as_ref().map_or(Some(0), |sandbox| sandbox.pool),
-        trial: changing.as_ref().and_then(ChangeRecord::trial),
-        trace: changing.as_ref().and_then(ChangeRecord::trace),
+        trial: change_record.as_ref().and_then(ChangeRecord::trial),
+        trace: change_record.as_ref().and_then(ChangeRecord::trace),
         needs_trace: tool.changes.is_level_set(),
         is_untraceable: untraceable.is_some(),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
-    let _turn = match queue_slot {
+    let _permit = match queue_slot {
         Some(queue_slot) => Some(queue_slot.acquire(cancel).await),
         None => None,
     };
-    changing.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
+    change_record.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
         let started = background::start(&**jobs, &spec, stdin, sandbox, output, cancel).await;
         let unrecorded = started.as_ref().ok().map(|(_, why)| why.clone());
         let recorded = unrecorded.map(|why| why.map_or(Ok(()), Err));
-        let changed = changes::leave_to_job(tool, changing, recorded).await;
+        let changed = changes::leave_to_job(tool, change_record, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {
             StartedCallEnd::Ran(ran) => {
@@ -228,19 +242,19 @@ async fn run_locally(
         }
         return Ok(ended);
     }
-    let asked = (&request, &*typed);
-    let records = (&mut changing, &mut output);
+    let original = (&request, &*typed);
+    let records = (&mut change_record, &mut output);
     let outcome = changes::run(
         tool,
         call,
-        asked,
+        original,
         (&decisions, spec),
         records,
         options.live,
         cancel,
     );
     let outcome = outcome.await;
-    let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
+    let changed = changes::ended(tool, change_record, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(sandbox) = &mut sandbox {
         sandbox.find_changed(&tool.sandbox, &tool.clock).await;
@@ -258,7 +272,8 @@ async fn run_locally(
     })))
 }
 
-/// Returns the call's slot in the queue of its persistent shell. A job has a shell of its own.
+/// Returns the call's slot in the queue of its persistent shell. `None` without such a shell, and
+/// for a job, which has a shell of its own.
 fn queue_slot(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))

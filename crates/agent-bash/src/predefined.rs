@@ -1,5 +1,5 @@
-//! Determines, for the rules, the definitions that a call's shell has before its script: those of
-//! the user's configuration, those of earlier calls in the same persistent shell, and git's
+//! Determines, for the rules, the definitions that a call's shell has before its script. They come
+//! from the user's configuration, from earlier calls in the same persistent shell, and from git's
 //! aliases.
 
 mod git_aliases;
@@ -27,7 +27,7 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
             tool.session_definitions.store(name, &defined);
             known = Some(defined);
         }
-        tool.session_definitions.note(name, &request.command);
+        tool.session_definitions.note_script(name, &request.command);
     }
     if known.is_none() {
         known = configured(tool, cwd).await;

@@ -1,5 +1,5 @@
-//! The four profiles as values. A stage reads the field that it needs, and never checks which
-//! profile is in force, so a host can copy a profile and change fields.
+//! The four profiles as values. A stage reads the fields of the profile in force, and never checks
+//! the profile's name, so a host can copy a profile and change fields.
 //!
 //! [`crate::layout`] writes the text of results, [`crate::schema`] the tool definition.
 
@@ -15,7 +15,7 @@ pub use workspace::WORKSPACE;
 
 use agent_bash_core::{Profile, ProfileName};
 
-/// All profiles, the default one first.
+/// All profiles; the default profile is the first.
 pub const ALL: [&Profile; 4] = [&STANDARD, &MODES, &PAGED, &WORKSPACE];
 
 /// Returns the profile with this name.

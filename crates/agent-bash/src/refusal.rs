@@ -30,7 +30,7 @@ pub enum Refusal {
     /// The working directory is unusable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The request asks for something this tool does not offer.
+    /// The request asks for a feature that this tool does not offer.
     #[error("{0}")]
     NotOffered(&'static str),
     /// There is no shell, or it could not be started.
@@ -124,17 +124,18 @@ pub struct Explanation {
 }
 
 impl RuleRefusal {
-    /// Maps the span from `read`, the parsed part, to `given`, the original command.
-    pub(crate) fn within(mut self, given: &str, read: &str) -> Self {
-        let lead = given.len() - given.trim_start().len();
+    /// Returns the refusal with its span, which is in the text `parsed`, mapped to the command
+    /// `original`. The span is dropped if the texts differ in more than white space at the start.
+    pub(crate) fn with_span_in(mut self, original: &str, parsed: &str) -> Self {
+        let indent = original.len() - original.trim_start().len();
         let moved = |span: Span| {
-            let is_same = [0, lead].into_iter().find(|lead| {
-                let original = given.get(*lead..lead + span.end);
-                original.is_some() && original == read.get(..span.end)
+            let offset = [0, indent].into_iter().find(|offset| {
+                let part = original.get(*offset..offset + span.end);
+                part.is_some() && part == parsed.get(..span.end)
             });
-            is_same.map(|lead| Span {
-                start: span.start + lead,
-                end: span.end + lead,
+            offset.map(|offset| Span {
+                start: span.start + offset,
+                end: span.end + offset,
             })
         };
         self.explanation.span = self.explanation.span.and_then(moved);
@@ -151,13 +152,13 @@ impl RuleRefusal {
         text
     }
 
-    /// Tells the user how to allow the command, if the refusal has a code. The text for the model
-    /// is fixed and does not have this line.
+    /// Returns a line that tells the user how to allow the command, if the refusal has a code. The
+    /// text for the model is fixed and does not have this line.
     pub fn allow_hint(&self) -> Option<String> {
         self.explanation.code.as_deref().map(allow_line)
     }
 
-    /// The offer of a trial, if the refusal has one.
+    /// Returns the offer of a trial, if the refusal has one.
     pub(crate) fn offer(&self) -> Option<&'static str> {
         self.explanation.offers_trial.then_some(TRIAL_OFFER)
     }
@@ -165,8 +166,8 @@ impl RuleRefusal {
 
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
-        // Safe mode has the same message for all commands, so it needs the suggestion as a reason.
-        // The message of another rule is sufficient.
+        // Safe mode has the same message for all commands, so the suggestion is the reason. The
+        // messages of other rules already contain the reason.
         let suggestion = Some(finding.suggestion).filter(|text| !text.is_empty());
         let (reason, instead) = match finding.check {
             Check::SafeMode => (suggestion, None),
@@ -189,7 +190,7 @@ impl From<Finding> for RuleRefusal {
     }
 }
 
-/// How the user can allow a refused command.
+/// Returns a line that tells the user how to allow a refused command.
 pub(crate) fn allow_line(code: &str) -> String {
     format!("The user can allow it once, on a terminal: agent-bash allow {code}")
 }
@@ -204,7 +205,7 @@ pub const APPROVAL_RULE: &str = "approval";
 pub const ESCALATION_RULE: &str = "sandbox_escalation";
 
 impl Refusal {
-    /// How the call ended.
+    /// Returns the status of the refused call.
     pub fn status(&self) -> Status {
         match self {
             Self::Rule(rule) => Status::Blocked {

@@ -1,8 +1,9 @@
-//! Calls that may outlive the response to their client: each runs in a task of its own, so that the
-//! client can get a handle before the call's end, and the result later.
+//! Runs calls that may outlive the response to their client. Each call runs in a task of its own,
+//! so that the client can get a handle before the call's end, and the result later.
 //!
-//! Such a call is not a background job: it keeps its time limit, and ends with the registry in
-//! which it was started. The registry keeps its recent output and its result for later requests.
+//! Such a call is not a background job: the call keeps its time limit, and ends with the registry
+//! in which it was started. The registry stores the call's recent output and result for later
+//! requests.
 
 mod recent;
 
@@ -28,17 +29,19 @@ pub const MAX_CALLS: u32 = 256;
 /// Maximum number of ended calls with a handle that are remembered.
 const MAX_ENDED_CALLS: usize = 64;
 
-/// The calls of one client.
+/// The registry of one client's running calls.
 #[derive(Debug)]
 pub struct RunningCalls {
     capacity: Arc<Semaphore>,
-    /// Triggered when the registry ends: no call outlives it.
+    /// Ends all calls when the client ends.
     stop: Cancel,
     handles: Mutex<Handles>,
 }
 
+/// The calls that have a handle, by the handle's number.
 #[derive(Debug, Default)]
 struct Handles {
+    /// The number of the last handle.
     next: u64,
     calls: BTreeMap<u64, Arc<RunningCall>>,
 }
@@ -63,19 +66,19 @@ pub struct StartOptions {
 #[non_exhaustive]
 pub enum WriteError {
     /// The command has no terminal: its stdin is `/dev/null`.
-    #[error("its input is closed")]
+    #[error("the command's input is closed, because the command has no terminal")]
     NoInput,
-    /// The command's terminal does not exist yet, or the call has ended.
+    /// The command's terminal was not created yet, or the call has ended.
     #[error(transparent)]
     Refused(#[from] InputRefused),
 }
 
 /// The limit of concurrent calls is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{MAX_CALLS} commands are running and no more may; wait for one of them")]
+#[error("{MAX_CALLS} commands are running, which is the maximum; wait until one of them ends")]
 pub struct TooManyCalls;
 
-/// One call.
+/// A call that runs or has ended.
 #[derive(Debug)]
 pub struct RunningCall {
     /// The call's script; empty if the request has none.
@@ -84,9 +87,11 @@ pub struct RunningCall {
     pub cancel: Cancel,
     /// Set if only a part of the output was shown, so that the full output is kept.
     pub keep: KeepOutput,
-    /// The call's terminal, if it was started on one, once it exists.
+    /// The cell for the call's terminal, if the call runs on a terminal. Empty until the terminal
+    /// exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
     progress: Mutex<CallProgress>,
+    /// The finished call, once it has ended.
     account: watch::Receiver<Option<Arc<FinishedCall>>>,
 }
 
@@ -101,15 +106,16 @@ struct CallProgress {
 }
 
 impl CallProgress {
-    /// Masks secrets in output that begins at byte `from`.
-    fn masked(&self, from: u64, bytes: Vec<u8>, is_end: bool) -> MaskedPart {
+    /// Masks secrets in output that begins at byte `offset`. `is_end` is true if the output ends
+    /// with these bytes.
+    fn masked(&self, offset: u64, bytes: Vec<u8>, is_end: bool) -> MaskedPart {
         let Some(mask) = &self.mask else {
             return MaskedPart::unmasked(bytes);
         };
         let context = self
             .recent
-            .since(from.saturating_sub(MASK_CONTEXT_BYTES as u64));
-        let length = from.saturating_sub(context.from) as usize;
+            .since(offset.saturating_sub(MASK_CONTEXT_BYTES as u64));
+        let length = offset.saturating_sub(context.from) as usize;
         let before = context.bytes.get(..length).unwrap_or_default();
         masked_part(&**mask, before, &bytes, b"", is_end)
     }
@@ -120,7 +126,7 @@ impl CallProgress {
 pub struct OutputPart {
     /// The bytes, with masked secrets.
     pub output: MaskedPart,
-    /// The offset of these bytes. Later than requested if those bytes are no longer kept.
+    /// The offset of these bytes. Later than requested if the requested bytes are no longer stored.
     pub from: u64,
     /// Bytes printed so far.
     pub total: u64,
@@ -128,7 +134,8 @@ pub struct OutputPart {
     pub lines_before: u64,
     /// Offset of the unread output.
     pub unread_from: u64,
-    /// The beginning of the unread output, as far as it is kept: useful if `from` is later.
+    /// The stored beginning of the unread output, for a case in which `from` is later than the
+    /// beginning.
     pub head: Vec<u8>,
     /// Number of line ends in the unread output.
     pub lines: u64,
@@ -137,7 +144,7 @@ pub struct OutputPart {
 /// The result of a wait.
 #[derive(Debug)]
 pub enum WaitOutcome {
-    /// The call has ended. `None`: its task was lost, which is a bug.
+    /// The call has ended. `None` if the call's task was lost, which is a bug.
     Ended(Option<Arc<FinishedCall>>),
     /// The time limit of the wait has passed; the call continues.
     StillRunning,
@@ -146,7 +153,7 @@ pub enum WaitOutcome {
 }
 
 impl RunningCalls {
-    /// An empty registry; `stop` ends all its calls.
+    /// Returns an empty registry. Triggering `stop` ends all calls in the registry.
     pub fn new(stop: Cancel) -> Self {
         Self {
             capacity: Arc::new(Semaphore::new(MAX_CALLS as usize)),
@@ -207,7 +214,7 @@ impl RunningCalls {
             };
             let account = Box::pin(tool.account(input, options, &cancel)).await;
             drop(feed);
-            // There may be no receiver left.
+            // Fails if all receivers were dropped.
             let _ = sender.send(Some(Arc::new(account)));
             drop(capacity);
         });
@@ -267,19 +274,19 @@ impl RunningCalls {
 }
 
 impl RunningCall {
-    /// The finished call; `None` while it is running.
+    /// Returns the finished call; `None` while it is running.
     pub fn account(&self) -> Option<Arc<FinishedCall>> {
         self.account.borrow().clone()
     }
 
-    /// Waits for the call's end. `None`: its task was lost, which is a bug.
+    /// Waits for the call's end. Returns `None` if the call's task was lost, which is a bug.
     pub async fn ended(&self) -> Option<Arc<FinishedCall>> {
         let mut account = self.account.clone();
         let account = account.wait_for(Option::is_some).await.ok()?;
         account.clone()
     }
 
-    /// Waits for the call's end, at most for `limit` (`None`: forever), or until cancelled.
+    /// Waits for the call's end, for at most `limit` (`None`: without a limit), or until cancelled.
     pub async fn wait(
         &self,
         clock: &dyn Clock,
@@ -311,18 +318,18 @@ impl RunningCall {
     /// Returns the call's terminal, which keeps the last screen after the end.
     ///
     /// # Errors
-    /// [`WriteError`]: the call has no terminal, or none yet.
+    /// [`WriteError`]: the call has no terminal, or the terminal was not created yet.
     pub fn terminal(&self) -> Result<&PtySession, WriteError> {
         let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
         Ok(terminal.get().ok_or(InputRefused::Ended)?)
     }
 
-    /// Pid and process group, once they exist.
+    /// Returns the pid and the process group of the command; `None` before the command is started.
     pub fn process(&self) -> Option<(u32, u32)> {
         self.progress().process
     }
 
-    /// Bytes printed so far.
+    /// Returns the number of bytes printed so far.
     pub fn total_bytes(&self) -> u64 {
         self.progress().recent.total()
     }
@@ -330,24 +337,24 @@ impl RunningCall {
     /// Returns the call's output from `offset` on, or the unread output. Marks all output as read.
     pub fn read(&self, offset: Option<u64>) -> OutputPart {
         let is_over = self.account().is_some();
-        let mut seen = self.progress();
-        let unread_from = seen.recent.unread_from();
-        let kept = seen.recent.since(offset.unwrap_or(unread_from));
-        let mut bytes = kept.bytes;
-        // An incomplete character is left for the next read, as is what may begin a secret.
+        let mut progress = self.progress();
+        let unread_from = progress.recent.unread_from();
+        let stored = progress.recent.since(offset.unwrap_or(unread_from));
+        let mut bytes = stored.bytes;
+        // An incomplete character, and bytes that may begin a secret, are left for the next read.
         let incomplete = if is_over { 0 } else { incomplete_len(&bytes) };
         bytes.truncate(bytes.len() - incomplete);
-        let output = seen.masked(kept.from, bytes, is_over);
+        let output = progress.masked(stored.from, bytes, is_over);
         let held = incomplete + output.held;
-        let mut unread = seen.recent.take_unread(held);
+        let mut unread = progress.recent.take_unread(held);
         if !unread.head.is_empty() {
-            unread.head = seen.masked(unread.from, unread.head, is_over).bytes;
+            unread.head = progress.masked(unread.from, unread.head, is_over).bytes;
         }
         OutputPart {
             output,
-            from: kept.from,
-            total: seen.recent.total(),
-            lines_before: kept.lines_before,
+            from: stored.from,
+            total: progress.recent.total(),
+            lines_before: stored.lines_before,
             unread_from: unread.from,
             head: unread.head,
             lines: unread.lines,
@@ -359,11 +366,11 @@ impl RunningCall {
         self.progress().recent.unread_from()
     }
 
-    /// Returns the kept output from `offset` on, and the offset of its first byte. Marks nothing as
-    /// read.
+    /// Returns the stored output from `offset` on, and the offset of its first byte. Marks nothing
+    /// as read.
     pub fn peek(&self, offset: u64) -> (Vec<u8>, u64) {
-        let kept = self.progress().recent.since(offset);
-        (kept.bytes, kept.from)
+        let stored = self.progress().recent.since(offset);
+        (stored.bytes, stored.from)
     }
 
     /// True if the command runs on a terminal of its own.
@@ -376,10 +383,11 @@ impl RunningCall {
     }
 }
 
-/// Returns the length of an incomplete UTF-8 character at the end.
+/// Returns the length of an incomplete UTF-8 character at the end; 0 if the text ends with a
+/// complete character.
 fn incomplete_len(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3);
-    for (behind, byte) in last.enumerate() {
+    for (bytes_after, byte) in last.enumerate() {
         let length = match byte {
             0x80..=0xbf => continue,
             0xc0..=0xdf => 2,
@@ -387,13 +395,14 @@ fn incomplete_len(bytes: &[u8]) -> usize {
             0xf0..=0xf7 => 4,
             _ => 1,
         };
-        return if behind + 1 < length { behind + 1 } else { 0 };
+        let available = bytes_after + 1;
+        return if available < length { available } else { 0 };
     }
     0
 }
 
-/// Returns a terminal for one call: the cell for the terminal's handle, which the executor sets at
-/// the start of the call, and that executor.
+/// Returns an executor that runs one call on a terminal, and the cell in which the executor stores
+/// the terminal's handle at the start of the call.
 fn terminal_executor(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
     let cell = Arc::new(OnceLock::new());
     let for_session = Arc::clone(&cell);

@@ -36,31 +36,31 @@ use workspaces::Workspaces;
 pub(crate) struct SandboxState {
     pub(crate) settings: SandboxSettings,
     pub(crate) file_access: TimedFileAccess,
-    /// The plan of the unchanged settings.
+    /// The plan of the settings without a request's changes.
     cached: Mutex<Option<CachedPlan>>,
     /// The workspace, determined once.
     workspace: OnceLock<PathBuf>,
-    /// The scan after the last call.
+    /// The scan of the protected file names after the last call.
     names: Mutex<Option<Arc<NameScan>>>,
     /// The state directory.
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
     settings_files: Arc<[PathBuf]>,
-    /// True once a result has reported the promises that cannot be enforced.
+    /// True once a result has reported the promises that this system cannot enforce.
     partial: AtomicBool,
 }
 
-/// A plan, and the facts that it was made from. Warm shells are stored by their plan, so a new plan
-/// is made only if it would differ.
+/// A plan, and the facts from which the plan was made. Warm shells are stored by their plan, so a
+/// new plan is made only if it would differ.
 #[derive(Debug)]
 struct CachedPlan {
     facts: HostFacts,
     plan: Arc<Plan>,
     stamp: PlanStamp,
-    /// Paths that were replaced since the first plan: an older persistent shell does not protect
-    /// them.
+    /// The protected paths that were replaced since the first plan. A persistent shell from before
+    /// a replacement does not protect the new file.
     replaced: BTreeSet<PathBuf>,
-    /// The number of replacements so far: warm shells from before a replacement get no more calls.
+    /// The number of replacements so far. Warm shells from before a replacement get no more calls.
     replacements: u64,
     /// The parent directories of the protected paths, if the last preparation examined them.
     parent_state: Option<SettledParents>,
@@ -68,12 +68,12 @@ struct CachedPlan {
     settings: Vec<SettingsFile>,
 }
 
-/// The parent directories of the protected paths, and since when they are unchanged.
+/// The parent directories of the protected paths, and how long they are unchanged.
 #[derive(Debug)]
 struct SettledParents {
     parents: ParentDirectories,
     since: Duration,
-    /// The states of the protected paths, once the directories were unchanged long enough.
+    /// The states of the protected paths, once the directories have been unchanged long enough.
     settled: Option<WatchedPaths>,
 }
 
@@ -81,7 +81,7 @@ struct SettledParents {
 #[derive(Debug)]
 pub(crate) struct PreparedSandbox {
     pub(crate) plan: Arc<Plan>,
-    /// The number of the plan; only waiting shells with the same number may run the call.
+    /// The number of the plan. Only a warm shell with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// The states of the protected paths.
     pub(crate) before: WatchedPaths,
@@ -107,7 +107,7 @@ impl SandboxState {
         }
     }
 
-    /// Returns the facts for this tier, without file access.
+    /// Returns the host's facts for this tier. Reads no files.
     pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
         let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
         HostFacts {
@@ -118,8 +118,8 @@ impl SandboxState {
     }
 
     /// Returns the sandbox of a call from the cached plan, if the kernel's caches show that the
-    /// protected paths are unchanged. Avoids another thread, which would take longer than many a
-    /// call.
+    /// protected paths are unchanged. Does not block, so it needs no other thread: starting a
+    /// thread takes longer than many calls.
     pub(crate) fn prepare_from_cache(
         &self,
         facts: &HostFacts,
@@ -155,8 +155,8 @@ impl SandboxState {
 
     /// Returns the sandbox of a call; `None` without a sandbox. Reads files, so it may block.
     ///
-    /// `changed` are the settings with the request's changes, if there are any. `in_session` is
-    /// true for a call in a persistent shell, which may be older than the plan.
+    /// `changed` is the settings with the request's changes; `None` for a request without changes.
+    /// `in_session` is true for a call in a persistent shell, which may be older than the plan.
     pub(crate) fn prepare(
         &self,
         changed: Option<&SandboxSettings>,
@@ -256,7 +256,7 @@ impl SandboxState {
         *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
     }
 
-    /// True for the first call only: reports a partial sandbox once.
+    /// True for the first call of this function only, so that a partial sandbox is reported once.
     pub(crate) fn is_first_partial(&self) -> bool {
         !self.partial.swap(true, Ordering::Relaxed)
     }
@@ -289,7 +289,7 @@ impl CachedPlan {
             }
     }
 
-    /// True if all caches that calls may write exist. Their mounts need them.
+    /// True if all caches that calls may write exist. The mounts of the caches need them.
     fn has_caches(&self) -> bool {
         self.caches().all(Path::is_dir)
     }
@@ -306,8 +306,8 @@ impl CachedPlan {
         caches.writable.iter().chain(mounted).map(PathBuf::as_path)
     }
 
-    /// The number of the warm shells with mounts that are still effective. The base tier has no
-    /// mounts that a replacement could remove.
+    /// Returns the plan's number, for [`PreparedSandbox::pool`]. A replacement of a protected path
+    /// removes the mounts of older warm shells, so the number changes. The base tier has no mounts.
     fn pool(&self) -> u64 {
         match self.plan.tier {
             Tier::Base => 0,
@@ -316,7 +316,8 @@ impl CachedPlan {
     }
 
     /// Returns the protected paths if the kernel's caches show that they are unchanged since the
-    /// plan. If the parent directories are unchanged for a while, the paths need no checks.
+    /// plan. Once the parent directories have been unchanged for a while, the paths are not
+    /// checked.
     fn unchanged_paths(&mut self, now: Duration) -> Option<WatchedPaths> {
         let seen = self
             .parent_state
@@ -331,7 +332,7 @@ impl CachedPlan {
             self.parent_state = seen;
             return Some(before);
         }
-        // Read before the paths, so that a change meanwhile is detected later.
+        // The parents are read before the paths, so that the next call detects a change meanwhile.
         let seen = match seen {
             Some(seen) => Some(seen),
             None => ParentDirectories::known(&self.plan)
@@ -353,7 +354,7 @@ impl CachedPlan {
         Some(before)
     }
 
-    /// Returns this plan, or a new one if its inputs have changed.
+    /// Returns this plan, or a new plan if the inputs of this plan have changed.
     fn refreshed(mut self, own: &SandboxState, facts: &HostFacts) -> Result<Self, ResolveError> {
         let stamp = PlanStamp::of(&self.plan);
         if stamp == self.stamp {
@@ -383,37 +384,39 @@ impl CachedPlan {
 pub(crate) struct CallSandbox {
     pub(crate) level: SandboxLevel,
     pub(crate) network: Network,
-    /// True if the call was allowed more than the settings allow.
+    /// True if an approver has allowed the call more than the settings allow.
     pub(crate) escalated: bool,
     /// `None` for a call that runs without a sandbox.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// The number of the plan; only waiting shells with the same number may run the call.
+    /// The number of the plan. Only a warm shell with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// The states of the protected paths before the call.
     pub(crate) before: Option<WatchedPaths>,
-    /// The files before the call that are protected because of their names.
+    /// The files that are protected because of their names, as they were before the call.
     pub(crate) names: Option<NamesBeforeCall>,
     /// True if a program ended with `SIGSYS`.
     pub(crate) ended_by_sigsys: bool,
     /// True if the output names a Unix socket that was refused.
     pub(crate) refused_socket: bool,
-    /// The tool that says in the output that its cache lacks something, and the user's cache.
+    /// The program whose output reports that its cache lacks a file, and the user's cache of that
+    /// program.
     pub(crate) missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
-    /// The observations that are unknown because a file system did not respond.
+    /// What is unknown because a file system did not respond.
     pub(crate) unknown: Vec<Unknown>,
 }
 
 impl CallSandbox {
-    /// True if the call runs in a network namespace of its own or of equal sandboxes.
+    /// True if the call runs in a network namespace of its own, or in one that it shares with other
+    /// calls in an equal sandbox.
     pub(crate) fn has_own_network(&self) -> bool {
         self.plan
             .as_ref()
             .is_some_and(|plan| plan.has_own_network())
     }
 
-    /// Finds the protected paths that changed during the call, which has ended.
+    /// Stores the protected paths that changed during the call. To be called after the call's end.
     pub(crate) async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
         let before = self.before.take().filter(|before| !before.is_empty());
         let names = self.names.take();

@@ -1,7 +1,6 @@
 //! The tool definition for a model: name, description, and schema of the fields.
 //!
-//! `agent_bash_core::parse_request` defines the accepted fields, which are more than those that are
-//! shown here.
+//! `agent_bash_core::parse_request` accepts more fields than a schema shows.
 
 mod fields;
 mod modes;
@@ -32,9 +31,10 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// Adds the allowed commands of safe mode to the tool's description.
+    /// Adds the allowed commands of safe mode to the tool's description. Returns the schema
+    /// unchanged if safe mode is off.
     #[must_use]
-    pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
+    pub fn with_safe_mode(mut self, mode: Option<&SafeMode>) -> Self {
         let Some(mode) = mode else { return self };
         let safe = format!(
             "Safe mode is on: only commands that begin with one of these may run, alone or in pipelines, without \
@@ -54,32 +54,33 @@ impl ToolSchema {
         self
     }
 
-    /// Describes the field `pty`, if it is shown, for a server with terminals for its model.
+    /// Describes the field `pty`, if the schema has the field, for a server that offers its model
+    /// terminals.
     #[must_use]
     pub fn with_terminals(mut self) -> Self {
         if let Some(pty) = self.input_schema["properties"].get_mut("pty") {
             *pty = fields::driven_terminal();
-            let [none, unless] = [
+            let [never, without_pty] = [
                 "There is no terminal,",
                 "Without `pty` there is no terminal,",
             ];
-            self.description = self.description.replacen(none, unless, 1);
+            self.description = self.description.replacen(never, without_pty, 1);
         }
         self
     }
 
-    /// Adds the field `sandbox`, and describes the access that calls have. If `enforced` is known,
-    /// the description also names the promises that this system cannot enforce. Returns the schema
+    /// Adds the field `sandbox`, and describes the access that calls have. With a `report`, the
+    /// description also names the promises that this system cannot enforce. Returns the schema
     /// unchanged without a sandbox.
     #[must_use]
-    pub fn with_sandbox(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
-        let missing = enforced.map(|report| &report.missing[..]);
-        let Some(text) = sandbox::description(own, missing) else {
+    pub fn with_sandbox(mut self, settings: &SandboxSettings, report: Option<&Report>) -> Self {
+        let missing = report.map(|report| &report.missing[..]);
+        let Some(text) = sandbox::description(settings, missing) else {
             return self;
         };
         self.description = format!("{}\n\n{text}", self.description);
         if let Some(properties) = self.input_schema["properties"].as_object_mut() {
-            properties.insert("sandbox".to_owned(), sandbox::field(own));
+            properties.insert("sandbox".to_owned(), sandbox::field(settings));
         }
         self
     }
@@ -119,8 +120,11 @@ mod tests {
     #[test]
     fn description_names_the_commands_of_safe_mode() {
         let plain = bash(profiles::ALL[0]);
-        assert_eq!(plain.clone().under(None), plain);
-        let safe = plain.clone().under(Some(&SafeMode::default())).description;
+        assert_eq!(plain.clone().with_safe_mode(None), plain);
+        let safe = plain
+            .clone()
+            .with_safe_mode(Some(&SafeMode::default()))
+            .description;
         for part in ["Safe mode is on", "git, grep, rg"] {
             assert!(safe.contains(part), "{part}: {safe}");
         }

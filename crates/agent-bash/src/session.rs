@@ -1,9 +1,9 @@
 //! A conversation of a model and a user: its tool, persistent shells, background jobs, artifacts
 //! and working directory, and the user's own commands.
 //!
-//! [`Conversation::open`] makes these components for this machine, [`Conversation::new`] takes a
-//! host's own. Dropping a conversation ends and removes all of them except running jobs and their
-//! files.
+//! [`Conversation::open`] creates these components for this machine; [`Conversation::new`] takes
+//! components that the host has created. Dropping a conversation ends and removes the components
+//! except running jobs and the jobs' files.
 //!
 //! ```no_run
 //! # async fn f(
@@ -86,10 +86,12 @@ pub struct Conversation {
 /// The record of the user's commands in a conversation.
 #[derive(Debug, Default)]
 struct BangLog {
+    /// The recorded commands, in order.
     messages: Vec<BangMessage>,
-    /// Commands run during a turn, held back until its end.
+    /// Commands of the current turn, which are recorded at the turn's end.
     held: Vec<BangMessage>,
-    in_turn: bool,
+    /// True during the model's turn.
+    is_in_turn: bool,
 }
 
 /// Why a user's command was not started. Such a command is not recorded.
@@ -104,10 +106,10 @@ pub enum BangError {
     Command(#[from] RequestError),
     /// The command would run on another machine than the model's.
     #[error(
-        "on a target there is no shell of the user's own; run it as a call, or with the target's own client"
+        "a target has no shell for the user's commands; run the command as a call, or with the target's own client"
     )]
     OnTarget,
-    /// A bug of ours.
+    /// A bug of agent-bash.
     #[error(transparent)]
     Panicked(#[from] WorkPanicked),
 }
@@ -123,28 +125,29 @@ impl Conversation {
         }
     }
 
-    /// The tool for the model's calls.
+    /// Returns the tool for the model's calls.
     pub fn tool(&self) -> &BashTool {
         &self.tool
     }
 
-    /// The host's context.
+    /// Returns the host's context.
     pub fn host(&self) -> &HostContext {
         &self.tool.context.host
     }
 
-    /// The remote host on which the calls run; `None` if they run on this machine. Jobs and stored
-    /// outputs are on the same machine.
+    /// Returns the remote host on which calls run; `None` if calls run on this machine. Jobs and
+    /// stored outputs are on the machine on which calls run.
     pub fn remote_host(&self) -> Option<&Arc<dyn RemoteHost>> {
         self.tool.context.remote_host.as_ref()
     }
 
-    /// The default directory of calls.
+    /// Returns the default directory of calls.
     pub fn cwd(&self) -> &Path {
         &self.host().cwd
     }
 
-    /// The directory of the user's next command: that of the user's persistent shell.
+    /// Returns the directory of the user's next command, which is the directory of the user's
+    /// persistent shell.
     pub fn user_cwd(&self) -> PathBuf {
         let name = SessionName(USER_SHELL.to_owned());
         self.shell_cwd(&name)
@@ -158,8 +161,8 @@ impl Conversation {
         shells.find(|shell| shell.name == *name)?.cwd
     }
 
-    /// Returns the working directory of a persistent shell. Queries the remote host if there is
-    /// one.
+    /// Returns the working directory of a persistent shell. If calls run on a remote host, queries
+    /// that host.
     pub async fn query_shell_cwd(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
         let Some(remote_host) = self.remote_host() else {
             return self.shell_cwd(name);
@@ -189,15 +192,15 @@ impl Conversation {
         }
     }
 
-    /// Returns the definitions of a persistent shell, for a call in a new shell. `None` where
-    /// [`Self::shell_exports`] is empty, and in safe mode.
+    /// Returns the definitions of a persistent shell, for a call in a new shell. `None` in the
+    /// cases in which [`Self::shell_exports`] is empty, and in safe mode.
     pub async fn shell_definitions(&self, name: &SessionName) -> Option<Arc<Definitions>> {
         let shells = self.local_shells()?;
         shells.definitions_of(name).await.map(Arc::new)
     }
 
-    /// Returns the definitions of the user's configuration: calls on a terminal do not load them by
-    /// themselves.
+    /// Returns the definitions of the user's configuration, for calls on a terminal, which do not
+    /// load the configuration.
     pub async fn configured_definitions(&self) -> Option<Arc<Definitions>> {
         let shells = self.local_shells()?;
         let shell = self.tool.context.shell.as_ref().ok()?;
@@ -206,30 +209,30 @@ impl Conversation {
         definitions.await.map(Arc::new)
     }
 
-    /// The shells of this machine; `None` if calls run on a remote host, and in safe mode.
+    /// Returns the shells of this machine; `None` if calls run on a remote host, and in safe mode.
     fn local_shells(&self) -> Option<&Arc<ShellCache>> {
         let is_excluded = self.remote_host().is_some() || self.tool.is_safe_mode();
         self.parts.shells.as_ref().filter(|_| !is_excluded)
     }
 
-    /// The background jobs; `None` if no directory for them is known.
+    /// Returns the background jobs; `None` without a directory for jobs.
     pub fn jobs(&self) -> Option<&Arc<Jobs>> {
         self.parts.jobs.as_ref()
     }
 
-    /// The stored full outputs; `None` if no directory for them is known.
+    /// Returns the stored full outputs; `None` without a directory for outputs.
     pub fn artifacts(&self) -> Option<&Arc<ArtifactDir>> {
         self.parts.artifacts.as_ref()
     }
 
-    /// Returns the change sets.
+    /// Returns the change sets of the conversation.
     pub fn changes(&self) -> ChangeSets {
         let changes = Arc::clone(&self.tool.context.changes);
         ChangeSets::new(changes, self.cwd().to_owned())
     }
 
-    /// Begins a turn with the client's name for it, unless the last one has that name. Does nothing
-    /// if no changes are recorded.
+    /// Begins a turn with the name that the client gives the turn. Does nothing if the last turn
+    /// has that name, or if changes are not recorded.
     ///
     /// # Errors
     /// The name is not usable, or cannot be stored.
@@ -246,7 +249,7 @@ impl Conversation {
     /// time before now ([`Since`](crate::Since)), `turn` the name of a turn or `last`.
     ///
     /// # Errors
-    /// Neither or both are named, or `since` is invalid.
+    /// Both or neither of `since` and `turn` are given, or `since` is invalid.
     pub fn changes_scope(
         &self,
         since: Option<&str>,
@@ -262,8 +265,8 @@ impl Conversation {
         }
     }
 
-    /// Commits a trial for the model, if the setting `changes.commit` and, depending on it, the
-    /// tool's [`Approver`](crate::Approver) allow that.
+    /// Commits a trial for the model, if the setting `changes.commit` allows that. If the setting
+    /// is `ask`, the tool's [`Approver`](crate::Approver) decides.
     ///
     /// # Errors
     /// See [`ChangeSets::commit_for_model`].
@@ -276,22 +279,24 @@ impl Conversation {
         self.changes().commit_for_model(id, approver, cancel).await
     }
 
-    /// Options for the terminals of single calls; `None` without terminals.
+    /// Returns the options for the terminals of single calls; `None` without terminals.
     pub fn terminals(&self) -> Option<&PtyOptions> {
         self.parts.terminals.as_ref()
     }
 
-    /// The persistent shells that calls have named so far. The user's shell is [`USER_SHELL`].
+    /// Returns the persistent shells that calls have named so far. The user's shell has the name
+    /// [`USER_SHELL`].
     pub fn shells(&self) -> Vec<ShellInfo> {
         let shells = self.parts.shells.as_ref();
         shells.map_or_else(Vec::new, |shells| shells.named_shells())
     }
 
-    /// Reads the user's shell configuration before the first call: functions, aliases, `PATH`.
-    /// Empty on a remote host, and if calls do not load the configuration.
+    /// Reads the user's shell configuration (functions, aliases, `PATH`) before the first call, and
+    /// returns the names of the definitions. Empty on a remote host, and if calls do not load the
+    /// configuration.
     ///
     /// # Errors
-    /// The configuration could not be read. The error is not reported again by the first call.
+    /// The configuration could not be read. The first call does not report the error again.
     pub async fn configured(&self) -> Result<ConfiguredNames, Notice> {
         let tool = &*self.tool.context;
         match (&self.parts.shells, &tool.shell) {
@@ -336,7 +341,7 @@ impl Conversation {
         let ran = caught_in(bang::run(&self.tool.context, command, options, &cancel));
         let message = ran.await??;
         let mut record = lock(&self.record);
-        if record.in_turn {
+        if record.is_in_turn {
             record.held.push(message.clone());
         } else {
             record.messages.push(message.clone());
@@ -344,7 +349,8 @@ impl Conversation {
         Ok(message)
     }
 
-    /// Cancels the user's running command, without waiting for its end. Returns false if none runs.
+    /// Cancels the user's running command, without waiting for its end. Returns false if no command
+    /// of the user is running.
     pub fn abort_bash(&self) -> bool {
         let running = lock(&self.running);
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
@@ -358,36 +364,37 @@ impl Conversation {
     /// Begins the model's turn: the user's commands are held back from the record until the turn
     /// ends.
     pub fn begin_turn(&self) {
-        lock(&self.record).in_turn = true;
+        lock(&self.record).is_in_turn = true;
     }
 
     /// Ends the model's turn: adds the held commands to the record, in order, and returns them.
     pub fn end_turn(&self) -> Vec<BangMessage> {
         let mut record = lock(&self.record);
-        record.in_turn = false;
+        record.is_in_turn = false;
         let held = std::mem::take(&mut record.held);
         record.messages.extend(held.iter().cloned());
         held
     }
 
-    /// The user's commands so far, in order, except those held back.
+    /// Returns the user's commands so far, in order, except the commands that are held back.
     pub fn messages(&self) -> Vec<BangMessage> {
         lock(&self.record).messages.clone()
     }
 
-    /// Returns the messages and removes them: for hosts with a history of their own.
+    /// Returns the recorded commands, and removes them from the record. For hosts with a history of
+    /// their own.
     pub fn take_messages(&self) -> Vec<BangMessage> {
         std::mem::take(&mut lock(&self.record).messages)
     }
 
-    /// The commands held back until the end of the turn.
+    /// Returns the commands that are held back until the end of the turn.
     pub fn held_messages(&self) -> Vec<BangMessage> {
         lock(&self.record).held.clone()
     }
 
     /// Ends the user's command, discards the persistent shells, and removes the artifacts whose
-    /// lifetime is the conversation. Running jobs and their files remain, and so do warm shells,
-    /// until the last clone of the tool is dropped. Dropping the conversation does the same.
+    /// lifetime is the conversation. Running jobs and their files remain. Warm shells remain until
+    /// the last clone of the tool is dropped. Dropping the conversation also calls this function.
     pub fn close(&self) {
         self.abort_bash();
         for shell in self.shells() {
@@ -398,6 +405,7 @@ impl Conversation {
         }
     }
 
+    /// Returns the permit to run a user's command, which `cancel` can end.
     fn acquire_permit(&self, cancel: &Cancel) -> Result<BangPermit<'_>, BangError> {
         let mut running = lock(&self.running);
         if running.is_some() {
@@ -414,7 +422,8 @@ impl Drop for Conversation {
     }
 }
 
-/// The permit to run a user's command. Released on drop, also of a dropped future.
+/// The permit to run a user's command. Dropping the permit releases it, so a dropped future
+/// releases it too.
 struct BangPermit<'a>(&'a Mutex<Option<Cancel>>);
 
 impl Drop for BangPermit<'_> {
@@ -423,7 +432,7 @@ impl Drop for BangPermit<'_> {
     }
 }
 
-/// Ignores poisoning: a panic elsewhere leaves the data behind these locks consistent.
+/// Locks a mutex and ignores poisoning: a panic leaves the data behind these locks consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,25 +1,28 @@
-//! The known functions and aliases of persistent shells. A shell is queried only after a call that
-//! may have changed them.
+//! Caches the functions and aliases of persistent shells. A shell is queried only after a call that
+//! may have changed its definitions.
 
 use agent_bash_core::{SessionName, ShellDefinitions};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Texts in scripts that may define functions or aliases, or discard them with their shell.
+/// Texts by which a script may define or remove functions or aliases, or end the shell.
 const DEFINERS: &[&str] = &[
     "()", "function", "alias", "source", ". ", "eval", "unset", "exit", "exec",
 ];
 
-/// The definitions of the persistent shells in which a call may have changed them.
+/// The definitions of persistent shells. Has an entry for each shell in which a call may have
+/// changed the definitions.
 #[derive(Debug, Default)]
 pub(crate) struct SessionDefinitions {
     shells: Mutex<HashMap<SessionName, SessionEntry>>,
 }
 
+/// The cached definitions of a persistent shell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionEntry {
     /// True if a call may have changed the definitions since the shell was queried.
     pub(crate) is_stale: bool,
+    /// The definitions at the last query; `None` if the shell was never queried.
     pub(crate) known: Option<Arc<ShellDefinitions>>,
 }
 
@@ -30,16 +33,18 @@ impl SessionDefinitions {
     }
 
     /// Marks a shell's definitions as stale if this script may change them.
-    pub(crate) fn note(&self, name: &SessionName, script: &str) {
+    pub(crate) fn note_script(&self, name: &SessionName, script: &str) {
         if DEFINERS.iter().any(|definer| script.contains(definer)) {
             self.entries().entry(name.clone()).or_default().is_stale = true;
         }
     }
 
+    /// Returns the entry of a shell; an empty entry if the shell has no entry.
     pub(crate) fn entry(&self, name: &SessionName) -> SessionEntry {
         self.entries().get(name).cloned().unwrap_or_default()
     }
 
+    /// Stores the definitions that a query has returned.
     pub(crate) fn store(&self, name: &SessionName, known: &Arc<ShellDefinitions>) {
         let known = Some(Arc::clone(known));
         let is_stale = false;

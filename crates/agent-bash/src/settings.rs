@@ -12,10 +12,10 @@
 //! world-writable one) is used only if it belongs to the user or root and no other user may write
 //! to it. [`LoadedSettings::ignored`] lists the other files.
 //!
-//! A project's file may only make settings stricter: it comes with a checkout, so it may not switch
-//! off a rule, raise a limit, or name a shell, a prefix or an environment. `keys` lists the
-//! settings; an unknown key is an error that names the most similar key. [`Settings::configure`]
-//! passes the settings to the tool.
+//! A project's file may only make settings stricter, because the file comes with a checkout. It may
+//! not switch off a rule, raise a limit, or name a shell, a prefix or an environment. `keys` lists
+//! the settings. An unknown key is an error that names the most similar key.
+//! [`Settings::configure`] passes the settings to the tool.
 
 mod key;
 mod keys;
@@ -50,11 +50,11 @@ use std::time::Duration;
 pub struct Settings {
     /// The profile.
     pub profile: ProfileName,
-    /// Default time limit of a call; `None` is the profile's.
+    /// Default time limit of a call; `None` stands for the profile's limit.
     pub timeout: Option<Duration>,
-    /// Maximum time limit of a call; `None` is the profile's.
+    /// Maximum time limit of a call; `None` stands for the profile's maximum.
     pub timeout_max: Option<Duration>,
-    /// The shell; `None` is the profile's.
+    /// The path of the shell; `None` stands for the profile's shell.
     pub shell: Option<PathBuf>,
     /// Words in front of every command.
     pub prefix: Option<String>,
@@ -68,19 +68,19 @@ pub struct Settings {
     pub virtual_terminal: bool,
     /// The safety groups in force.
     pub safety_groups: BTreeSet<Group>,
-    /// Rules in force although their group is not.
+    /// Rules that are in force although their group is not in force.
     pub safety_on: BTreeSet<String>,
-    /// Rules not in force although their group is.
+    /// Rules that are not in force although their group is in force.
     pub safety_off: BTreeSet<String>,
     /// The rules of the user and the project.
     pub safety_rules: Vec<UserRule>,
-    /// Safe mode; `None` is off.
+    /// The level of safe mode; `None` if safe mode is off.
     pub safe_mode: Option<SafeLevel>,
     /// The command prefixes that safe mode allows.
     pub safe_mode_allowed: Vec<String>,
     /// The mode of the interceptor, for commands for which the model has a better tool.
     pub interceptor: InterceptMode,
-    /// The model's other tools; `None` if none are named.
+    /// The names of the model's other tools; `None` if the settings name no tools.
     pub interceptor_tools: Option<Vec<String>>,
     /// The interceptor's rules, in order.
     pub interceptor_rules: Vec<InterceptRule>,
@@ -96,23 +96,24 @@ pub struct Settings {
     pub agent: Option<String>,
     /// Resource limits of each call.
     pub limits: Limits,
-    /// Time after which the MCP server answers a call with a handle; zero means never.
+    /// Time after which the MCP server answers a running call with a handle; zero means never.
     pub mcp_handle_after: Duration,
-    /// True if answers of the MCP server carry the result as structured data, for programs.
+    /// True if answers of the MCP server also contain the result as structured data, for programs.
     pub mcp_structured: bool,
-    /// The audit log; `None` means that calls are not recorded.
+    /// The path of the audit log; `None` if calls are not recorded.
     pub audit_file: Option<PathBuf>,
-    /// The sandbox of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
+    /// The sandbox of calls. Safe mode may make the sandbox stricter: see
+    /// [`Settings::sandbox_in_force`].
     pub sandbox: SandboxSettings,
-    /// Other machines that calls may run on.
+    /// The other machines on which calls may run, by name.
     pub targets: BTreeMap<String, TargetSettings>,
     /// The settings of change sets.
     pub changes: ChangesSettings,
     /// True if the terminal interface stores typed commands for its next run.
     pub tui_history: bool,
-    /// The journal.
+    /// The settings of the journal.
     pub journal: JournalSettings,
-    /// True if the audit log has the commands themselves rather than digests.
+    /// True if the audit log contains the commands themselves instead of their digests.
     pub audit_commands: bool,
 }
 
@@ -174,7 +175,7 @@ impl Settings {
         }
     }
 
-    /// The profile, modified by the settings.
+    /// Returns the profile, modified by the settings.
     pub fn profile(&self) -> Profile {
         let mut profile = profiles::by_name(self.profile).clone();
         let times = &mut profile.timeouts;
@@ -192,17 +193,17 @@ impl Settings {
         profile
     }
 
-    /// True if the interceptor is on and the settings name no tools, so that it has an effect only
-    /// on calls that name some.
+    /// True if the interceptor is on and the settings name no tools. The interceptor then has an
+    /// effect only on calls that name tools.
     pub fn interceptor_names_no_tools(&self) -> bool {
-        let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
-        self.interceptor != InterceptMode::Off && none
+        let names_no_tools = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
+        self.interceptor != InterceptMode::Off && names_no_tools
     }
 
-    /// The safety rules in force.
+    /// Returns the safety rules in force.
     ///
     /// # Errors
-    /// Unknown rule id. Loaded settings are already validated.
+    /// A rule id is unknown. This cannot happen with loaded settings, which are validated.
     pub fn rules(&self) -> Result<RuleSelection, UnknownRule> {
         let mut rules = RuleSelection::of(self.safety_groups.iter().copied());
         for name in &self.safety_on {
@@ -215,7 +216,8 @@ impl Settings {
         Ok(rules)
     }
 
-    /// The checks that these settings enable: safety always, the others if switched on.
+    /// Returns the checks that these settings enable. The safety rules are always enabled; the
+    /// other checks must be switched on.
     ///
     /// # Errors
     /// See [`Self::rules`].
@@ -233,7 +235,8 @@ impl Settings {
         })
     }
 
-    /// The sandbox of calls: that of the settings, or a stricter one in safe mode.
+    /// Returns the sandbox of calls: the sandbox of the settings, or a stricter sandbox in safe
+    /// mode.
     pub fn sandbox_in_force(&self) -> SandboxSettings {
         match self.safe_mode {
             Some(SafeLevel::ReadOnly) => self.sandbox.clone().in_safe_mode(),
@@ -241,10 +244,11 @@ impl Settings {
         }
     }
 
-    /// Returns the facts of this host for a verdict on a script.
+    /// Returns the facts of this host that the verdict on a script depends on.
     pub fn context(&self, host: &HostContext) -> Context {
-        let safe = self.safe_mode.is_some();
-        let shell = shell_in_force(&self.profile(), self.shell.as_deref(), safe, &host.env);
+        let is_safe_mode = self.safe_mode.is_some();
+        let configured = self.shell.as_deref();
+        let shell = shell_in_force(&self.profile(), configured, is_safe_mode, &host.env);
         Context {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
@@ -257,7 +261,7 @@ impl Settings {
         }
     }
 
-    /// The policy by which a command's environment is derived.
+    /// Returns the policy by which a command's environment is derived.
     pub fn environment(&self) -> EnvironmentPolicy {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());

@@ -1,5 +1,5 @@
-//! The stages of a call, one file each. [`crate::pipeline`] defines their order; they do not depend
-//! on each other.
+//! The stages of a call, one file per stage. [`crate::pipeline`] defines their order. The stages do
+//! not depend on each other.
 
 pub(crate) mod approve;
 pub(crate) mod artifact;

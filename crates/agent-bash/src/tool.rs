@@ -1,5 +1,5 @@
-//! The `bash` tool: a profile, the host's context, and the components that do the work. Built once,
-//! called many times and concurrently.
+//! The `bash` tool: a profile, the host's context, and the components that do the work. A tool is
+//! built once, and called many times and concurrently.
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
@@ -41,8 +41,8 @@ pub struct BashTool {
 }
 
 impl BashTool {
-    /// Returns a builder of a tool with `profile`, whose commands `executor` runs and `clock`
-    /// times.
+    /// Returns a builder of a tool with this profile and host. `executor` runs the tool's commands,
+    /// and `clock` measures their time.
     pub fn builder(
         profile: Profile,
         host: HostContext,
@@ -75,8 +75,8 @@ impl BashTool {
             terminal: None,
             sandbox: SandboxSettings::default(),
             changes: ChangesSettings::default(),
-            changes_unasked: ChangesLevel::Off,
-            kept_in: None,
+            default_changes_level: ChangesLevel::Off,
+            changes_location: None,
         }
     }
 
@@ -100,7 +100,8 @@ impl BashTool {
         self.account(input, options, cancel).await.result
     }
 
-    /// Executes a call with options, and returns the data from which other texts can be made.
+    /// Executes a call with options. In addition to the result, returns the data from which other
+    /// texts can be written.
     pub async fn account(
         &self,
         input: impl Into<Input>,
@@ -110,16 +111,16 @@ impl BashTool {
         pipeline::call(&self.context, input.into(), options, cancel).await
     }
 
-    /// Executes a call with its output in `live`, which has ended when this returns. A watcher
-    /// awaits [`LiveUpdates::next`] on a clone.
+    /// Executes a call and passes its output to `live`. When this function returns, `live` has
+    /// ended. A watcher awaits [`LiveUpdates::next`] on a clone of `live`.
     pub async fn execute_watched(
         &self,
         input: impl Into<Input>,
         live: &LiveUpdates,
         cancel: &Cancel,
     ) -> ToolResult {
-        // Ends the updates on every way out, including a dropped future: a watcher must not wait
-        // for ever.
+        // Dropping the feed ends the updates. This also happens if the future is dropped, so a
+        // watcher never waits for ever.
         let mut feed = LiveFeed(live);
         let options = CallOptions {
             live: Some(&mut feed),
@@ -170,7 +171,7 @@ impl BashTool {
         predefined::of_call(&self.context, &request, &self.context.host.cwd).await
     }
 
-    /// Checks a script as a call with these definitions.
+    /// Checks a script as for a call whose shell has the definitions `predefined`.
     pub fn check_predefined(
         &self,
         script: &str,
@@ -180,8 +181,8 @@ impl BashTool {
         let context = &self.context;
         let host = &context.host;
         let interception = context.interception.as_deref();
-        // A command that would only be commented on does run.
-        let blocking = interception.filter(|one| one.mode == InterceptMode::Block);
+        // In other modes, the interceptor does not block commands.
+        let blocking = interception.filter(|options| options.mode == InterceptMode::Block);
         let policy = Policy {
             interceptor: blocking.map(|interception| interception.rules.clone()),
             safety: Some(context.rules.clone()),
@@ -198,19 +199,19 @@ impl BashTool {
         policy.decide(&Script::read(script, &context))
     }
 
-    /// Returns the schema with trials, if they are possible in the tool's directory and recorded,
-    /// and with the parts of the sandbox that are not enforced. Tries both, which takes a few
-    /// milliseconds the first time.
+    /// Returns the schema for a model. The schema offers trials if trials are possible in the
+    /// tool's directory and changes are recorded, and names the promises of the sandbox that this
+    /// system cannot enforce. Tests both, which takes a few milliseconds the first time.
     pub async fn offered_schema(&self) -> ToolSchema {
         let context = &self.context;
         let is_sandboxed = context.sandbox.settings.level != SandboxLevel::Off;
-        let enforced = if is_sandboxed {
-            // A missing sandbox is reported by each call, which is refused.
+        let report = if is_sandboxed {
+            // If the system has no sandbox, each call is refused with an error that reports this.
             context.executor.confines().await.ok()
         } else {
             None
         };
-        let schema = self.schema_within(enforced.as_ref());
+        let schema = self.schema_with_report(report.as_ref());
         if trials::are_offered(context, &context.host.cwd).await {
             schema.with_trials()
         } else {
@@ -218,23 +219,26 @@ impl BashTool {
         }
     }
 
-    /// The tool definition for a model.
+    /// Returns the tool definition for a model, without the parts that depend on the system: see
+    /// [`Self::offered_schema`].
     pub fn schema(&self) -> ToolSchema {
-        self.schema_within(None)
+        self.schema_with_report(None)
     }
 
-    fn schema_within(&self, enforced: Option<&Report>) -> ToolSchema {
+    /// Returns the schema, which names the missing promises of `report`.
+    fn schema_with_report(&self, report: Option<&Report>) -> ToolSchema {
         schema::tool(&self.context.profile, &self.context.host.cwd)
-            .under(self.context.safe_mode.as_ref())
-            .with_sandbox(&self.context.sandbox.settings, enforced)
+            .with_safe_mode(self.context.safe_mode.as_ref())
+            .with_sandbox(&self.context.sandbox.settings, report)
     }
 
-    /// The tool's profile.
+    /// Returns the tool's profile.
     pub fn profile(&self) -> &Profile {
         &self.context.profile
     }
 
-    /// The base environment of commands, and the host's variables that were removed from it.
+    /// Returns the base environment of commands, and the host's variables that were removed from
+    /// it.
     pub fn environment(&self) -> &BaseEnvironment {
         &self.context.environment
     }
@@ -249,12 +253,12 @@ impl BashTool {
         self.context.sessions
     }
 
-    /// True if calls are held to safe mode: see [`BashToolBuilder::safe_mode`].
+    /// True if calls run in safe mode: see [`BashToolBuilder::safe_mode`].
     pub fn is_safe_mode(&self) -> bool {
         self.context.safe_mode.is_some()
     }
 
-    /// The sandbox settings of the tool's calls.
+    /// Returns the sandbox settings of the tool's calls.
     pub fn sandbox(&self) -> &SandboxSettings {
         &self.context.sandbox.settings
     }
@@ -267,7 +271,7 @@ impl BashTool {
         self.context.executor.confines().await
     }
 
-    /// Checks whether the changes of calls can be traced, as far as that is known before a call.
+    /// Checks whether the changes of calls can be traced, as far as this is known before a call.
     ///
     /// # Errors
     /// The reason why calls cannot be traced.
@@ -275,15 +279,15 @@ impl BashTool {
         self.context.executor.watches().await
     }
 
-    /// The shell that runs the scripts.
+    /// Returns the shell that runs the scripts.
     ///
     /// # Errors
-    /// There is no shell; every call returns this error, too.
+    /// No shell was found. Every call returns this error, too.
     pub fn shell(&self) -> Result<&Shell, &NotStarted> {
         self.context.shell.as_ref()
     }
 
-    /// The mask for secrets in output; `None` if nothing is masked.
+    /// Returns the mask for secrets in output; `None` if nothing is masked.
     pub fn output_mask(&self) -> Option<&Arc<dyn OutputMask>> {
         self.context.mask.as_ref()
     }
@@ -325,12 +329,13 @@ pub struct BashToolBuilder {
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
     changes: ChangesSettings,
-    changes_unasked: ChangesLevel,
-    kept_in: Option<(PathBuf, String)>,
+    default_changes_level: ChangesLevel,
+    changes_location: Option<(PathBuf, String)>,
 }
 
 impl BashToolBuilder {
-    /// Stores full outputs here. Without a store, truncated output is lost, and no text has a link.
+    /// Sets the store of full outputs. Without a store, truncated output is lost, and texts have no
+    /// links to full outputs.
     #[must_use]
     pub fn artifacts(mut self, store: Arc<dyn ArtifactStore>) -> Self {
         self.artifacts = Some(store);
@@ -352,15 +357,16 @@ impl BashToolBuilder {
         self
     }
 
-    /// Gives refusals codes by which the user can allow the command.
+    /// Sets the store of exceptions: each refusal then has a code by which the user can allow the
+    /// command.
     #[must_use]
     pub fn exceptions(mut self, exceptions: Exceptions) -> Self {
         self.exceptions = Some(exceptions);
         self
     }
 
-    /// Blocks commands for which the model has a better tool, or adds advice. It has an effect only
-    /// with [`HostContext::tools`]: a tool that the model does not have is not proposed.
+    /// Blocks commands for which the model has a better tool, or adds advice. The interceptor only
+    /// suggests tools in [`HostContext::tools`], so it has no effect without them.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
         self.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
@@ -395,21 +401,22 @@ impl BashToolBuilder {
         self
     }
 
-    /// Runs scripts with this shell instead of the profile's; an absolute path.
+    /// Runs scripts with the shell at this absolute path instead of the profile's shell.
     #[must_use]
     pub fn shell(mut self, path: PathBuf) -> Self {
         self.shell = Some(path);
         self
     }
 
-    /// Runs `<prefix> <command>`. The rules check the command only: the prefix is the host's own.
+    /// Runs `<prefix> <command>`. The rules check only the command, because the prefix comes from
+    /// the host.
     #[must_use]
     pub fn prefix(mut self, prefix: String) -> Self {
         self.prefix = Some(prefix);
         self
     }
 
-    /// Allows calls to name persistent shells. Only if the executor supports them, as
+    /// Allows calls to name persistent shells. The executor must support such shells, as
     /// `agent_bash_exec::ShellCache` does.
     #[must_use]
     pub fn sessions(mut self, offered: bool) -> Self {
@@ -417,16 +424,17 @@ impl BashToolBuilder {
         self
     }
 
-    /// Starts background jobs. Without it, calls in that mode are refused.
+    /// Sets the component that starts background jobs. Without it, calls in mode `background` are
+    /// refused.
     #[must_use]
     pub fn jobs(mut self, starter: Arc<dyn JobStarter>) -> Self {
         self.jobs = Some(starter);
         self
     }
 
-    /// Runs calls on another machine, after the policy of this one has checked them. That machine
-    /// has the directory, time limit, shells, jobs, outputs and texts, so the host context should
-    /// describe it.
+    /// Runs calls on another machine, after the policy of this tool has checked the calls. The
+    /// other machine provides the directory, time limit, shells, jobs, outputs and texts, so the
+    /// host context should describe that machine.
     #[must_use]
     pub fn remote_host(mut self, remote_host: Arc<dyn RemoteHost>) -> Self {
         self.remote_host = Some(remote_host);
@@ -445,22 +453,22 @@ impl BashToolBuilder {
         self
     }
 
-    /// Lets commands run on a terminal if one can be shown: see [`Self::terminal`].
+    /// Runs commands on a terminal if a user can see the terminal: see [`Self::terminal`].
     #[must_use]
     pub fn virtual_terminal(mut self, on: bool) -> Self {
         self.virtual_terminal = on;
         self
     }
 
-    /// Records every finished call: with `commands` the commands themselves, otherwise their
-    /// digests and lengths. A call whose future was dropped is not recorded.
+    /// Records every finished call in the audit log. If `commands`, the log contains the commands
+    /// themselves, else their digests and lengths. A call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
         self.audit = Some(AuditOptions { log, commands });
         self
     }
 
-    /// Records every finished call for the user, as [`Self::audit`] does for the host.
+    /// Records every finished call in the user's journal, as [`Self::audit`] does for the host.
     #[must_use]
     pub fn journal(mut self, journal: Arc<Journal>) -> Self {
         self.journal = Some(journal);
@@ -498,19 +506,19 @@ impl BashToolBuilder {
         self
     }
 
-    /// Sets the level of recording of ordinary calls if the settings name none. If recording is
-    /// impossible, results do not mention it.
+    /// Sets the level of recording of ordinary calls for settings that do not name a level. If
+    /// recording is impossible at this default level, results do not report this.
     #[must_use]
-    pub fn changes_unasked(mut self, level: ChangesLevel) -> Self {
-        self.changes_unasked = level;
+    pub fn default_changes_level(mut self, level: ChangesLevel) -> Self {
+        self.default_changes_level = level;
         self
     }
 
-    /// Stores the change sets of the conversation with this name in this state directory. Required
-    /// for trials.
+    /// Sets the state directory and the conversation's name, under which change sets are stored.
+    /// Required for trials.
     #[must_use]
     pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
-        self.kept_in = Some((state, session.into()));
+        self.changes_location = Some((state, session.into()));
         self
     }
 
@@ -521,7 +529,7 @@ impl BashToolBuilder {
         self
     }
 
-    /// Builds the tool. Searches the shell.
+    /// Builds the tool, and finds its shell.
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
@@ -537,7 +545,11 @@ impl BashToolBuilder {
             self.safe_mode.is_some(),
             &environment.variables,
         );
-        let changes = ChangeStore::new(self.changes, self.changes_unasked, self.kept_in);
+        let changes = ChangeStore::new(
+            self.changes,
+            self.default_changes_level,
+            self.changes_location,
+        );
         let protected = ProtectedPaths {
             home: self.host.home.clone(),
             extra: self.sandbox.protected.clone(),

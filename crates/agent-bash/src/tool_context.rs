@@ -1,5 +1,5 @@
 //! The configuration and components of a tool, as the host has set them. The stages depend on this
-//! module; it depends on none of them.
+//! module; this module does not depend on the stages.
 
 use crate::HostContext;
 use crate::approval::Approver;
@@ -30,12 +30,12 @@ pub(crate) struct ToolContext {
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleSelection,
-    /// The commands that the user allows although a rule refuses them.
+    /// The refused commands, and the user's permissions for them.
     pub(crate) exceptions: Option<Exceptions>,
     pub(crate) interception: Option<Arc<InterceptorOptions>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
-    /// The policy by which the environment was made.
+    /// The policy by which `environment` was derived.
     pub(crate) environment_policy: EnvironmentPolicy,
     /// Masks the host's secrets in stored texts.
     pub(crate) hide: MaskSecrets,
@@ -49,7 +49,7 @@ pub(crate) struct ToolContext {
     /// True if the executor has persistent shells.
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
-    /// The other machine on which calls run, if they do not run on this one.
+    /// The remote host on which calls run; `None` if calls run on this machine.
     pub(crate) remote_host: Option<Arc<dyn RemoteHost>>,
     pub(crate) audit: Option<AuditOptions>,
     /// The journal of the conversation.
@@ -57,8 +57,8 @@ pub(crate) struct ToolContext {
     pub(crate) terminal: Option<Terminal>,
     /// The sandbox settings, and the state that calls share.
     pub(crate) sandbox: Arc<SandboxState>,
-    /// True if the tool's model knows the fields of our own schema, and not those of an adapter's
-    /// tool.
+    /// True if the model knows the fields of [`crate::schema`]. False if the model knows the fields
+    /// of an adapter's tool.
     pub(crate) has_own_fields: bool,
     /// The settings and the store of change sets.
     pub(crate) changes: Arc<ChangeStore>,
@@ -69,7 +69,7 @@ pub(crate) struct ToolContext {
 }
 
 impl ToolContext {
-    /// The shell dialect in which commands are parsed.
+    /// Returns the shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
         if let Some(remote_host) = &self.remote_host {
             let shell = remote_host.shell();
@@ -80,7 +80,7 @@ impl ToolContext {
     }
 }
 
-/// Rules for commands for which the model has a better tool, and the effect of a match.
+/// The rules about commands for which the model has a better tool, and the effect of a match.
 pub(crate) struct InterceptorOptions {
     pub(crate) mode: InterceptMode,
     pub(crate) rules: Interceptor,
@@ -109,7 +109,8 @@ pub trait JobStarter: Send + Sync {
         cancel: &Cancel,
     ) -> Result<Job, JobError>;
 
-    /// Returns the jobs, if they are those of [`Jobs`]. Notices then name them.
+    /// Returns the list of the started jobs, if the starter uses [`Jobs`]. Notices then name the
+    /// jobs.
     fn jobs(&self) -> Option<Arc<Jobs>> {
         None
     }
@@ -131,7 +132,8 @@ impl JobStarter for ShellCache {
     }
 }
 
-/// Variables that forbid terminals if their value is `1`: our own, and pi's.
+/// Variables that forbid terminals if their value is `1`: the variable of agent-bash, and the
+/// variable of pi.
 const NO_TERMINAL_VARIABLES: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
 /// The executor and the environment of commands on terminals.

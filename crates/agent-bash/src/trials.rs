@@ -21,7 +21,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of roots with a remembered result.
 const MAX_REMEMBERED_ROOTS: usize = 64;
 
-/// Variables that make git use another repository than that of its working directory.
+/// Variables by which git uses another repository than the repository of the working directory.
 const GIT_LOCATION_VARIABLES: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -30,17 +30,18 @@ const GIT_LOCATION_VARIABLES: [&str; 5] = [
     "GIT_COMMON_DIR",
 ];
 
-/// True if the model is offered trials of calls in `cwd`: the model knows the field `trial`,
-/// changes are recorded so that the model can list them, and a trial works.
+/// True if the model is offered trials of calls in `cwd`. This requires that the model knows the
+/// field `trial`, that changes are recorded so that the model can list them, and that a trial
+/// works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
     // The profile `modes` has a fixed set of fields.
     let is_fixed = tool.profile.layout == TextLayout::Modes;
     tool.has_own_fields && !is_fixed && tool.changes.is_recording() && are_possible(tool, cwd).await
 }
 
-/// Decides on a call that a rule refuses. A trial passes, if the settings let trials pass and all
-/// refused paths are below the trial's root. Otherwise the refusal is returned, and may offer a
-/// trial.
+/// Decides on a call that a rule refuses. Allows the call if it is a trial, the settings allow such
+/// trials, and all refused paths are below the trial's root. Otherwise returns the refusal, which
+/// may offer a trial.
 pub(crate) async fn decide(
     tool: &ToolContext,
     call: &Call,
@@ -49,7 +50,8 @@ pub(crate) async fn decide(
     mut refusal: RuleRefusal,
 ) -> Result<(), RuleRefusal> {
     let settings = &tool.changes.settings;
-    // A model that may commit by itself would not be limited by a refusal.
+    // If the model may commit without approval, a trial must not run a refused command: the model
+    // could commit the refused changes.
     let may_pass = settings.trial_passes_rules && settings.commit != CommitBy::Model;
     let is_fit = match request.trial {
         Some(TrialRequest::Hold) => true,
@@ -59,8 +61,7 @@ pub(crate) async fn decide(
     };
     let outlives = request.mode == Some(Mode::Background) || request.session.is_some();
     let is_possible = is_fit && !outlives && !is_on_terminal;
-    // A request for a trial passes as a trial or not at all; another call can be repeated as a
-    // trial.
+    // A request for a trial is allowed only as a trial. Another call can be repeated as a trial.
     if !may_pass || (request.trial.is_some() && !is_possible) {
         return Err(refusal);
     }
@@ -68,7 +69,7 @@ pub(crate) async fn decide(
         return Err(refusal);
     }
     if request.trial.is_some() {
-        // An impossible trial is reported at its beginning.
+        // If a trial is impossible, the start of the trial reports this.
         return Ok(());
     }
     refusal.explanation.can_be_tried = true;
@@ -76,7 +77,8 @@ pub(crate) async fn decide(
     Err(refusal)
 }
 
-/// True if all of the paths are below the trial's root.
+/// True if all of the paths are below the trial's root, so that a trial holds back all changes to
+/// them.
 async fn are_held_back(
     tool: &ToolContext,
     call: &Call,
@@ -102,8 +104,8 @@ async fn are_held_back(
     seen.unwrap_or(false)
 }
 
-/// True if a path is below a root after following links, and no repository on the way has its git
-/// directory elsewhere.
+/// True if a path is below a root after following links. False if the git directory of a repository
+/// between the root and the path is elsewhere.
 fn is_within(root: &Path, path: &Path) -> bool {
     // For a missing path, the nearest existing parent decides.
     let Some(existing) = path
@@ -112,7 +114,7 @@ fn is_within(root: &Path, path: &Path) -> bool {
     else {
         return false;
     };
-    let missing = path.strip_prefix(existing).is_ok_and(|rest| {
+    let has_plain_rest = path.strip_prefix(existing).is_ok_and(|rest| {
         rest.components()
             .all(|part| matches!(part, std::path::Component::Normal(_)))
     });
@@ -123,8 +125,8 @@ fn is_within(root: &Path, path: &Path) -> bool {
         let git = directory.join(".git").symlink_metadata();
         git.is_ok_and(|git| !git.is_dir())
     };
-    let mut around = real.ancestors().take_while(|path| path.starts_with(root));
-    missing && real.starts_with(root) && !around.any(is_linked)
+    let mut parents = real.ancestors().take_while(|path| path.starts_with(root));
+    has_plain_rest && real.starts_with(root) && !parents.any(is_linked)
 }
 
 /// Returns a function that determines the canonical root of a trial in `cwd`. The function reads
@@ -139,8 +141,8 @@ fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> +
     }
 }
 
-/// True if a call in `cwd` can run as a trial. Determined by a trial of an empty command; a success
-/// is remembered.
+/// True if a call in `cwd` can run as a trial. Runs an empty command as a trial to find out, and
+/// remembers a success.
 async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
     if tool.remote_host.is_some() || tool.executor.holds_back().await.is_err() {
         return false;
@@ -165,18 +167,19 @@ async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
     is_possible
 }
 
+/// Runs an empty command as a trial with this root. True if the trial works.
 async fn probe(tool: &ToolContext, root: &Path) -> bool {
     let (changes, tree) = (Arc::clone(&tool.changes), root.to_owned());
-    let made = move || {
+    let make_sample = move || {
         let sample = changes.store()?.sample(changes.session(), &tree);
         sample.map_err(|error| error.to_string())
     };
-    let made = tool
+    let sample = tool
         .sandbox
         .file_access
-        .within_limit(&*tool.clock, made)
+        .within_limit(&*tool.clock, make_sample)
         .await;
-    let (Some(Ok(sample)), Ok(shell)) = (made, tool.shell.clone()) else {
+    let (Some(Ok(sample)), Ok(shell)) = (sample, tool.shell.clone()) else {
         return false;
     };
     let spec = RunSpec::new(":", root)

@@ -1,7 +1,7 @@
 //! Waits for a job until a line of its output matches, a port answers, a file appears, or the job
 //! ends.
 //!
-//! The job's end is reported by its supervisor. The other conditions are polled here.
+//! The job's supervisor reports the job's end. This module polls the other conditions.
 
 use crate::blocking::run_blocking;
 use crate::layout::clean;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Polling interval of the conditions.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Maximum bytes of output searched in one poll, and of a line that is not complete yet.
+/// Maximum bytes of output that are read at once, and of a line that is not complete yet.
 const MAX_PART_BYTES: usize = 256 * 1024;
 
 /// The output that is shown after a wait.
@@ -28,7 +28,7 @@ pub const LAST_OUTPUT: OutputRange = OutputRange::Tail {
     max_bytes: 16 * 1024,
 };
 
-/// Maximum number of parts searched in one poll.
+/// Maximum number of parts ([`MAX_PART_BYTES`]) that are searched in one poll.
 const PARTS_PER_POLL: usize = 16;
 
 /// The result of a wait.
@@ -51,8 +51,8 @@ pub enum WaitError {
     Job(#[from] JobError),
 }
 
-/// Waits for a job, at most for `limit` (`None`: without a limit). Searches the output from byte
-/// `from` on. Does not end the job.
+/// Waits for a job until one of the conditions `until` is met, for at most `limit` (`None`: without
+/// a limit). Searches the output from byte `from` on. Does not end the job.
 ///
 /// # Errors
 /// [`WaitError`].
@@ -65,14 +65,14 @@ pub async fn wait_until(
 ) -> Result<Waited, WaitError> {
     let mut watch = ConditionWatch::new(until, from)?;
     let job = jobs.show(id)?;
-    let source = WatchedProcess::of_job(&job);
+    let process = WatchedProcess::of_job(&job);
     let check = async |watch: &mut ConditionWatch| {
         let path = job.output.as_deref();
         if let Some(met) = watch.check_output(path, PARTS_PER_POLL).await {
             return Some(met);
         }
         let pids = pids(jobs, &job, until).await;
-        let met = watch.check(&source, &pids).await;
+        let met = watch.check(&process, &pids).await;
         met.or_else(|| watch.check_quiet(path, jobs.clock().now()))
     };
     let ended = jobs.wait(id, limit, cancel);
@@ -111,7 +111,7 @@ pub async fn wait_until(
     }
 }
 
-/// Returns the processes of the job, if a condition needs them.
+/// Returns the pids of the job's processes, if a condition needs them.
 async fn pids(jobs: &Jobs, job: &Job, until: &Until) -> Vec<u32> {
     if until.port.is_none() {
         return Vec::new();
@@ -123,11 +123,11 @@ async fn pids(jobs: &Jobs, job: &Job, until: &Until) -> Vec<u32> {
 /// The process in whose directory and network the conditions are checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchedProcess {
-    /// The process; its network namespace has the port.
+    /// The process's pid. The port is searched in the network namespace of the process.
     pub pid: Option<u32>,
     /// The directory that relative paths start from.
     pub cwd: PathBuf,
-    /// True if the process may see other files than this process under the same path.
+    /// True if the watched process may see other files than agent-bash at the same path.
     pub is_sandboxed: bool,
 }
 
@@ -146,13 +146,13 @@ impl WatchedProcess {
 pub struct ConditionWatch {
     until: Until,
     matcher: Option<LineMatcher>,
-    /// Offset of the output that was not searched.
+    /// Offset of the first byte of output that was not searched.
     next: u64,
     /// The last line, if it is not complete.
     pending: Vec<u8>,
     /// True if the pending line was searched.
     is_searched: bool,
-    /// The amount of output, and the time at which it was first seen.
+    /// The last value of `activity` in [`Self::quiet`], and the time at which it was first seen.
     activity: Option<(u64, Duration)>,
 }
 
@@ -173,12 +173,13 @@ impl ConditionWatch {
         })
     }
 
-    /// Returns the offset of the output that was not searched.
+    /// Returns the offset of the first byte of output that was not searched.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Continues the search at `offset`, if it is later: the output before it is not kept.
+    /// Continues the search at `offset`, if the search has not reached it: output before `offset`
+    /// is no longer stored.
     pub fn skip_to(&mut self, offset: u64) {
         if offset > self.next {
             self.next = offset;
@@ -186,8 +187,8 @@ impl ConditionWatch {
         }
     }
 
-    /// Searches further output, which begins at [`Self::next`]. Without further output, the last
-    /// line counts as complete.
+    /// Searches further output, which begins at [`Self::next`]. If `bytes` is empty, searches the
+    /// last line, although its line end is missing.
     pub fn output(&mut self, bytes: &[u8]) -> Option<MetCondition> {
         let matcher = self.matcher.as_ref()?;
         let text = if bytes.is_empty() {
@@ -218,7 +219,8 @@ impl ConditionWatch {
         Some(MetCondition::Line { line })
     }
 
-    /// Checks how long nothing was printed. `activity` is a number that changes with every output.
+    /// Checks for how long the command has printed nothing. `activity` is a number that changes
+    /// with every output.
     pub fn quiet(&mut self, activity: u64, now: Duration) -> Option<MetCondition> {
         let ms = self.until.quiet_ms?;
         match self.activity {
@@ -252,32 +254,35 @@ impl ConditionWatch {
         None
     }
 
-    /// Checks how long a file has not grown.
+    /// Checks for how long a file of output has not grown.
     fn check_quiet(&mut self, path: Option<&Path>, now: Duration) -> Option<MetCondition> {
         self.until.quiet_ms?;
         let length = path.and_then(|path| path.metadata().ok());
         self.quiet(length.map_or(0, |file| file.len()), now)
     }
 
-    /// Checks the port and the file. `pids`: the processes to which the port should belong.
+    /// Checks the port and the file. `pids` are the processes to which the port should belong.
     pub async fn check(&self, process: &WatchedProcess, pids: &[u32]) -> Option<MetCondition> {
         if self.until.port.is_none() && self.until.file.is_none() {
             return None;
         }
         let (until, process, pids) = (self.until.clone(), process.clone(), pids.to_vec());
-        let check = move || port(&until, &process, &pids).or_else(|| file(&until, &process));
+        let check =
+            move || check_port(&until, &process, &pids).or_else(|| check_file(&until, &process));
         run_blocking(check).await.ok().flatten()
     }
 }
 
-fn port(until: &Until, process: &WatchedProcess, pids: &[u32]) -> Option<MetCondition> {
+/// Checks whether a process of the job, or another process in the same network namespace, listens
+/// at the port.
+fn check_port(until: &Until, process: &WatchedProcess, pids: &[u32]) -> Option<MetCondition> {
     let port = until.port?;
     let is_port = |address: &SocketAddr| address.port() == port;
-    let own = listening_addresses(pids)
+    let address_of_job = listening_addresses(pids)
         .into_values()
         .flatten()
         .find(is_port);
-    if let Some(address) = own {
+    if let Some(address) = address_of_job {
         return Some(MetCondition::Port {
             address,
             of_job: true,
@@ -294,18 +299,19 @@ fn port(until: &Until, process: &WatchedProcess, pids: &[u32]) -> Option<MetCond
     })
 }
 
-fn file(until: &Until, process: &WatchedProcess) -> Option<MetCondition> {
+/// Checks whether the file exists.
+fn check_file(until: &Until, process: &WatchedProcess) -> Option<MetCondition> {
     let path = process.cwd.join(until.file.as_ref()?);
     let exists = match process.pid.filter(|_| process.is_sandboxed) {
-        // As the sandbox sees it. A link of the sandbox must not lead out of it: the answer would
-        // tell which secrets exist.
+        // Checks the path as the sandboxed process sees it. A link must not lead out of the
+        // sandbox: the answer would tell which secret files exist.
         Some(pid) => exists_in_root(Path::new(&format!("/proc/{pid}/root")), &path),
         None => path.exists(),
     };
     exists.then_some(MetCondition::File { path })
 }
 
-/// Reads a part of a file that grows; `None` if it cannot be read.
+/// Reads a part of a file that grows, from `offset` on; `None` if the file cannot be read.
 fn read_part(path: &Path, offset: u64) -> Option<Vec<u8>> {
     let mut part = vec![0; MAX_PART_BYTES];
     let length = open_regular(path).ok()?.read_at(&mut part, offset).ok()?;

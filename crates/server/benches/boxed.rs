@@ -99,7 +99,7 @@ impl Client {
         });
         let tool = match variant {
             Variant::Recorded => tool
-                .changes_unasked(ChangesLevel::Undo)
+                .default_changes_level(ChangesLevel::Undo)
                 .changes_in(state.to_owned(), "bench"),
             Variant::Plain | Variant::Sandboxed(_) => tool,
         };

@@ -109,10 +109,10 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "a hook that cannot judge blocks",
         of: |_| true,
         run: |agent| {
-            let judged = "could not be judged";
+            let unchecked = "could not be checked";
             for (broken, why) in [
-                ("printf '' | $REAL \"$@\"", judged),
-                ("printf '{' | $REAL \"$@\"", judged),
+                ("printf '' | $REAL \"$@\"", unchecked),
+                ("printf '{' | $REAL \"$@\"", unchecked),
                 // This is the state after the program was removed or killed.
                 ("exit 127", ""),
                 ("kill -KILL $$", ""),

@@ -133,7 +133,7 @@ fn server_at_process_limit_answers_every_request() -> Result<()> {
         let is_plain = |status: &Value| status["kind"] == "exited" && status["code"] == 0;
         if id < 2 {
             let error = next["error"].as_str().unwrap_or_default();
-            let wanted = "(`ulimit -u`) is probably reached: end some processes, and ask again";
+            let wanted = "(`ulimit -u`) is probably reached: end some processes, and try again";
             ensure!(error.ends_with(wanted), "{next}");
         }
         let status = &next["data"]["status"];

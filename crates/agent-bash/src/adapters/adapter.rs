@@ -1,4 +1,4 @@
-//! The parts of an adapter, and the definitions of its tools.
+//! The parts of an adapter, and the declarations of its tools for models.
 
 use super::{AdapterLimits, AdapterPlan, CallFields, CallOutcome, Field, WrittenAnswer};
 use serde::Serialize;
@@ -26,26 +26,27 @@ pub struct Tool {
     pub name: &'static str,
     /// The tool's description for the model.
     pub about: &'static str,
-    /// The provider's declaration, if the provider knows the tool by a type of its own.
+    /// Returns the declaration for a provider that has a built-in type for this tool; `None` for a
+    /// tool that is declared by name and schema.
     pub provider: Option<fn() -> Value>,
     /// The tool's input fields.
     pub fields: &'static [Field],
     /// True if the tool's schema forbids additional fields.
     pub forbids_additional_fields: bool,
-    /// True if additional fields are ignored, with a line in the answer, because the adapted tool
-    /// ignores them. Otherwise such a call is refused.
-    pub tolerant: bool,
-    /// Makes the plan of a call, or returns the error of an invalid call.
+    /// True if unknown fields are ignored, with a line in the answer, because the adapted tool
+    /// ignores them. If false, a call with an unknown field is refused.
+    pub ignores_unknown_fields: bool,
+    /// Returns the plan of a call, or the error of an invalid call.
     pub plan: fn(&CallFields) -> Result<AdapterPlan, String>,
-    /// Writes the answer.
+    /// Writes the answer to a call with these fields and this outcome.
     pub layout: fn(&CallFields, &CallOutcome<'_>) -> WrittenAnswer,
 }
 
-/// The definition of a tool for a model or its provider.
+/// The declaration of a tool, for a model or its provider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ToolDeclaration {
-    /// A `type` that the provider knows.
+    /// A built-in tool of the provider, named by its `type`.
     Provider(Value),
     /// A name, a description and a schema.
     Function {
@@ -53,13 +54,13 @@ pub enum ToolDeclaration {
         name: &'static str,
         /// The tool's description for the model.
         description: &'static str,
-        /// JSON Schema of its fields.
+        /// JSON Schema of the tool's fields.
         input_schema: Value,
     },
 }
 
 impl Adapter {
-    /// Returns the definitions of the tools, for a model or its provider.
+    /// Returns the declarations of all tools, for a model or its provider.
     pub fn declared(&self) -> Vec<ToolDeclaration> {
         self.tools.iter().map(Tool::declared).collect()
     }
@@ -79,6 +80,7 @@ impl Adapter {
 }
 
 impl Tool {
+    /// Returns the tool's declaration.
     fn declared(&self) -> ToolDeclaration {
         match self.provider {
             Some(provider) => ToolDeclaration::Provider(provider()),
@@ -90,7 +92,8 @@ impl Tool {
         }
     }
 
-    /// Returns the JSON Schema of the tool's fields, also if the provider does not need one.
+    /// Returns the JSON Schema of the tool's fields, even for a tool that is declared by its
+    /// `type`.
     pub fn input_schema(&self) -> Value {
         let fields = self.fields.iter();
         let properties: serde_json::Map<_, _> = fields

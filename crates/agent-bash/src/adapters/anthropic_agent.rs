@@ -47,20 +47,20 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         forbids_additional_fields: false,
-        tolerant: false,
+        ignores_unknown_fields: false,
         plan,
         layout: write,
     }],
 };
 
-fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
-    if given.flag("restart") {
+fn plan(fields: &CallFields) -> Result<AdapterPlan, String> {
+    if fields.flag("restart") {
         return Ok(AdapterPlan::Restart(main_shell()));
     }
-    let command = given.text("command").filter(|command| !command.is_empty());
+    let command = fields.text("command").filter(|command| !command.is_empty());
     let command = command.ok_or("bash: command is required")?;
     let request = Request::new(command)
         .session(Some(main_shell()))
-        .timeout(given.millis("timeout_ms").filter(|limit| !limit.is_zero()));
+        .timeout(fields.millis("timeout_ms").filter(|limit| !limit.is_zero()));
     Ok(AdapterPlan::Run(vec![request.into()]))
 }

@@ -33,7 +33,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         forbids_additional_fields: false,
-        tolerant: false,
+        ignores_unknown_fields: false,
         plan,
         layout: write,
     }],
@@ -44,11 +44,11 @@ pub(super) fn main_shell() -> SessionName {
     SessionName("main".to_owned())
 }
 
-fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
-    if given.flag("restart") {
+fn plan(fields: &CallFields) -> Result<AdapterPlan, String> {
+    if fields.flag("restart") {
         return Ok(AdapterPlan::Restart(main_shell()));
     }
-    let Some(command) = given.text("command") else {
+    let Some(command) = fields.text("command") else {
         return Err(
             "neither `command` nor `restart` is given; give `command`, the script to run, or \
              `restart: true` for a new shell"

@@ -1,4 +1,4 @@
-//! The `Bash` and `TaskStop` of Claude Code.
+//! The `Bash` and `TaskStop` tools of Claude Code.
 
 use super::{
     Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, PlannedCommand, Tool,
@@ -7,8 +7,8 @@ use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
 
-/// Default time limit of a background command, as Claude Code 2.1.332 has it. The types of its SDK
-/// name three times as much.
+/// Default time limit of a background command in Claude Code 2.1.332. The type declarations of its
+/// SDK state 30 minutes, but the program uses 10.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) static ADAPTER: Adapter = Adapter {
@@ -48,7 +48,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             forbids_additional_fields: true,
-            tolerant: false,
+            ignores_unknown_fields: false,
             plan,
             layout: write,
         },
@@ -70,13 +70,14 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             forbids_additional_fields: true,
-            tolerant: false,
+            ignores_unknown_fields: false,
             plan: stop,
             layout: write_stop,
         },
     ],
 };
 
+/// The published text about the field `description`.
 const DESCRIPTION: &str = r#"Clear, concise description of what this command does in active voice. Never use words like "complex" or "risk" in the description - just describe what it does.
 
 Say what the command does in plain words: do not echo the command's text, its flags, or file paths - the user reads this description, often without seeing the command.
@@ -91,32 +92,34 @@ For commands that are harder to parse at a glance (piped commands, obscure flags
 - git reset --hard origin/main → "Discard all local changes and match remote main"
 - curl -s url | jq '.data[]' → "Fetch JSON from URL and extract data array elements""#;
 
-fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
-    let command = given.text("command").ok_or("`command` is missing")?;
-    let is_background = given.flag("run_in_background");
+/// Plans a call of `Bash`.
+fn plan(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let command = fields.text("command").ok_or("`command` is missing")?;
+    let is_background = fields.flag("run_in_background");
     let request = Request::new(command)
         .timeout(
-            given
+            fields
                 .millis("timeout")
                 .filter(|limit| !limit.is_zero())
                 .or(is_background.then_some(BACKGROUND_TIMEOUT)),
         )
-        .description(given.text("description").map(str::to_owned))
+        .description(fields.text("description").map(str::to_owned))
         .mode(is_background.then_some(Mode::Background));
-    let reason = given
+    let reason = fields
         .text("description")
         .unwrap_or("dangerouslyDisableSandbox");
-    let wanted = PlannedCommand {
-        escalation: given
+    let planned = PlannedCommand {
+        escalation: fields
             .flag("dangerouslyDisableSandbox")
             .then(|| reason.to_owned()),
         ..PlannedCommand::from(request)
     };
-    Ok(AdapterPlan::Run(vec![wanted]))
+    Ok(AdapterPlan::Run(vec![planned]))
 }
 
-fn stop(given: &CallFields) -> Result<AdapterPlan, String> {
-    let task = given.text("task_id").or(given.text("shell_id"));
-    let task = task.ok_or("`task_id` is missing; give the id that `Bash` has answered with (`shell_id` is its old name)")?;
+/// Plans a call of `TaskStop`.
+fn stop(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let task = fields.text("task_id").or(fields.text("shell_id"));
+    let task = task.ok_or("`task_id` is missing; give the id from the answer of `Bash` (the old name `shell_id` works, too)")?;
     Ok(AdapterPlan::Stop(JobId(task.to_owned())))
 }

@@ -11,13 +11,13 @@ use agent_bash_pty::PtySize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Bounds for the time until an answer to a new command, or to input.
+/// Shortest and longest time until the answer to a new command or to input.
 const YIELD_BOUNDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
 
-/// Bounds for the time until an answer to a `write_stdin` without input.
+/// Shortest and longest time until the answer to a `write_stdin` without input.
 const POLL_BOUNDS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(300)];
 
-/// Default for a new command.
+/// Default time until the answer to a new command.
 const DEFAULT_YIELD: Duration = Duration::from_secs(10);
 
 const MAX_OUTPUT_TOKENS: Field = Field::optional(
@@ -31,7 +31,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     about: "GPT, as Codex calls it",
     source: "npm @openai/codex 0.171.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
     limits: AdapterLimits {
-        patient: true,
+        has_background_timeout: true,
         streams: Streams::Merged,
         ..AdapterLimits::NONE
     },
@@ -86,7 +86,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             forbids_additional_fields: true,
-            tolerant: true,
+            ignores_unknown_fields: true,
             plan: exec,
             layout: write_exec,
         },
@@ -114,56 +114,62 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 MAX_OUTPUT_TOKENS,
             ],
             forbids_additional_fields: true,
-            tolerant: true,
+            ignores_unknown_fields: true,
             plan: stdin,
             layout: write_stdin,
         },
     ],
 };
 
+/// The value of `sandbox_permissions` that asks to run without a sandbox.
 const REQUIRE_ESCALATED: &str = "require_escalated";
 
 /// The terminal size that Codex uses.
-fn size() -> PtySize {
+fn terminal_size() -> PtySize {
     PtySize::clamped(80, 24)
 }
 
-fn exec(given: &CallFields) -> Result<AdapterPlan, String> {
-    let command = given.text("cmd").unwrap_or_default();
-    if let Some(shell) = given.text("shell")
+/// Plans a call of `exec_command`.
+fn exec(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let command = fields.text("cmd").unwrap_or_default();
+    if let Some(shell) = fields.text("shell")
         && Path::new(shell).file_name() != Some("bash".as_ref())
     {
         return Err(format!(
-            "`shell` must be bash, or be left out: commands are checked as bash reads them; got \"{shell}\""
+            "`shell` must be bash or left out, because commands are checked with the syntax of bash; got \"{shell}\""
         ));
     }
-    let is_escalated = given.text("sandbox_permissions") == Some(REQUIRE_ESCALATED);
-    let reason = given.text("justification").unwrap_or(REQUIRE_ESCALATED);
-    let wanted = PlannedCommand {
+    let is_escalated = fields.text("sandbox_permissions") == Some(REQUIRE_ESCALATED);
+    let reason = fields.text("justification").unwrap_or(REQUIRE_ESCALATED);
+    let planned = PlannedCommand {
         escalation: is_escalated.then(|| reason.to_owned()),
-        window: Some(budget(given).max(1)),
-        terminal: given.flag("tty").then(size),
-        ..PlannedCommand::from(Request::new(command).cwd(given.text("workdir").map(str::to_owned)))
+        window: Some(budget(fields).max(1)),
+        terminal: fields.flag("tty").then(terminal_size),
+        ..PlannedCommand::from(Request::new(command).cwd(fields.text("workdir").map(str::to_owned)))
     };
-    let after = given.millis("yield_time_ms").unwrap_or(DEFAULT_YIELD);
+    let [shortest, longest] = YIELD_BOUNDS;
+    let wait = fields.millis("yield_time_ms").unwrap_or(DEFAULT_YIELD);
     Ok(AdapterPlan::Yield(
-        Box::new(wanted),
-        after.clamp(YIELD_BOUNDS[0], YIELD_BOUNDS[1]),
+        Box::new(planned),
+        wait.clamp(shortest, longest),
     ))
 }
 
-fn stdin(given: &CallFields) -> Result<AdapterPlan, String> {
-    let chars = given.text("chars").unwrap_or_default();
-    let [least, most] = if chars.is_empty() {
+/// Plans a call of `write_stdin`.
+fn stdin(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let chars = fields.text("chars").unwrap_or_default();
+    let [shortest, longest] = if chars.is_empty() {
         POLL_BOUNDS
     } else {
         YIELD_BOUNDS
     };
-    let wait = given.millis("yield_time_ms").unwrap_or(least);
+    let wait = fields.millis("yield_time_ms").unwrap_or(shortest);
     Ok(AdapterPlan::Write(CommandInput {
-        session: given.count("session_id").ok_or("`session_id` is missing")?,
+        session: fields
+            .count("session_id")
+            .ok_or("`session_id` is missing")?,
         chars: chars.to_owned(),
-        wait: wait.clamp(least, most),
+        wait: wait.clamp(shortest, longest),
     }))
 }
 
@@ -174,7 +180,7 @@ mod tests {
 
     fn planned(tool: usize, input: &Value) -> Result<AdapterPlan, String> {
         let tool = &ADAPTER.tools[tool];
-        (tool.plan)(&CallFields::read(tool.fields, tool.tolerant, input).unwrap())
+        (tool.plan)(&CallFields::read(tool.fields, tool.ignores_unknown_fields, input).unwrap())
     }
 
     #[test]
@@ -227,7 +233,7 @@ mod tests {
             (wanted.escalation.as_deref(), wanted.window),
             (Some("May I?"), Some(20))
         );
-        assert_eq!(wanted.terminal, Some(size()));
+        assert_eq!(wanted.terminal, Some(terminal_size()));
         let error = planned(0, &json!({ "cmd": "ls", "shell": "/bin/zsh" })).unwrap_err();
         assert!(error.ends_with("got \"/bin/zsh\""), "{error}");
     }

@@ -1,18 +1,18 @@
-//! The fields of an adapter's tool: the same table for the schema and for parsing.
+//! The input fields of an adapter's tool. One table serves both the schema and parsing.
 
 use agent_bash_core::Window;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// One field.
+/// An input field of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// The field's name.
     pub name: &'static str,
     /// The field's type.
     pub kind: FieldType,
-    /// True if parsing refuses a call without this field. If the published tool has a message of
-    /// its own for that, this is false and the adapter's plan refuses the call.
+    /// True if parsing refuses a call without this field. False also for a field whose absence the
+    /// adapter's plan refuses, with the published tool's own message.
     pub required: bool,
     /// The field's description for the model.
     pub about: &'static str,
@@ -36,7 +36,7 @@ pub enum FieldType {
 }
 
 impl Field {
-    /// An optional field.
+    /// Returns an optional field.
     pub const fn optional(name: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self {
             name,
@@ -46,7 +46,7 @@ impl Field {
         }
     }
 
-    /// A required field.
+    /// Returns a required field.
     pub const fn required(name: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self {
             required: true,
@@ -54,7 +54,7 @@ impl Field {
         }
     }
 
-    /// The field's JSON Schema.
+    /// Returns the field's JSON Schema.
     pub fn schema(&self) -> Value {
         let mut schema = match self.kind {
             FieldType::Text => json!({ "type": "string" }),
@@ -68,11 +68,12 @@ impl Field {
         schema
     }
 
-    fn takes(&self, value: &Value) -> bool {
+    /// True if the value has the field's type.
+    fn accepts(&self, value: &Value) -> bool {
         match self.kind {
             FieldType::Text => value.is_string(),
             FieldType::Flag => value.is_boolean(),
-            FieldType::Integer | FieldType::Number => whole(value).is_some(),
+            FieldType::Integer | FieldType::Number => whole_number(value).is_some(),
             FieldType::Texts => value
                 .as_array()
                 .is_some_and(|items| items.iter().all(Value::is_string)),
@@ -80,6 +81,7 @@ impl Field {
         }
     }
 
+    /// Returns the name of the field's JSON type.
     fn json_type(&self) -> &'static str {
         match self.kind {
             FieldType::Text | FieldType::OneOf(_) => "string",
@@ -90,6 +92,7 @@ impl Field {
         }
     }
 
+    /// Returns the field's type in words, for errors.
     fn expected(&self) -> String {
         match self.kind {
             FieldType::Text => "a string".to_owned(),
@@ -101,7 +104,7 @@ impl Field {
     }
 }
 
-/// The error of a call, with field and value.
+/// Why the fields of a call could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
@@ -111,11 +114,11 @@ pub enum FieldError {
     /// A field that the tool does not have.
     #[error("unknown field `{field}` (given {got}); the fields are {known}")]
     Unknown {
-        /// The field as given.
+        /// The field's name in the call.
         field: String,
         /// The field's value, shortened.
         got: String,
-        /// The existing fields.
+        /// The names of the tool's fields.
         known: String,
     },
     /// A value of the wrong type.
@@ -140,68 +143,74 @@ pub enum FieldError {
     },
 }
 
-/// The parsed fields of a call; all are known and have the right type.
+/// The parsed fields of a call. Each is a field of the tool and has the right type.
 #[derive(Debug, Clone, Default)]
 pub struct CallFields {
     fields: Map<String, Value>,
     /// The errors of the ignored fields.
     ignored: Vec<FieldError>,
+    /// The largest answer that the client passes on to the model.
     client_limit: Option<Window>,
 }
 
 impl CallFields {
-    /// Parses a call. `null` counts as absent. Unknown fields are ignored if `tolerant`.
+    /// Parses the fields of a call. `null` counts as absent. With `ignores_unknown_fields`, unknown
+    /// fields are left out; without, they are an error.
     ///
     /// # Errors
     /// [`FieldError`].
-    pub fn read(fields: &[Field], tolerant: bool, input: &Value) -> Result<Self, FieldError> {
-        let Value::Object(given) = input else {
+    pub fn read(
+        fields: &[Field],
+        ignores_unknown_fields: bool,
+        input: &Value,
+    ) -> Result<Self, FieldError> {
+        let Value::Object(object) = input else {
             return Err(FieldError::NotAnObject(shortened(input)));
         };
-        let mut read = Map::new();
+        let mut parsed = Map::new();
         let mut ignored = Vec::new();
-        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-            let got = || shortened(value);
+        for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+            let quoted = || shortened(value);
             let field = fields.iter().find(|field| field.name == name);
             let Some(field) = field else {
                 let error = FieldError::Unknown {
                     field: name.clone(),
-                    got: got(),
-                    known: listed(fields),
+                    got: quoted(),
+                    known: names_of(fields),
                 };
-                if !tolerant {
+                if !ignores_unknown_fields {
                     return Err(error);
                 }
                 ignored.push(error);
                 continue;
             };
-            if !field.takes(value) {
+            if !field.accepts(value) {
                 return Err(FieldError::WrongType {
                     field: field.name,
                     expected: field.expected(),
                     json_type: field.json_type(),
-                    got: got(),
+                    got: quoted(),
                 });
             }
-            read.insert(name.clone(), value.clone());
+            parsed.insert(name.clone(), value.clone());
         }
-        let missing = |field: &&Field| field.required && !read.contains_key(field.name);
+        let missing = |field: &&Field| field.required && !parsed.contains_key(field.name);
         match fields.iter().find(missing) {
-            // A missing field is probably the misspelt one.
+            // The ignored field is probably a misspelling of the missing field.
             Some(_) if !ignored.is_empty() => Err(ignored.remove(0)),
             Some(field) => Err(FieldError::Missing {
                 field: field.name,
                 expected: field.expected(),
             }),
             None => Ok(Self {
-                fields: read,
+                fields: parsed,
                 ignored,
                 client_limit: None,
             }),
         }
     }
 
-    /// Returns a line for the model about the ignored fields.
+    /// Returns a line for the model about the ignored fields; `None` without such fields.
     pub fn notice(&self) -> Option<String> {
         let errors: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
         (!errors.is_empty()).then(|| format!("[Ignored: {}]", errors.join("; ")))
@@ -209,29 +218,29 @@ impl CallFields {
 
     /// Sets the largest answer that the client passes on to the model.
     #[must_use]
-    pub fn within(self, client_limit: Option<Window>) -> Self {
+    pub fn with_client_limit(self, client_limit: Option<Window>) -> Self {
         Self {
             client_limit,
             ..self
         }
     }
 
-    /// Returns the smaller of `wanted` bytes and the client's limit.
-    pub fn output_limit(&self, wanted: usize) -> Window {
-        let wanted = Window {
-            bytes: wanted,
+    /// Returns the smaller of `max_bytes` and the client's limit.
+    pub fn output_limit(&self, max_bytes: usize) -> Window {
+        let window = Window {
+            bytes: max_bytes,
             lines: usize::MAX,
         };
         self.client_limit
-            .map_or(wanted, |client_limit| client_limit.and(wanted))
+            .map_or(window, |client_limit| client_limit.and(window))
     }
 
-    /// A text field.
+    /// Returns the value of a text field; `None` if absent.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str()
     }
 
-    /// A boolean field; false if absent.
+    /// Returns the value of a boolean field; false if absent.
     pub fn flag(&self, name: &str) -> bool {
         self.fields
             .get(name)
@@ -239,17 +248,17 @@ impl CallFields {
             .unwrap_or(false)
     }
 
-    /// A numeric field.
+    /// Returns the value of a numeric field; `None` if absent.
     pub fn count(&self, name: &str) -> Option<u64> {
-        self.fields.get(name).and_then(whole)
+        self.fields.get(name).and_then(whole_number)
     }
 
-    /// A number of milliseconds, as a duration.
+    /// Returns the value of a field in milliseconds, as a duration; `None` if absent.
     pub fn millis(&self, name: &str) -> Option<Duration> {
         self.count(name).map(Duration::from_millis)
     }
 
-    /// An array of texts; empty if absent.
+    /// Returns the value of a field with an array of texts; empty if absent.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         let items = self.fields.get(name).and_then(Value::as_array);
         items
@@ -260,20 +269,22 @@ impl CallFields {
     }
 }
 
-fn listed(fields: &[Field]) -> String {
+fn names_of(fields: &[Field]) -> String {
     let names: Vec<_> = fields.iter().map(|field| field.name).collect();
     names.join(", ")
 }
 
-/// Returns a whole number; models also write `5.0` for 5.
-fn whole(value: &Value) -> Option<u64> {
+/// Returns the value of a whole number, 0 or more. Models also write `5.0` for 5.
+fn whole_number(value: &Value) -> Option<u64> {
+    /// About 2^53: an `f64` is exact for all whole numbers below.
+    const EXACT_BELOW: f64 = 9e15;
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
-        (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
+        (number.fract() == 0.0 && (0.0..EXACT_BELOW).contains(&number)).then_some(number as u64)
     })
 }
 
-/// Returns a value as text, shortened for an error.
+/// Returns a value as JSON, shortened for an error.
 fn shortened(value: &Value) -> String {
     const MAX_QUOTED_CHARS: usize = 60;
     let text = value.to_string();

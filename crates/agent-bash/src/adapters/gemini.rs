@@ -1,4 +1,4 @@
-//! The `run_shell_command` of gemini-cli.
+//! The `run_shell_command` tool of gemini-cli.
 
 use super::{
     Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, PlannedCommand, Tool,
@@ -55,7 +55,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         forbids_additional_fields: false,
-        tolerant: false,
+        ignores_unknown_fields: false,
         plan,
         layout: write,
     }],
@@ -81,23 +81,23 @@ volume while still capturing necessary information.
       Background PIDs: Only included if background processes were started.
       Process Group PGID: Only included if available.";
 
-/// Maximum delay of an answer for the first output of a background command.
+/// Maximum `delay_ms`: how long an answer waits for the first output of a background command.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
-    let command = given.text("command").unwrap_or_default();
+fn plan(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let command = fields.text("command").unwrap_or_default();
     if command.trim().is_empty() {
         return Err("Command cannot be empty.".to_owned());
     }
-    let is_background = given.flag("is_background");
-    let delay = given.millis("delay_ms").unwrap_or_default();
+    let is_background = fields.flag("is_background");
+    let delay = fields.millis("delay_ms").unwrap_or_default();
     let request = Request::new(command)
-        .cwd(given.text("dir_path").map(str::to_owned))
-        .description(given.text("description").map(str::to_owned))
+        .cwd(fields.text("dir_path").map(str::to_owned))
+        .description(fields.text("description").map(str::to_owned))
         .mode(is_background.then_some(Mode::Background));
-    let wanted = PlannedCommand {
+    let planned = PlannedCommand {
         linger: is_background.then_some(delay.min(MAX_DELAY)),
         ..PlannedCommand::from(request)
     };
-    Ok(AdapterPlan::Run(vec![wanted]))
+    Ok(AdapterPlan::Run(vec![planned]))
 }

@@ -3,16 +3,16 @@
 use agent_bash_core::{Profile, Streams, Truncation};
 use std::time::Duration;
 
-/// The limits of an adapter. `None` keeps the limit of the profile in force.
+/// The limits of an adapter. `None` stands for the limit of the profile in force.
 #[derive(Debug, Clone, Copy)]
 pub struct AdapterLimits {
     /// Default time limit.
     pub timeout: Option<Duration>,
     /// Maximum time limit in the foreground. A lower limit of the user's settings applies as well.
     pub timeout_max: Option<Duration>,
-    /// True if foreground commands get the time limit of background ones, because the caller gets
-    /// an answer before their end.
-    pub patient: bool,
+    /// True if foreground commands get the time limit of background commands, because the caller
+    /// gets an answer before the command ends.
+    pub has_background_timeout: bool,
     /// Maximum time limit of commands that outlive their call.
     pub background_max: Option<Duration>,
     /// Merged or separate streams.
@@ -22,21 +22,21 @@ pub struct AdapterLimits {
 }
 
 impl AdapterLimits {
-    /// Separate streams, otherwise unchanged.
+    /// Separate streams, and otherwise the limits of the profile in force.
     pub const NONE: Self = Self {
         timeout: None,
         timeout_max: None,
-        patient: false,
+        has_background_timeout: false,
         background_max: None,
         streams: Streams::Split,
         truncation: None,
     };
 
-    /// Returns the profile `session` with these limits.
-    pub fn profile(&self, session: &Profile) -> Profile {
-        let mut profile = session.clone();
-        // Normalisation is off: with output read in parts, the script must run exactly as the model
-        // wrote it.
+    /// Returns a copy of `base` with these limits.
+    pub fn profile(&self, base: &Profile) -> Profile {
+        let mut profile = base.clone();
+        // Normalisation turns a trailing `head` or `tail` into a limit on the whole output. Some
+        // adapters return the output in parts, to which such a limit cannot apply.
         profile.normalise = false;
         profile.streams = self.streams;
         if let Some(truncation) = self.truncation {
@@ -47,7 +47,7 @@ impl AdapterLimits {
         if let Some(max) = self.timeout_max {
             times.max = times.max.min(max);
         }
-        if self.patient {
+        if self.has_background_timeout {
             times.max = times.background;
             times.default = times.background;
         }
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(seconds, (60, 60));
         assert_eq!(times.background, STANDARD.timeouts.background);
         let patient = AdapterLimits {
-            patient: true,
+            has_background_timeout: true,
             ..AdapterLimits::NONE
         };
         let times = patient.profile(&tight).timeouts;

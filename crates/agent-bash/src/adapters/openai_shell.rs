@@ -37,7 +37,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         forbids_additional_fields: false,
-        tolerant: false,
+        ignores_unknown_fields: false,
         plan,
         layout: write,
     }],
@@ -47,26 +47,28 @@ pub(super) static ADAPTER: Adapter = Adapter {
 /// output.
 const NOTES_BYTES: u64 = 200;
 
-fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
-    let commands = given.texts("commands");
+fn plan(fields: &CallFields) -> Result<AdapterPlan, String> {
+    let commands = fields.texts("commands");
     if commands.is_empty() {
         return Err("Shell call action must include at least one command.".to_owned());
     }
-    let timeout = given.millis("timeout_ms");
-    let window = share(given, commands.len()).map(window);
-    let wanted = |command: &str| PlannedCommand {
+    let timeout = fields.millis("timeout_ms");
+    let window = share(fields, commands.len()).map(shown_bytes);
+    let plan_command = |command: &str| PlannedCommand {
         window,
-        longest: timeout.is_some_and(|limit| limit.is_zero()),
+        uses_max_timeout: timeout.is_some_and(|limit| limit.is_zero()),
         ..PlannedCommand::from(
             Request::new(command).timeout(timeout.filter(|limit| !limit.is_zero())),
         )
     };
-    Ok(AdapterPlan::Run(commands.into_iter().map(wanted).collect()))
+    Ok(AdapterPlan::Run(
+        commands.into_iter().map(plan_command).collect(),
+    ))
 }
 
-/// Returns the number of bytes of the output's end to show: the share without the reserve for
-/// notes, or the whole share if it is not larger than the reserve.
-fn window(share: u64) -> usize {
+/// Returns how many bytes of the output's end to show. `share` is the command's part of the answer.
+/// The reserve for notes is subtracted, unless the share is not larger than the reserve.
+fn shown_bytes(share: u64) -> usize {
     share
         .saturating_sub(NOTES_BYTES)
         .max(share.min(NOTES_BYTES))

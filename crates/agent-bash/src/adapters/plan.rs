@@ -19,7 +19,7 @@ pub enum AdapterPlan {
     Run(Vec<PlannedCommand>),
     /// Replace the persistent shell by a new one.
     Restart(SessionName),
-    /// Run this command. Answer after this time at the latest, while the command continues.
+    /// Run this command. If it still runs after this time, answer while the command continues.
     Yield(Box<PlannedCommand>, Duration),
     /// Write to a command that is still running.
     Write(CommandInput),
@@ -45,10 +45,10 @@ pub struct PlannedCommand {
     pub request: Request,
     /// The reason for running without a sandbox, if the call asks for that.
     pub escalation: Option<String>,
-    /// The number of output bytes to show, overriding the adapter's limits.
+    /// Maximum number of output bytes to show, which overrides the adapter's limits.
     pub window: Option<usize>,
-    /// True to use the maximum time limit.
-    pub longest: bool,
+    /// True if the command gets the maximum time limit.
+    pub uses_max_timeout: bool,
     /// The size of the command's terminal; `None` to run without one.
     pub terminal: Option<PtySize>,
     /// For a background command: the time during which output is collected for the answer.
@@ -61,7 +61,7 @@ impl From<Request> for PlannedCommand {
             request,
             escalation: None,
             window: None,
-            longest: false,
+            uses_max_timeout: false,
             terminal: None,
             linger: None,
         }
@@ -79,7 +79,7 @@ pub enum CallOutcome<'a> {
     Ran(&'a [FinishedRun]),
     /// The persistent shell was replaced.
     Restarted,
-    /// A command's output since the last answer; it continues or has ended.
+    /// The output of a running or ended command since the last answer.
     Chunk(&'a OutputChunk),
     /// A background job was ended.
     Stopped(&'a KillOutcome),
@@ -95,7 +95,7 @@ impl CallOutcome<'_> {
         }
     }
 
-    /// Returns the answer for an outcome that the plans of this tool cannot have.
+    /// Returns an error about an outcome that no plan of this tool leads to.
     pub(crate) fn unexpected(&self) -> WrittenAnswer {
         WrittenAnswer::error(format!("not an answer of this tool: {self:?}"))
     }
@@ -108,15 +108,15 @@ pub struct OutputChunk {
     pub id: String,
     /// The time that the call waited for the command.
     pub waited: Duration,
-    /// The number for later calls; `None` if the command has ended.
+    /// The number by which later calls name the command; `None` if the command has ended.
     pub session: Option<u64>,
     /// The finished call, if the command has ended.
     pub account: Option<Arc<FinishedCall>>,
     /// The output.
     pub part: OutputPart,
     /// True if the command runs on a terminal.
-    pub on_terminal: bool,
-    /// The flag to set if not all of the output is shown.
+    pub is_on_terminal: bool,
+    /// The layout sets this flag if the answer does not show all of the output.
     pub keep: KeepOutput,
 }
 
@@ -129,7 +129,7 @@ pub struct FinishedRun {
     pub group: Option<u32>,
     /// The command's raw output.
     pub part: Arc<OutputPart>,
-    /// The first output of a background command, if the plan asks for it.
+    /// The first output of a background command, if [`PlannedCommand::linger`] is set.
     pub initial: Option<String>,
 }
 

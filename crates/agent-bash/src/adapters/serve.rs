@@ -21,14 +21,14 @@ use std::time::Duration;
 /// Serves the adapter calls of one client. The registry of running calls ends with the client.
 #[derive(Debug, Clone)]
 pub struct ClientAdapters {
-    session: Arc<Conversation>,
+    conversation: Arc<Conversation>,
     running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// The model's other tools, as in [`crate::CallOptions::tools`].
     tools: Option<Vec<String>>,
     /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
     window: Option<Window>,
-    /// The approver that replaces the one of the conversation's tool.
+    /// The approver that replaces the approver of the conversation's tool.
     approver: Option<Approvals>,
 }
 
@@ -57,7 +57,7 @@ pub struct ToolAnswer {
     pub result: Option<ToolResult>,
 }
 
-/// The outcome of a call, from which its answer is written.
+/// The outcome of a valid call: owns the values of the corresponding [`CallOutcome`].
 enum Outcome {
     Ran(Vec<FinishedRun>),
     Restarted,
@@ -66,15 +66,15 @@ enum Outcome {
 }
 
 impl ClientAdapters {
-    /// Serves calls of `session`. Commands that outlive their answer are in the registry `running`,
-    /// and end with it.
+    /// Serves calls of `conversation`. The registry `running` holds the commands that outlive their
+    /// answer; cancelling the registry ends them.
     pub fn new(
-        session: Arc<Conversation>,
+        conversation: Arc<Conversation>,
         running: Arc<RunningCalls>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
-            session,
+            conversation,
             running,
             clock,
             tools: None,
@@ -83,14 +83,14 @@ impl ClientAdapters {
         }
     }
 
-    /// Sets the approver, which replaces the one of the conversation's tool.
+    /// Sets the approver that replaces the approver of the conversation's tool.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         let approver = Some(Approvals(approver));
         Self { approver, ..self }
     }
 
-    /// Sets the model's other tools, overriding those that the host has named.
+    /// Sets the names of the model's other tools, which override the names from the host.
     #[must_use]
     pub fn with_tools(self, tools: Option<Vec<String>>) -> Self {
         Self { tools, ..self }
@@ -98,7 +98,7 @@ impl ClientAdapters {
 
     /// Sets the largest answer that the client passes on, not counting the text around the output.
     #[must_use]
-    pub fn within(self, window: Option<Window>) -> Self {
+    pub fn with_client_limit(self, window: Option<Window>) -> Self {
         Self { window, ..self }
     }
 
@@ -114,21 +114,21 @@ impl ClientAdapters {
             Ok(tool) => tool,
             Err(error) => return answer(WrittenAnswer::error(error), None),
         };
-        let given = match CallFields::read(tool.fields, tool.tolerant, input) {
-            Ok(given) => given.within(self.window),
+        let fields = match CallFields::read(tool.fields, tool.ignores_unknown_fields, input) {
+            Ok(fields) => fields.with_client_limit(self.window),
             Err(error) => {
-                let given = CallFields::default();
+                let fields = CallFields::default();
                 return answer(
-                    (tool.layout)(&given, &CallOutcome::WrongFields(&error)),
+                    (tool.layout)(&fields, &CallOutcome::WrongFields(&error)),
                     None,
                 );
             }
         };
-        let mut answer = match self.serve(adapter, tool, &given, cancel).await {
-            Ok(outcome) => written(tool, &given, &outcome),
-            Err(error) => answer((tool.layout)(&given, &CallOutcome::Invalid(&error)), None),
+        let mut answer = match self.serve(adapter, tool, &fields, cancel).await {
+            Ok(outcome) => written(tool, &fields, &outcome),
+            Err(error) => answer((tool.layout)(&fields, &CallOutcome::Invalid(&error)), None),
         };
-        if let Some(notice) = given.notice() {
+        if let Some(notice) = fields.notice() {
             if !answer.content.ends_with('\n') {
                 answer.content.push('\n');
             }
@@ -137,24 +137,25 @@ impl ClientAdapters {
         answer
     }
 
+    /// Plans the call and carries out the plan. The error is for the model.
     async fn serve(
         &self,
         adapter: &'static Adapter,
         tool: &Tool,
-        given: &CallFields,
+        fields: &CallFields,
         cancel: &Cancel,
     ) -> Result<Outcome, String> {
-        match (tool.plan)(given)? {
+        match (tool.plan)(fields)? {
             AdapterPlan::Run(commands) => {
                 let ran = self.run_in_order(adapter, commands, cancel).await?;
                 Ok(Outcome::Ran(ran))
             }
             AdapterPlan::Restart(name) => {
-                self.session.reset_shell(&name);
+                self.conversation.reset_shell(&name);
                 Ok(Outcome::Restarted)
             }
-            AdapterPlan::Yield(wanted, after) => {
-                let chunk = self.begin(adapter, *wanted, after, cancel).await?;
+            AdapterPlan::Yield(planned, longest_wait) => {
+                let chunk = self.begin(adapter, *planned, longest_wait, cancel).await?;
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
             AdapterPlan::Write(written) => {
@@ -182,9 +183,9 @@ impl ClientAdapters {
             bytes: window.bytes / share,
             lines: window.lines / share,
         });
-        for wanted in commands {
-            let linger = wanted.linger;
-            let call = self.start(adapter, wanted, window)?;
+        for planned in commands {
+            let linger = planned.linger;
+            let call = self.start(adapter, planned, window)?;
             let mut ran = self.wait_for_end(&call, cancel).await?;
             let status = &ran.account.result.status;
             let is_last = matches!(status, Status::TimedOut { .. } | Status::Cancelled);
@@ -199,18 +200,18 @@ impl ClientAdapters {
         Ok(all)
     }
 
-    /// Starts a command, and returns its output when it has ended or after `after`. Cancelling ends
-    /// the command.
+    /// Starts a command, and returns its output when the command has ended or `longest_wait` has
+    /// passed. Cancelling ends the command.
     async fn begin(
         &self,
         adapter: &Adapter,
-        wanted: PlannedCommand,
-        after: Duration,
+        planned: PlannedCommand,
+        longest_wait: Duration,
         cancel: &Cancel,
     ) -> Result<OutputChunk, String> {
         let begun = self.clock.now();
-        let call = self.start(adapter, wanted, self.window)?;
-        let account = match call.wait(&*self.clock, Some(after), cancel).await {
+        let call = self.start(adapter, planned, self.window)?;
+        let account = match call.wait(&*self.clock, Some(longest_wait), cancel).await {
             WaitOutcome::Ended(account) => Some(account.ok_or(LOST_CALL)?),
             WaitOutcome::StillRunning => None,
             WaitOutcome::Cancelled => {
@@ -222,7 +223,7 @@ impl ClientAdapters {
         Ok(self.chunk(&call, session, account, begun))
     }
 
-    /// Writes to a running command, and returns its output like [`Self::begin`]. Cancelling ends
+    /// Writes to a running command, and returns its output as [`Self::begin`] does. Cancelling ends
     /// the wait, not the command.
     async fn write_to_running(
         &self,
@@ -256,6 +257,7 @@ impl ClientAdapters {
         Ok(self.chunk(&call, session, account, begun))
     }
 
+    /// Returns the output since the last answer. `begun` is the time at which this call began.
     fn chunk(
         &self,
         call: &RunningCall,
@@ -264,7 +266,7 @@ impl ClientAdapters {
         begun: Duration,
     ) -> OutputChunk {
         let waited = self.clock.now().saturating_sub(begun);
-        // Only identifies an answer; neither secret nor used as a key.
+        // A random id. It need be neither secret nor unique.
         let id = RandomState::new().hash_one(begun) & 0xff_ffff;
         OutputChunk {
             id: format!("{id:06x}"),
@@ -272,28 +274,28 @@ impl ClientAdapters {
             session,
             part: call.read(None),
             account,
-            on_terminal: call.is_on_terminal(),
+            is_on_terminal: call.is_on_terminal(),
             keep: call.keep.clone(),
         }
     }
 
     /// Ends a background job.
     async fn stop(&self, job: &JobId) -> Result<KillOutcome, String> {
-        let text_of = |error| match error {
+        let error_text = |error| match error {
             JobError::Unknown { id } => format!("there is no task with the id {id}"),
             error => error.to_string(),
         };
-        let jobs = self.session.jobs().ok_or(NO_JOBS)?;
-        if let JobState::Ended(_) = jobs.show(job).map_err(text_of)?.state {
+        let jobs = self.conversation.jobs().ok_or(NO_JOBS)?;
+        if let JobState::Ended(_) = jobs.show(job).map_err(error_text)?.state {
             return Err(format!("task {job} is not running: it has ended"));
         }
-        let grace = self.session.tool().profile().grace;
-        jobs.kill(job, grace).await.map_err(text_of)
+        let grace = self.conversation.tool().profile().grace;
+        jobs.kill(job, grace).await.map_err(error_text)
     }
 
     /// Returns the output of a job during `delay`.
     async fn first_output(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
-        let Some(jobs) = self.session.jobs() else {
+        let Some(jobs) = self.conversation.jobs() else {
             return String::new();
         };
         // The job's end also ends the wait.
@@ -311,7 +313,7 @@ impl ClientAdapters {
         });
         match read.await {
             Ok(Ok(mut part)) => {
-                let mask = self.session.tool().output_mask();
+                let mask = self.conversation.tool().output_mask();
                 mask_job_output(mask.map(|mask| &**mask), &mut part);
                 crate::layout::clean(&part.bytes)
             }
@@ -319,30 +321,31 @@ impl ClientAdapters {
         }
     }
 
+    /// Starts a command with the adapter's limits. `window` limits the text of its answer.
     fn start(
         &self,
         adapter: &Adapter,
-        wanted: PlannedCommand,
+        planned: PlannedCommand,
         window: Option<Window>,
     ) -> Result<Arc<RunningCall>, String> {
-        let tool = self.session.tool();
+        let tool = self.conversation.tool();
         let mut profile = adapter.limits.profile(tool.profile());
-        if let Some(bytes) = wanted.window {
+        if let Some(bytes) = planned.window {
             profile.output.truncation = Truncation::Tail { bytes };
         }
-        let mut request = wanted.request;
-        if wanted.longest {
+        let mut request = planned.request;
+        if planned.uses_max_timeout {
             request.timeout = Some(profile.timeouts.max);
         }
-        let terminal = match wanted.terminal {
+        let terminal = match planned.terminal {
             None => None,
             Some(size) => {
-                let options = self.session.terminals().ok_or(NO_TERMINALS)?.clone();
+                let options = self.conversation.terminals().ok_or(NO_TERMINALS)?.clone();
                 Some(PtyOptions { size, ..options })
             }
         };
         let options = StartOptions {
-            escalation: wanted.escalation,
+            escalation: planned.escalation,
             terminal,
             tools: self.tools.clone(),
             window,
@@ -378,12 +381,13 @@ impl ClientAdapters {
     }
 }
 
-const LOST_CALL: &str = "the call was given up";
+const LOST_CALL: &str =
+    "the call was given up: agent-bash failed in a way that it should not; please report it";
 
 const NO_JOBS: &str =
     "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";
 
-const NO_TERMINALS: &str = "there are no terminals here; run it without one";
+const NO_TERMINALS: &str = "this host provides no terminals; run the command without `tty`";
 
 /// The message of Codex for a command without an open stdin.
 const STDIN_CLOSED: &str =
@@ -395,7 +399,8 @@ const CTRL_C: &str = "\u{3}";
 /// Maximum bytes of a background command's first output in its answer.
 const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 
-fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {
+/// Writes the answer to a call with this outcome.
+fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.account.result.clone());
@@ -409,14 +414,15 @@ fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {
         }
         Outcome::Stopped(killed) => (CallOutcome::Stopped(killed), None),
     };
-    answer((tool.layout)(given, &done), result)
+    answer((tool.layout)(fields, &done), result)
 }
 
-fn answer(shown: WrittenAnswer, result: Option<ToolResult>) -> ToolAnswer {
+/// Returns a written answer together with the regular result.
+fn answer(written: WrittenAnswer, result: Option<ToolResult>) -> ToolAnswer {
     ToolAnswer {
-        content: shown.content,
-        is_error: shown.is_error,
-        structured: shown.structured,
+        content: written.content,
+        is_error: written.is_error,
+        structured: written.structured,
         result,
     }
 }

@@ -1,6 +1,6 @@
 //! Parses a command line of bash, to find the commands that it runs.
 //!
-//! Not here: checking the commands, and starting the shell.
+//! This module neither checks the commands nor starts the shell.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,8 +19,8 @@ pub enum Commands {
     Other,
 }
 
-/// Long options without a value, with which bash runs commands. bash also accepts them with one
-/// dash.
+/// The long options that take no value and with which bash still runs commands. bash also accepts
+/// them with one dash.
 const LONG_OPTIONS: [&str; 8] = [
     "login",
     "noediting",
@@ -36,29 +36,32 @@ const LONG_OPTIONS: [&str; 8] = [
 const OPTION_LETTERS: &[u8] = b"abefhiklmnprstuvxBCEHPTlc";
 
 impl Commands {
-    /// Reads the arguments, without `argv[0]`, as bash 5.2 does.
+    /// Returns the source of the commands for these arguments (without `argv[0]`), parsed as bash
+    /// 5.2 does.
     pub fn of(arguments: &[OsString]) -> Self {
         let mut words = arguments.iter();
         let mut is_command = false;
         let mut is_stdin = false;
         let mut is_interactive = false;
-        let mut first = None;
+        let mut first_operand = None;
         while let Some(word) = words.next() {
             let bytes = word.as_bytes();
             let long = bytes.strip_prefix(b"--").or(bytes.strip_prefix(b"-"));
-            if long.is_some_and(|name| LONG_OPTIONS.iter().any(|it| it.as_bytes() == name)) {
+            let is_long_option =
+                |name: &[u8]| LONG_OPTIONS.iter().any(|option| option.as_bytes() == name);
+            if long.is_some_and(is_long_option) {
                 continue;
             }
             match bytes {
                 b"--" | b"-" => {
-                    first = words.next();
+                    first_operand = words.next();
                     break;
                 }
                 [b'-', b'-', ..] => return Self::Other,
                 [sign @ (b'-' | b'+'), letters @ ..] if !letters.is_empty() => {
                     for letter in letters {
                         match letter {
-                            // Each takes an argument of its own, after this one.
+                            // The next word is the value of this option.
                             b'o' | b'O' if words.next().is_none() => return Self::Other,
                             b'o' | b'O' => {}
                             b'c' if *sign == b'-' => is_command = true,
@@ -70,26 +73,26 @@ impl Commands {
                     }
                 }
                 _ => {
-                    first = Some(word);
+                    first_operand = Some(word);
                     break;
                 }
             }
         }
-        let rest = || first.into_iter().chain(words).cloned().collect();
+        let operands = || first_operand.into_iter().chain(words).cloned().collect();
         if is_command {
-            return first.map_or(Self::Other, |text| Self::Text(text.clone()));
+            return first_operand.map_or(Self::Other, |text| Self::Text(text.clone()));
         }
         if is_interactive {
             return Self::Other;
         }
-        if is_stdin || first.is_none() {
-            return Self::Stdin(rest());
+        if is_stdin || first_operand.is_none() {
+            return Self::Stdin(operands());
         }
-        Self::File(rest())
+        Self::File(operands())
     }
 }
 
-/// Quotes words for a shell.
+/// Returns the words quoted for a shell and joined by spaces. Empty if a word contains a NUL byte.
 pub fn quoted(words: &[OsString]) -> String {
     let words = words.iter().map(|word| OsStr::to_string_lossy(word));
     let words: Vec<_> = words.collect();

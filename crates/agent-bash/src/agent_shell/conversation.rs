@@ -29,7 +29,8 @@ const CONVERSATION_VARIABLES: &[(&str, &str)] = &[
 /// variable has a valid value.
 ///
 /// An agent that runs below another agent inherits the other agent's variables. If several
-/// variables are set, the first row of the table wins, for all commands of the inner agent alike.
+/// variables are set, the first row of the table with a valid value decides. All commands of the
+/// inner agent thus get the same conversation.
 pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<ConversationId<'_>> {
     CONVERSATION_VARIABLES
         .iter()
@@ -39,11 +40,12 @@ pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<Con
         })
 }
 
-/// The first word of the name of a conversation that has no identifier.
+/// The first part of the name of a conversation without an identifier.
 const UNNAMED_PREFIX: &str = "agent";
 
 /// Returns the name of the state directory of an agent's conversation. `process` is the pid and the
-/// start time of the agent's process. It identifies the conversation if the agent sets no variable.
+/// start time of the agent's process, which identify the conversation if the agent sets no
+/// variable.
 pub fn conversation_name(
     environment: &BTreeMap<OsString, OsString>,
     process: (i32, u64),
@@ -55,7 +57,7 @@ pub fn conversation_name(
 }
 
 /// Returns the name of the state directory of an agent's conversation with this identifier. `None`
-/// if the agent passes its commands no identifier, or this one is not valid.
+/// if this agent sets no variable with an identifier, or `id` is not a valid identifier.
 pub(crate) fn conversation_with_id(agent: &str, id: &str) -> Option<String> {
     let is_known = CONVERSATION_VARIABLES
         .iter()
@@ -65,14 +67,15 @@ pub(crate) fn conversation_with_id(agent: &str, id: &str) -> Option<String> {
 
 /// True if a state directory with this name has the form of [`conversation_name`].
 pub fn is_conversation_name(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    let of = |agent: &str| name.strip_prefix(agent)?.strip_prefix('-');
-    let is_known = |(agent, _): &(&str, &str)| of(agent).is_some_and(is_path_component);
-    let process = of(UNNAMED_PREFIX).and_then(|rest| rest.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let after_agent = |agent: &str| name.strip_prefix(agent)?.strip_prefix('-');
+    let is_known = |(agent, _): &(&str, &str)| after_agent(agent).is_some_and(is_path_component);
+    let process = after_agent(UNNAMED_PREFIX).and_then(|rest| rest.split_once('-'));
     let is_process = process.is_some_and(|(pid, start)| is_number(pid) && is_number(start));
     is_process || CONVERSATION_VARIABLES.iter().any(is_known)
 }
 
+/// True if the identifier can be a part of a directory's name, see [`ConversationId::id`].
 fn is_path_component(id: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(is_safe)

@@ -1,4 +1,4 @@
-//! Finds the shell for which this program stands in. This program itself and scripts are skipped.
+//! Finds the shell for which agent-bash stands in. Links to agent-bash and scripts are skipped.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ const SHELL_DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 /// Why no shell was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRealShell {
-    /// The configured shell cannot be used.
+    /// The file that the setting `shell.path` names cannot be used.
     #[error("shell.path is {}, which {reason}; name a program such as /bin/bash", path.display())]
     Configured {
         /// The setting.
@@ -28,8 +28,9 @@ pub enum NoRealShell {
     Missing(String),
 }
 
-/// Returns the path of the shell `name` (`bash` or `sh`): `configured` if it has that name, else
-/// the first one in the usual directories and in `$PATH`. `own` is the path of this program.
+/// Returns the path of the shell `name` (`bash` or `sh`): the setting `configured` if it ends with
+/// that name, else the first such file in `SHELL_DIRECTORIES` and in `$PATH`. `own_program` is the
+/// path of agent-bash.
 ///
 /// # Errors
 /// [`NoRealShell`].
@@ -37,12 +38,13 @@ pub fn real_shell(
     name: &str,
     configured: Option<&Path>,
     env: &BTreeMap<OsString, OsString>,
-    own: &Path,
+    own_program: &Path,
 ) -> Result<PathBuf, NoRealShell> {
-    let own = fs::metadata(own).map(|own| (own.dev(), own.ino())).ok();
+    let own_file = fs::metadata(own_program).ok();
+    let own_file = own_file.map(|file| (file.dev(), file.ino()));
     let configured = configured.filter(|path| path.file_name() == Some(OsStr::new(name)));
     if let Some(path) = configured {
-        return match unusable(path, own) {
+        return match unusable_reason(path, own_file) {
             None => Ok(path.to_owned()),
             Some(reason) => Err(NoRealShell::Configured {
                 path: path.to_owned(),
@@ -51,28 +53,32 @@ pub fn real_shell(
         };
     }
     let searched = env.get(OsStr::new("PATH")).map(std::env::split_paths);
-    let searched = searched.into_iter().flatten().filter(|it| it.is_absolute());
+    let searched = searched
+        .into_iter()
+        .flatten()
+        .filter(|path| path.is_absolute());
     let directories = SHELL_DIRECTORIES.iter().map(PathBuf::from).chain(searched);
     let found = directories
         .map(|directory| directory.join(name))
-        .find(|path| unusable(path, own).is_none());
+        .find(|path| unusable_reason(path, own_file).is_none());
     found.ok_or_else(|| NoRealShell::Missing(name.to_owned()))
 }
 
-/// Returns why this file cannot be the shell; `None` if it can.
-fn unusable(path: &Path, own: Option<(u64, u64)>) -> Option<&'static str> {
+/// Returns why this file cannot be the shell; `None` if it can. `own_file` is the device and inode
+/// of agent-bash's own file.
+fn unusable_reason(path: &Path, own_file: Option<(u64, u64)>) -> Option<&'static str> {
     let Ok(metadata) = fs::metadata(path) else {
         return Some("does not exist");
     };
     if !metadata.is_file() || metadata.mode() & 0o111 == 0 {
         return Some("is not an executable file");
     }
-    if Some((metadata.dev(), metadata.ino())) == own {
+    if Some((metadata.dev(), metadata.ino())) == own_file {
         return Some("is agent-bash itself");
     }
     let mut start = [0; 2];
     match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
-        // A script may start this program again.
+        // A script may start agent-bash again.
         Ok(()) if start == *b"#!" => Some("is a script"),
         _ => None,
     }

@@ -1,8 +1,8 @@
 //! Compares a script with a template, which is shell text with placeholders. Both are parsed and
 //! compared command by command.
 //!
-//! Equal means the same commands, operators, words and redirections with the same quoting. White
-//! space and comments may differ. Syntax that no template uses is always different.
+//! A script matches if it has the template's commands, operators, words and redirections, with the
+//! same quoting. White space and comments may differ. Syntax that no template uses never matches.
 
 use agent_bash_syntax::Parsed;
 use agent_bash_syntax::ast::{
@@ -11,13 +11,13 @@ use agent_bash_syntax::ast::{
 };
 use std::borrow::Cow;
 
-/// The placeholder for a word: the model's text as one literal word.
+/// The placeholder for the model's text as one literal word.
 pub(super) const COMMAND_PLACEHOLDER: &str = "@command@";
 
-/// The placeholder for the last command of a subshell: all remaining lines are the model's text.
+/// The placeholder for the model's text as lines: all lines up to the end of the subshell.
 pub(super) const LINES_PLACEHOLDER: &str = "@lines@";
 
-/// A placeholder for a word: the path of a file that the agent has created.
+/// A placeholder for the path of a file that the agent has created.
 #[derive(Debug)]
 pub(super) struct FileForm {
     /// The word in the template.
@@ -83,30 +83,28 @@ impl<'s> Comparison<'s> {
             .all(|(expected, actual)| expected.link == actual.link && self.entry(expected, actual))
     }
 
-    /// Compares two pipelines, whatever connects them to the one before.
+    /// Compares two pipelines, without the operator before each.
     fn entry(&mut self, expected: &ListEntry, actual: &ListEntry) -> bool {
         expected.background == actual.background
             && expected.prefixed == actual.prefixed
             && expected.stderr_too == actual.stderr_too
-            && all(
-                &expected.stages,
-                &actual.stages,
-                |expected, actual| match (expected, actual) {
-                    (Command::Simple(expected), Command::Simple(actual)) => {
-                        self.simple(expected, actual)
-                    }
-                    (Command::Compound(expected), Command::Compound(actual)) => {
-                        self.compound(expected, actual)
-                    }
-                    _ => false,
-                },
-            )
+            && all_equal(&expected.stages, &actual.stages, |expected, actual| match (
+                expected, actual,
+            ) {
+                (Command::Simple(expected), Command::Simple(actual)) => {
+                    self.simple(expected, actual)
+                }
+                (Command::Compound(expected), Command::Compound(actual)) => {
+                    self.compound(expected, actual)
+                }
+                _ => false,
+            })
     }
 
     fn simple(&mut self, expected: &Simple, actual: &Simple) -> bool {
-        all(&expected.assigns, &actual.assigns, |expected, actual| {
+        all_equal(&expected.assigns, &actual.assigns, |expected, actual| {
             self.assign(expected, actual)
-        }) && all(&expected.words, &actual.words, |expected, actual| {
+        }) && all_equal(&expected.words, &actual.words, |expected, actual| {
             self.word(expected, actual)
         }) && self.redirs(&expected.redirs, &actual.redirs)
     }
@@ -120,7 +118,7 @@ impl<'s> Comparison<'s> {
     }
 
     fn redirs(&mut self, expected: &[Redir], actual: &[Redir]) -> bool {
-        all(expected, actual, |expected, actual| {
+        all_equal(expected, actual, |expected, actual| {
             expected.fd == actual.fd
                 && expected.op == actual.op
                 && expected.body.is_none()
@@ -150,7 +148,7 @@ impl<'s> Comparison<'s> {
                 },
             ) => {
                 self.word(subject, actual_subject)
-                    && all(arms, actual_arms, |expected, actual| {
+                    && all_equal(arms, actual_arms, |expected, actual| {
                         self.arm(expected, actual)
                     })
             }
@@ -161,7 +159,7 @@ impl<'s> Comparison<'s> {
 
     fn arm(&mut self, expected: &Arm, actual: &Arm) -> bool {
         expected.falls_through == actual.falls_through
-            && all(&expected.patterns, &actual.patterns, |expected, actual| {
+            && all_equal(&expected.patterns, &actual.patterns, |expected, actual| {
                 self.word(expected, actual)
             })
             && self.list(&expected.body, &actual.body)
@@ -207,10 +205,10 @@ impl<'s> Comparison<'s> {
                 return self.literal(actual).is_some_and(|path| form.matches(&path));
             }
         }
-        parts(&expected.parts, &actual.parts)
+        parts_equal(&expected.parts, &actual.parts)
     }
 
-    /// The text of a word in which bash would expand nothing.
+    /// Returns the text of a word in which bash expands nothing; `None` for other words.
     fn literal(&self, word: &Word) -> Option<Cow<'s, str>> {
         let source = self.script.get(word.span.start..word.span.end)?;
         match &word.parts[..] {
@@ -233,13 +231,14 @@ impl<'s> Comparison<'s> {
         }
     }
 
-    /// Notes the model's text. False if there is one already.
+    /// Stores the model's text. Returns false if another placeholder has already matched a text.
     fn capture(&mut self, text: Cow<'s, str>) -> bool {
         self.command.replace(text).is_none()
     }
 }
 
 impl FileForm {
+    /// True if the agent creates files with paths of this form.
     fn matches(&self, path: &str) -> bool {
         let Some(path) = path.strip_prefix('/') else {
             return false;
@@ -258,7 +257,7 @@ impl FileForm {
 }
 
 /// Compares two sequences of the same length item by item.
-fn all<T>(expected: &[T], actual: &[T], mut is_equal: impl FnMut(&T, &T) -> bool) -> bool {
+fn all_equal<T>(expected: &[T], actual: &[T], mut is_equal: impl FnMut(&T, &T) -> bool) -> bool {
     expected.len() == actual.len()
         && expected
             .iter()
@@ -266,8 +265,8 @@ fn all<T>(expected: &[T], actual: &[T], mut is_equal: impl FnMut(&T, &T) -> bool
             .all(|(expected, actual)| is_equal(expected, actual))
 }
 
-fn parts(expected: &[WordPart], actual: &[WordPart]) -> bool {
-    all(expected, actual, |expected, actual| {
+fn parts_equal(expected: &[WordPart], actual: &[WordPart]) -> bool {
+    all_equal(expected, actual, |expected, actual| {
         match (expected, actual) {
             (WordPart::Bare(expected), WordPart::Bare(actual))
             | (WordPart::Quoted(expected), WordPart::Quoted(actual)) => expected == actual,
@@ -290,7 +289,7 @@ fn same_param(expected: &Param, actual: &Param) -> bool {
         && expected.index.is_none()
         && actual.index.is_none()
         && expected.operator == actual.operator
-        && parts(&expected.operand, &actual.operand)
+        && parts_equal(&expected.operand, &actual.operand)
 }
 
 /// True for the placeholder [`LINES_PLACEHOLDER`] as a command.
@@ -301,7 +300,7 @@ fn is_lines(entry: &ListEntry) -> bool {
     matches!(&simple.words[..], [word] if matches!(&word.parts[..], [WordPart::Bare(text)] if text == LINES_PLACEHOLDER))
 }
 
-/// True if unquoted text means itself: no tilde, brace, glob character or comment.
+/// True if bash leaves this unquoted text as it is: no tilde, brace, glob character or comment.
 fn is_inert(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=@+,-%".contains(&byte);
     text.bytes().all(is_plain)

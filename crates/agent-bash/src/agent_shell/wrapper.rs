@@ -1,7 +1,7 @@
-//! The model's text inside the script that an agent passes to its shell.
+//! Finds the model's text inside the script that an agent passes to its shell.
 //!
 //! Some agents wrap the text: they load a snapshot of the user's shell before it and store the
-//! working directory or process ids after it. Only a completely known wrapper is removed.
+//! working directory or process ids after it. A wrapper is removed only if all of it is known.
 //! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 0.73.1 pass the model's text
 //! unchanged.
 
@@ -21,15 +21,19 @@ pub struct ModelCommand<'s> {
 
 /// Returns the model's text if `script` is that text inside the known wrapper of an agent.
 ///
-/// `None` if anything else is outside the model's text: another command, redirection, operator or
-/// expansion, or a file whose name the agent does not use. Also `None` for the text of an agent
-/// without a wrapper, and for hook commands and start lines of servers.
+/// Returns `None` if the wrapper contains an unknown command, redirection, operator, expansion or
+/// file name. Also returns `None` for scripts without a wrapper: the text of other agents, the
+/// commands of hooks, and the commands that start servers.
 ///
-/// Records show the text, and the safety rules check it. The shell runs the whole script: a
-/// snapshot that the wrapper loads can redefine the commands of the text (docs/design/shell.md).
+/// Records show the model's text, and the safety rules check it. But the shell runs the whole
+/// script: a snapshot that the wrapper loads can redefine the commands of the text
+/// (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
     // Avoids parsing most scripts.
-    if !WRAPPERS.iter().any(|it| script.contains(it.contained)) {
+    if !WRAPPERS
+        .iter()
+        .any(|wrapper| script.contains(wrapper.marker))
+    {
         return None;
     }
     let parsed = Parsed::read(script);
@@ -43,17 +47,17 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
     })
 }
 
-/// The wrapper of an agent, with the version that it was recorded with.
+/// The wrapper of an agent, as recorded from one version of the agent.
 struct Wrapper {
     agent: &'static str,
-    /// A text that each script in the wrapper contains.
-    contained: &'static str,
+    /// A text that each script with this wrapper contains.
+    marker: &'static str,
     /// The operator between the parts.
     link: Link,
     parts: &'static [WrapperPart],
 }
 
-/// A part of a wrapper: the templates of its forms.
+/// A part of a wrapper. Each of the alternative `forms` is a template.
 struct WrapperPart {
     forms: &'static [&'static str],
     is_optional: bool,
@@ -74,7 +78,7 @@ const fn optional(forms: &'static [&'static str]) -> WrapperPart {
 }
 
 impl Wrapper {
-    /// Returns the model's text, if the whole script matches.
+    /// Returns the model's text if the whole script matches.
     fn command<'s>(&self, parsed: &Parsed<'s>) -> Option<Cow<'s, str>> {
         let mut comparison = Comparison::new(parsed.text, FILE_FORMS);
         let mut rest = &parsed.list.entries[..];
@@ -124,10 +128,10 @@ const WRAPPERS: &[Wrapper] = &[
     // Claude Code 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with `CLAUDE_CODE_SHELL`.
     Wrapper {
         agent: "claude-code",
-        contained: "pwd -P >|",
+        marker: "pwd -P >|",
         link: Link::And,
         parts: &[
-            // Present before a text that old versions of bash parse differently.
+            // Present only before a text that old versions of bash parse differently.
             optional(&[
                 r#"{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
                 r#"{ case "${BASH_VERSINFO-}" in '2'|'3'|'4') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
@@ -147,7 +151,7 @@ const WRAPPERS: &[Wrapper] = &[
             optional(&[
                 r"{ \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true",
             ]),
-            // The second form is for a text that redirects its own stdin.
+            // Claude Code uses the second form for a text that redirects its own stdin.
             required(&["eval @command@ < /dev/null", "eval @command@"]),
             required(&["pwd -P >| @claude-cwd@"]),
         ],
@@ -155,7 +159,7 @@ const WRAPPERS: &[Wrapper] = &[
     // Gemini CLI 0.61.0.
     Wrapper {
         agent: "gemini-cli",
-        contained: "_bgpids_file=",
+        marker: "_bgpids_file=",
         link: Link::Next,
         parts: &[required(&[
             r#"shopt -u promptvars nullglob extglob nocaseglob dotglob

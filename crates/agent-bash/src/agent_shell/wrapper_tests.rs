@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Claude Code 2.1.332 with `CLAUDE_CODE_SHELL_PREFIX`, up to the model's text.
 const CLAUDE_CODE: &str = r"source /home/user/.claude/shell-snapshots/snapshot-bash-1795809597164-r2b7vo.sh 2>/dev/null || true && { \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true && { \builtin unalias -- 'which'; \builtin unset -f -- 'which'; } >/dev/null 2>&1 || true && { \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true && ";
 
-/// The part that Claude Code puts before text that old versions of bash read differently.
+/// The part that Claude Code puts before a text that old versions of bash parse differently.
 const OLD_BASH: &str = r#"{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; } && "#;
 
 /// Claude Code 2.1.332 with `CLAUDE_CODE_SHELL`.

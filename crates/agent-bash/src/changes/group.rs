@@ -1,4 +1,5 @@
-//! Undoes and redoes several change sets as one: those since a number or a time, or of a turn.
+//! Undoes and redoes several change sets together: the change sets since a number or a time, or the
+//! change sets of one turn.
 
 use super::group_refused::GroupRefused;
 use super::sets::{ChangeSets, ChangesRefused, LabelledFiles};
@@ -14,12 +15,13 @@ use std::time::Duration;
 /// Maximum number of skipped change sets that a text names.
 const MAX_LINES: usize = 20;
 
-/// The beginning of the changes to undo or redo: `41`, `changes://41`, or `10m`, a time before now.
+/// The first change set to undo or redo: its number (`41` or `changes://41`), or a time before now
+/// (`10m`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// This change set.
+    /// This change set and all later change sets.
     From(ChangesId),
-    /// The calls that began within this time.
+    /// The change sets of the calls that began within this time before now.
     Within(Duration),
 }
 
@@ -39,7 +41,7 @@ impl FromStr for Since {
 }
 
 impl Since {
-    /// Returns the scope of the changes since then.
+    /// Returns the scope of these changes.
     pub fn scope(self, now: Timestamp) -> ChangesScope {
         match self {
             Self::From(id) => ChangesScope::From(id),
@@ -51,7 +53,7 @@ impl Since {
     }
 }
 
-/// Returns the scope of a turn: its name, or `last`.
+/// Returns the scope of the turn with this name. The name `last` stands for the last turn.
 pub fn scope_of_turn(turn: &str) -> ChangesScope {
     ChangesScope::AgentTurn((turn != LAST_TURN).then(|| turn.to_owned()))
 }
@@ -71,68 +73,71 @@ pub struct ChangesGroupDone {
 }
 
 impl ChangeSets {
-    /// Begins a turn: what calls do between two prompts of the agent's user. Returns its name.
+    /// Begins a turn, and returns its name. A turn is the calls between two prompts of the agent's
+    /// user.
     ///
     /// # Errors
     /// There is no state directory; the name is not usable, or cannot be stored.
     pub fn begin_turn(&self, sign: TurnSign<'_>) -> Result<String, ChangesRefused> {
-        self.with(None, |store, session| store.begin_turn(session, sign))
+        self.with_store(None, |store, session| store.begin_turn(session, sign))
     }
 
-    /// Returns the preview of an undo of several change sets, or, with `again`, of a redo.
+    /// Returns the preview of an undo of several change sets; if `redo`, of a redo.
     ///
     /// # Errors
     /// See [`Self::show`]; the scope has nothing to undo or redo.
     pub fn preview_group(
         &self,
         scope: &ChangesScope,
-        again: bool,
+        redo: bool,
     ) -> Result<GroupPreview, ChangesRefused> {
-        self.with(None, |store, session| {
-            store.preview_group(session, scope, again)
+        self.with_store(None, |store, session| {
+            store.preview_group(session, scope, redo)
         })
     }
 
-    /// Undoes several change sets, the last one first: all, or none if one of them cannot be
-    /// undone. With `partial`, files that were changed since and such change sets are skipped.
+    /// Undoes several change sets, the last one first. If one of them cannot be undone, nothing is
+    /// changed. With `partial`, skips change sets that cannot be undone, and files that were
+    /// changed since.
     ///
     /// # Errors
-    /// [`ChangesRefused::Group`] names what prevents the undo. The scope has nothing to undo; an
-    /// undo failed, and those before it were redone.
+    /// [`ChangesRefused::Group`] names what prevents the undo. The scope has nothing to undo. The
+    /// undo of one change set failed, and the undos before it were reverted.
     pub fn undo_group(
         &self,
         scope: &ChangesScope,
         partial: bool,
     ) -> Result<ChangesGroupDone, ChangesRefused> {
-        let done = self.with(None, |store, session| {
+        let done = self.with_store(None, |store, session| {
             store.undo_group(session, scope, partial)
         })?;
         Ok(self.group_done(done, false))
     }
 
-    /// Redoes what the last [`Self::undo_group`] undid in this scope. Without such an undo, redoes
-    /// all undone changes of the scope.
+    /// Redoes the changes that the last [`Self::undo_group`] undid in this scope. Without such an
+    /// undo, redoes all undone changes of the scope.
     ///
     /// # Errors
     /// See [`Self::undo_group`].
     pub fn redo_group(&self, scope: &ChangesScope) -> Result<ChangesGroupDone, ChangesRefused> {
-        let done = self.with(None, |store, session| store.redo_group(session, scope))?;
+        let done = self.with_store(None, |store, session| store.redo_group(session, scope))?;
         Ok(self.group_done(done, true))
     }
 
-    /// Returns the refusal of an undo or redo with these obstacles, with the commands that changed
-    /// the files, if they are known.
-    pub fn group_refused(&self, again: bool, obstacles: GroupConflicts) -> GroupRefused {
+    /// Returns the refusal of an undo or redo because of these obstacles. The refusal names the
+    /// known commands that changed the files.
+    pub fn group_refused(&self, redo: bool, obstacles: GroupConflicts) -> GroupRefused {
         let conflicts = obstacles.conflicts.iter();
         let by = conflicts.map(|(id, files)| self.changed_by(*id, files));
         GroupRefused {
-            again,
+            again: redo,
             by: by.collect(),
             obstacles,
         }
     }
 
-    fn group_done(&self, done: GroupDone, again: bool) -> ChangesGroupDone {
+    /// Describes a finished undo or redo.
+    fn group_done(&self, done: GroupDone, redo: bool) -> ChangesGroupDone {
         let GroupDone {
             plan,
             changes,
@@ -144,7 +149,7 @@ impl ChangeSets {
         let ids: Vec<String> = of.iter().map(ChangesId::to_string).collect();
         let turn = plan.turn_name.as_ref();
         let turn = turn.map_or_else(String::new, |turn| format!("turn {turn}, "));
-        let word = if again { "Done again" } else { "Undone" };
+        let word = if redo { "Done again" } else { "Undone" };
         let (files, ids) = (counted(files), ids.join(", "));
         let mut text = format!("[{word}: {turn}{files} of changes {ids}.]");
         let skipped: Vec<FileName> = changes
@@ -158,7 +163,7 @@ impl ChangeSets {
             text.push_str("\nskipped: ");
             text.push_str(why);
         }
-        if again {
+        if redo {
             let protected = changes.iter().map(|set| self.protected_line(set.id, set));
             text.extend(protected);
         }
@@ -171,7 +176,7 @@ impl ChangeSets {
     }
 }
 
-/// Returns the number of files that the change sets change.
+/// Returns the number of files that the undo or redo of these change sets changes.
 fn distinct_files(sets: &[MemberPreview]) -> u64 {
     let files = sets.iter().flat_map(|set| {
         let free = set.free.iter();

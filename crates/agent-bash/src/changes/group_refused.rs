@@ -1,4 +1,4 @@
-//! Why several change sets were not undone or redone as one.
+//! Why several change sets were not undone or redone together.
 
 use agent_bash_changes::GroupConflicts;
 use agent_bash_core::changes::changed_by_text;
@@ -16,7 +16,8 @@ pub struct GroupRefused {
     pub again: bool,
     /// The conflicts and the blocked change sets.
     pub obstacles: GroupConflicts,
-    /// The commands that changed the files, as in [`GroupConflicts::conflicts`], if known.
+    /// For each change set and file of [`GroupConflicts::conflicts`]: the command that changed the
+    /// file, if known.
     pub(super) by: Vec<Vec<Option<String>>>,
 }
 
@@ -38,10 +39,12 @@ impl fmt::Display for GroupRefused {
 /// Returns a line for each file in conflict, and for each change set that cannot be inverted.
 fn obstacle_lines(obstacles: &GroupConflicts, by: &[Vec<Option<String>>]) -> Vec<String> {
     let mut lines = Vec::new();
-    for (at, (id, files)) in obstacles.conflicts.iter().enumerate() {
-        for (number, file) in files.iter().enumerate() {
-            let by = by.get(at).and_then(|by| by.get(number)?.as_deref());
-            let text = match by {
+    for (set_index, (id, files)) in obstacles.conflicts.iter().enumerate() {
+        for (file_index, file) in files.iter().enumerate() {
+            let command = by
+                .get(set_index)
+                .and_then(|by| by.get(file_index)?.as_deref());
+            let text = match command {
                 Some(command) => changed_by_text(file, command),
                 None => format!("{} was changed since", one_line(&file.path)),
             };

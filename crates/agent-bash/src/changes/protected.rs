@@ -14,14 +14,14 @@ pub(crate) struct ProtectedPaths {
 }
 
 impl ProtectedPaths {
-    /// Returns the protected paths of the workspace at `root` that these changes touch.
+    /// Returns the protected paths that these changes touch in the workspace at `root`.
     pub(crate) fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
         let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();
         protected_among(root, self.home.as_deref(), &self.extra, &changed)
     }
 }
 
-/// Returns the changed path, and for a renamed file also the old path.
+/// Returns the changed path, and also the old path of a renamed file.
 fn changed_paths(file: &FileChange) -> impl Iterator<Item = ChangedPath> {
     let is_directory = file.kind == FileKind::Directory && file.change != Change::Deleted;
     let now = ChangedPath {

@@ -1,5 +1,5 @@
-//! The change sets of a conversation, for every surface: lists, shows, commits, discards, undoes
-//! and redoes them, and writes the texts about the results.
+//! Lists, shows, commits, discards, undoes and redoes the change sets of a conversation, and writes
+//! the texts about the results. All surfaces use this module.
 
 use super::group_refused::GroupRefused;
 use super::{ChangeStore, ChangesSettings, CommitBy};
@@ -20,12 +20,13 @@ use std::sync::Arc;
 /// Maximum number of files that a refusal names.
 const MAX_NAMED_FILES: usize = 20;
 
-/// The change sets of a conversation. Cheap to clone. The methods read or change files, so they
-/// block: an async caller uses [`Self::run_blocking`].
+/// The change sets of a conversation. Cheap to clone. The methods block, because they read or
+/// change files; an async caller uses [`Self::run_blocking`].
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,
-    /// The directory that relative paths start from, if it is below the root of the change set.
+    /// The conversation's directory. Relative paths start from it if it is below the root of the
+    /// change set.
     cwd: PathBuf,
 }
 
@@ -52,17 +53,17 @@ pub enum ChangesAct {
     Redo,
 }
 
-/// Why an action on a change set failed. Its text is for the user and for models.
+/// Why an action on a change set failed. The error's text is for the user and for models.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesRefused {
-    /// There is no state directory for change sets.
+    /// There is no state directory for change sets, or the store or a thread cannot be started.
     #[error("{0}")]
     NoStateDir(String),
-    /// Another process changed files meanwhile.
+    /// Files of the change set were changed since.
     #[error("{}", .0.text())]
     Conflict(ChangesConflict),
-    /// Several change sets cannot be undone or redone as one.
+    /// Several change sets cannot be undone or redone together.
     #[error("{0}")]
     Group(GroupRefused),
     /// The change set cannot be read, or its state does not allow the action.
@@ -73,7 +74,7 @@ pub enum ChangesRefused {
     NotAllowed(String),
 }
 
-/// Files that were changed since; the action changed nothing because of them.
+/// The files that were changed since, because of which the action changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesConflict {
@@ -85,7 +86,8 @@ pub struct ChangesConflict {
     pub conflicts: Vec<FileName>,
     /// The number of files without a conflict.
     pub free: u64,
-    /// The command that changed each file, if this state directory has a record of it.
+    /// For each file of `conflicts`: the command that changed the file, if this state directory has
+    /// a record of the command.
     pub by: Vec<Option<String>>,
 }
 
@@ -93,11 +95,11 @@ impl ChangesConflict {
     /// The error's text for the user. It names the commands that changed the files. The text for a
     /// model is the error's `Display`.
     pub fn user_text(&self) -> String {
-        let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
+        let command = |index: usize| self.by.get(index).and_then(Option::as_deref);
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
         let id = self.id;
-        let first = match (self.act, by(0)) {
+        let first = match (self.act, command(0)) {
             (ChangesAct::Commit | ChangesAct::Discard, Some(command)) => format!(
                 "[Trial {id} not applied: {}]",
                 changed_by_text(first, command)
@@ -105,8 +107,8 @@ impl ChangesConflict {
             _ => self.first_line(first),
         };
         let mut lines = vec![first];
-        for (at, file) in (1..).zip(others.iter().take(MAX_NAMED_FILES)) {
-            lines.push(changed_too_text(file, by(at)));
+        for (index, file) in (1..).zip(others.iter().take(MAX_NAMED_FILES)) {
+            lines.push(changed_too_text(file, command(index)));
         }
         if let more @ 1.. = others.len().saturating_sub(MAX_NAMED_FILES) {
             lines.push(format!("changed, too: {more} more"));
@@ -114,6 +116,7 @@ impl ChangesConflict {
         lines.join("\n")
     }
 
+    /// Returns the line about the action and the first file in conflict.
     fn first_line(&self, first: &FileName) -> String {
         match self.act {
             ChangesAct::Commit | ChangesAct::Discard => conflict_text(self.id, first),
@@ -122,6 +125,7 @@ impl ChangesConflict {
         }
     }
 
+    /// Returns the error's text for a model.
     fn text(&self) -> String {
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
@@ -146,37 +150,38 @@ impl fmt::Display for LabelledFiles<'_> {
     }
 }
 
-fn by(changer: LaterChanger) -> Option<String> {
+/// Returns the command that made a later change, or the name of the undo or redo.
+fn changer_text(changer: LaterChanger) -> Option<String> {
     match (changer.undoes, changer.redoes) {
-        (Some(of), _) => Some(format!("the undo of changes {of}")),
-        (_, Some(of)) => Some(format!("the redo of changes {of}")),
+        (Some(id), _) => Some(format!("the undo of changes {id}")),
+        (_, Some(id)) => Some(format!("the redo of changes {id}")),
         _ => changer.command,
     }
 }
 
 impl ChangeSets {
-    pub(crate) fn new(own: Arc<ChangeStore>, cwd: PathBuf) -> Self {
-        Self { store: own, cwd }
+    pub(crate) fn new(store: Arc<ChangeStore>, cwd: PathBuf) -> Self {
+        Self { store, cwd }
     }
 
     /// Returns the change sets of the conversation named `session` in a state directory.
     pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
-        let place = Some((state, session.into()));
-        let own = ChangeStore::new(ChangesSettings::default(), ChangesLevel::Off, place);
-        Self::new(Arc::new(own), cwd)
+        let location = Some((state, session.into()));
+        let store = ChangeStore::new(ChangesSettings::default(), ChangesLevel::Off, location);
+        Self::new(Arc::new(store), cwd)
     }
 
-    /// The conversation's name.
+    /// Returns the conversation's name.
     pub fn session(&self) -> &str {
         self.store.session()
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn settings(&self) -> &ChangesSettings {
         &self.store.settings
     }
 
-    /// The level of recording of ordinary calls.
+    /// Returns the level of recording of ordinary calls.
     pub fn level(&self) -> ChangesLevel {
         self.store.level()
     }
@@ -191,38 +196,38 @@ impl ChangeSets {
     /// # Errors
     /// The store cannot be opened or read.
     pub fn list(&self) -> Result<Vec<ListedChanges>, ChangesRefused> {
-        let mut sets = self.with(None, Store::list)?;
+        let mut sets = self.with_store(None, Store::list)?;
         sets.retain(|set| {
             let changes = &set.changes;
             let is_empty = changes.counts.total() == 0 && changes.outside.is_empty();
+            // An empty list can be wrong for a call that was recorded inexactly.
             let is_certain = changes.exact || changes.by == ChangesBy::Scan;
-            // A trial without changes needs no decision.
-            let is_open =
+            let is_open_trial =
                 changes.by == ChangesBy::Overlay && changes.state != ChangesState::Discarded;
-            !(is_empty && !is_open && is_certain)
+            !is_empty || is_open_trial || !is_certain
         });
         Ok(sets)
     }
 
-    /// Returns the change sets of background processes of these calls, in order; only those that
-    /// changed a file.
+    /// Returns the change sets of the background processes of these calls, oldest first. Leaves out
+    /// processes that changed no file.
     ///
     /// # Errors
     /// See [`Self::list`].
     pub fn background_of(&self, calls: &[ChangesId]) -> Result<Vec<ListedChanges>, ChangesRefused> {
-        let mut sets = self.with(None, |store, session| store.after(session, calls))?;
+        let mut sets = self.with_store(None, |store, session| store.after(session, calls))?;
         sets.retain(|set| set.changes.counts.total() > 0);
         Ok(sets)
     }
 
-    /// Returns the other conversations of this state directory that have change sets of this
-    /// directory, the most recent first.
+    /// Returns the names of the other conversations in this state directory that changed files in
+    /// the conversation's directory, the most recent first.
     ///
     /// # Errors
     /// As [`Self::list`].
     pub fn other_sessions(&self) -> Result<Vec<String>, ChangesRefused> {
         let cwd = self.canonical_cwd();
-        let mut sessions = self.with(None, |store, _| store.sessions_of(&cwd))?;
+        let mut sessions = self.with_store(None, |store, _| store.sessions_of(&cwd))?;
         sessions.retain(|session| session != self.store.session());
         Ok(sessions)
     }
@@ -232,7 +237,7 @@ impl ChangeSets {
     /// # Errors
     /// The change set does not exist, or cannot be read.
     pub fn show(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
-        self.with(None, |store, session| store.show(session, id))
+        self.with_store(None, |store, session| store.show(session, id))
     }
 
     /// Returns a change set with all of its files.
@@ -240,7 +245,7 @@ impl ChangeSets {
     /// # Errors
     /// As [`Self::show`].
     pub fn show_all(&self, id: ChangesId) -> Result<(Changes, Vec<FileChange>), ChangesRefused> {
-        self.with(None, |store, session| store.show_all(session, id))
+        self.with_store(None, |store, session| store.show_all(session, id))
     }
 
     /// Returns all files of a change set.
@@ -263,14 +268,15 @@ impl ChangeSets {
         Ok(changes)
     }
 
-    /// Returns the diffs of a change set at `paths` and below them, or of all files. Relative paths
-    /// start from the conversation's directory if that is in the tree, else from the tree's root.
+    /// Returns the diffs of a change set at `paths` and below them; of all files if `paths` is
+    /// empty. Relative paths start from the conversation's directory if it is below the change
+    /// set's root, else from the root.
     ///
     /// # Errors
     /// See [`Self::show`]; the change set has no change at one of the paths.
     pub fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesRefused> {
         let paths = self.below_root(id, paths)?;
-        self.with(None, |store, session| store.diff(session, id, &paths))
+        self.with_store(None, |store, session| store.diff(session, id, &paths))
     }
 
     /// Returns combined diffs of files that several change sets changed in sequence.
@@ -278,37 +284,37 @@ impl ChangeSets {
     /// # Errors
     /// See [`Self::show`].
     pub fn diff_together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesRefused> {
-        self.with(None, |store, session| store.diffs(session).combined(ids))
+        self.with_store(None, |store, session| store.diffs(session).combined(ids))
     }
 
-    /// Returns the preview of an undo of all changes, or, with `again`, of a redo.
+    /// Returns the preview of an undo of all changes; if `redo`, of a redo.
     ///
     /// # Errors
     /// See [`Self::show`]; nothing can be undone or redone.
-    pub fn preview(&self, id: ChangesId, again: bool) -> Result<Preview, ChangesRefused> {
-        self.with(None, |store, session| store.preview(session, id, again))
+    pub fn preview(&self, id: ChangesId, redo: bool) -> Result<Preview, ChangesRefused> {
+        self.with_store(None, |store, session| store.preview(session, id, redo))
     }
 
-    /// Commits a trial for the user: all changes, or none if another process changed one of the
-    /// files.
+    /// Commits a trial for the user. If another process changed one of the files since, commits
+    /// nothing.
     ///
     /// # Errors
     /// See [`Self::show`]; [`ChangesRefused::Conflict`]; the trial is not held.
     pub fn commit(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Commit);
-        let changes = self.with(act, |store, session| store.commit(session, id))?;
+        let changes = self.with_store(act, |store, session| store.commit(session, id))?;
         let text = applied_text(id, &changes.counts) + &self.protected_line(id, &changes);
         Ok(ChangesDone { changes, text })
     }
 
-    /// Returns a line that names the changed files that run or configure other programs. Empty
-    /// without such files.
+    /// Returns a line that names the changed files that run or configure other programs; an empty
+    /// text without such files.
     pub(super) fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
         let root = Path::new(&changes.root);
         let files = self.files(id).unwrap_or_default();
         let named = self.store.protected.among(root, &files);
-        let below = |path: PathBuf| path.strip_prefix(root).map_or(path.clone(), Path::to_owned);
-        let named: Vec<PathBuf> = named.into_iter().map(below).collect();
+        let relative = |path: PathBuf| path.strip_prefix(root).map_or(path.clone(), Path::to_owned);
+        let named: Vec<PathBuf> = named.into_iter().map(relative).collect();
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
     }
 
@@ -322,15 +328,16 @@ impl ChangeSets {
         approver: &dyn Approver,
         cancel: &Cancel,
     ) -> Result<ChangesDone, ChangesRefused> {
-        let by = self.store.settings.commit;
-        if by == CommitBy::User {
+        let commit_by = self.store.settings.commit;
+        if commit_by == CommitBy::User {
             let why = format!("trial {id} can be committed by the user only");
             return Err(self.not_allowed(id, &why));
         }
-        if by == CommitBy::Ask {
+        if commit_by == CommitBy::Ask {
             let trial = self.run_blocking(move |sets| sets.show(id)).await?;
             if trial.state != ChangesState::Held {
-                // Returns the error that names the trial's state, without asking the approver.
+                // The commit fails with an error that names the trial's state. The approver need
+                // not be asked.
                 return self.run_blocking(move |sets| sets.commit(id)).await;
             }
             let answer = tokio::select! {
@@ -347,18 +354,18 @@ impl ChangeSets {
         self.run_blocking(move |sets| sets.commit(id)).await
     }
 
-    /// Returns the refusal with a hint how the user can commit the trial.
+    /// Returns the refusal of a commit, which tells how the user can commit the trial.
     fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
         let session = self.store.session();
         ChangesRefused::NotAllowed(format!(
-            "Not committed: {why}. That is for a person to decide: trial {id} of the session {session}, in the interface or with `agent-bash changes`"
+            "Not committed: {why}. The user can commit trial {id} of the conversation {session}, in the interface or with `agent-bash changes`"
         ))
     }
 
     /// Runs `work`, which may block, on another thread.
     ///
     /// # Errors
-    /// The errors of `work`; or the thread cannot be started.
+    /// The error of `work`, or the thread cannot be started.
     pub async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, ChangesRefused> + Send + 'static,
@@ -375,13 +382,14 @@ impl ChangeSets {
     /// See [`Self::show`]; the trial is not held.
     pub fn discard(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Discard);
-        let changes = self.with(act, |store, session| store.discard(session, id))?;
+        let changes = self.with_store(act, |store, session| store.discard(session, id))?;
         let text = discarded_text(id);
         Ok(ChangesDone { changes, text })
     }
 
-    /// Undoes a change set: the changes at `paths` ([`Self::diff`]), or all if `paths` is empty.
-    /// With `partial`, files that were changed since are skipped.
+    /// Undoes the changes of a change set at `paths` and below them; all changes if `paths` is
+    /// empty. Relative paths are resolved as by [`Self::diff`]. With `partial`, skips files that
+    /// were changed since.
     ///
     /// # Errors
     /// See [`Self::show`]; [`ChangesRefused::Conflict`]; nothing can be undone.
@@ -393,7 +401,7 @@ impl ChangeSets {
     ) -> Result<ChangesDone, ChangesRefused> {
         let paths = self.below_root(id, paths)?;
         let act = Some(ChangesAct::Undo);
-        let (changes, without_preimage) = self.with(act, |store, session| {
+        let (changes, without_preimage) = self.with_store(act, |store, session| {
             let without_preimage = store.not_kept(session, id)?;
             Ok((store.undo(session, id, &paths, partial)?, without_preimage))
         })?;
@@ -413,23 +421,27 @@ impl ChangeSets {
     /// See [`Self::undo`].
     pub fn redo(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Redo);
-        let changes = self.with(act, |store, session| store.redo(session, id))?;
+        let changes = self.with_store(act, |store, session| store.redo(session, id))?;
         let text = redone_text(id, changes.counts.total()) + &self.protected_line(id, &changes);
         Ok(ChangesDone { changes, text })
     }
 
-    /// Returns the later command, or undo, that changed each of these files since. `None` for
-    /// another process, or if it is unknown.
+    /// Returns for each of these files the later command, undo or redo that changed the file.
+    /// `None` if another process changed the file, or the command is unknown.
     pub fn changed_by(&self, id: ChangesId, files: &[FileName]) -> Vec<Option<String>> {
         if files.is_empty() {
             return Vec::new();
         }
-        let found = self.with(None, |store, session| store.changed_by(session, id, files));
+        let found = self.with_store(None, |store, session| store.changed_by(session, id, files));
         let found = found.unwrap_or_default().into_iter();
-        found.map(|it| it.and_then(by)).collect()
+        found
+            .map(|changer| changer.and_then(changer_text))
+            .collect()
     }
 
-    pub(super) fn with<T>(
+    /// Runs `work` with the store and the conversation's name. If `act` is given, a conflict is
+    /// reported with the commands that changed the files.
+    pub(super) fn with_store<T>(
         &self,
         act: Option<ChangesAct>,
         work: impl FnOnce(&Store, &str) -> Result<T, ChangesError>,
@@ -460,27 +472,27 @@ impl ChangeSets {
         })
     }
 
-    /// The canonical working directory, for comparisons with roots, which are canonical.
+    /// Returns the canonical working directory, for comparisons with roots, which are canonical.
     fn canonical_cwd(&self) -> PathBuf {
         let cwd = self.cwd.canonicalize();
         cwd.unwrap_or_else(|_| self.cwd.clone())
     }
 
-    /// Makes paths relative to the change set's root.
+    /// Returns the paths relative to the change set's root.
     fn below_root(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, ChangesRefused> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let root = PathBuf::from(self.show(id)?.root);
         let cwd = self.canonical_cwd();
-        let from = if cwd.starts_with(&root) { &cwd } else { &root };
-        let below = paths.iter().map(|path| {
-            // Removes `.` and a trailing slash; a path with `..` is never in a change set.
-            let whole: PathBuf = from.join(path).components().collect();
-            whole
+        let base = if cwd.starts_with(&root) { &cwd } else { &root };
+        let relative = paths.iter().map(|path| {
+            // Removes `.` and a trailing slash. A path with `..` is never in a change set.
+            let absolute: PathBuf = base.join(path).components().collect();
+            absolute
                 .strip_prefix(&root)
-                .map_or(whole.clone(), Path::to_owned)
+                .map_or(absolute.clone(), Path::to_owned)
         });
-        Ok(below.collect())
+        Ok(relative.collect())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Maximum number of remembered directories.
 const MAX_DIRECTORIES: usize = 64;
 
-/// Shells and directories whose changes cannot be recorded.
+/// The shells and directories whose changes cannot be recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Unrecordable {
     /// The reasons by session name; `None` stands for the shells of calls without a session.
@@ -17,7 +17,7 @@ pub(crate) struct Unrecordable {
 }
 
 impl Unrecordable {
-    /// Records that this shell cannot be traced.
+    /// Remembers that this shell cannot be traced.
     pub(crate) fn remember_untraceable(&self, shell: Option<&SessionName>, reason: &str) {
         lock(&self.shells).insert(key(shell), reason.to_owned());
     }
@@ -27,7 +27,7 @@ impl Unrecordable {
         lock(&self.shells).get(&key(shell)).cloned()
     }
 
-    /// Records that a scan of this directory took too long.
+    /// Remembers that a scan of this directory took too long.
     pub(crate) fn remember_too_large(&self, root: &Path) {
         let mut known = lock(&self.too_large);
         if known.len() < MAX_DIRECTORIES {
@@ -35,7 +35,7 @@ impl Unrecordable {
         }
     }
 
-    /// True if a scan of this directory took too long before: each further scan would, too.
+    /// True if an earlier scan of this directory took too long. A new scan would, too.
     pub(crate) fn was_too_large(&self, root: &Path) -> bool {
         lock(&self.too_large).contains(root)
     }

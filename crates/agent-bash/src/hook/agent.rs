@@ -5,7 +5,7 @@ use super::answer_format::AnswerFormat;
 use super::fields::Fields;
 use super::install::json::JsonForm;
 
-/// An agent that can call this program as a hook.
+/// An agent that can call agent-bash as a hook.
 #[derive(Debug)]
 pub struct Agent {
     /// The agent's name on the command line.
@@ -17,7 +17,7 @@ pub struct Agent {
     /// The format of the hook's answer. `None` if the format depends on the call.
     pub(in crate::hook) format: Option<AnswerFormat>,
     /// True if a hook can replace the agent's commands.
-    pub(in crate::hook) rewrites: bool,
+    pub(in crate::hook) can_rewrite: bool,
     /// The path of the settings file with hooks.
     pub(in crate::hook) settings: SettingsPath,
     /// The form of a hook in that file.
@@ -31,8 +31,8 @@ pub struct Agent {
 
 impl Agent {
     /// True if a hook can replace the agent's commands.
-    pub fn rewrites(&self) -> bool {
-        self.rewrites
+    pub fn can_rewrite(&self) -> bool {
+        self.can_rewrite
     }
 
     /// True if the hook is a file that the agent executes.
@@ -40,8 +40,11 @@ impl Agent {
         matches!(self.form, HookForm::Script(_))
     }
 
-    /// Returns the format of the answer to a call. An agent that reads another agent's settings
-    /// calls that agent's hook: all such agents accept exit code 2.
+    /// Returns the format of the answer to a call.
+    ///
+    /// An agent that reads another agent's settings calls the hook of the other agent. The fields
+    /// of such a call imply another format. The answer then is an exit code, which all such agents
+    /// accept.
     pub(in crate::hook) fn format_of(&self, call: &Fields) -> AnswerFormat {
         match self.format {
             Some(format) if format == AnswerFormat::of(call) => format,
@@ -54,9 +57,10 @@ impl Agent {
 /// The path of an agent's settings file.
 #[derive(Debug)]
 pub(in crate::hook) struct SettingsPath {
-    /// The environment variable that replaces the directory below the user's home.
+    /// The environment variable with a directory that replaces `below_home`. Empty if the agent has
+    /// no such variable.
     pub(in crate::hook) variable: &'static str,
-    /// The subdirectory of the variable's directory.
+    /// The subdirectory of the variable's directory in which the file is; may be empty.
     pub(in crate::hook) below_variable: &'static str,
     /// The directory below the user's home.
     pub(in crate::hook) below_home: &'static str,
@@ -64,7 +68,7 @@ pub(in crate::hook) struct SettingsPath {
     pub(in crate::hook) below_project: Option<&'static str>,
     /// The file's name in each of these directories.
     pub(in crate::hook) file: &'static str,
-    /// Another name that the file may have.
+    /// Another name that the file may have, used if only the file with this name exists.
     pub(in crate::hook) other_file: Option<&'static str>,
 }
 
@@ -73,19 +77,20 @@ pub(in crate::hook) struct SettingsPath {
 pub(in crate::hook) enum HookForm {
     /// Entries in a JSON file.
     Json(JsonEntry),
-    /// An entry `[[hooks]]` in a TOML file.
+    /// An entry `[[hooks]]` in a TOML file, in which `LINE` is replaced by the command line as a
+    /// TOML string.
     Toml(&'static str),
-    /// A source file of our own, in which `PROGRAM` is replaced by this program's path as a string
-    /// literal.
+    /// A plugin file that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
+    /// string literal.
     Plugin(&'static str),
-    /// A shell script of our own, in which `PROGRAM` is replaced by this program's path as a shell
-    /// word.
+    /// A shell script that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
+    /// shell word.
     Script(&'static str),
     /// The agent is unknown, so a hook cannot be installed for it.
     Unknown,
 }
 
-/// Entries of a JSON file that make the agent call this program.
+/// Entries of a JSON file that make the agent call agent-bash.
 #[derive(Debug)]
 pub(in crate::hook) struct JsonEntry {
     /// The form of the file.

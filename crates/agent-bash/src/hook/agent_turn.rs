@@ -1,5 +1,5 @@
-//! Records the turn of a hook call: its prompt, in the state directory of the conversation that
-//! `agent-bash shell` records changes in.
+//! Records the turn of a hook call: the user's prompt to which the call belongs. The record is in
+//! the same state directory in which `agent-bash shell` records the conversation's changes.
 
 use super::agent::Agent;
 use super::fields::{self, Fields};
@@ -13,17 +13,19 @@ use std::ffi::OsString;
 /// Names of the field for the conversation's id.
 const CONVERSATION_NAMES: &[&str] = &["session_id", "sessionId"];
 
-/// Names of the field for the prompt's id: Claude Code 2.1.332 and Qwen Code 0.24.4, Codex 0.171.0.
+/// Names of the field for the prompt's id: `prompt_id` in Claude Code 2.1.332 and Qwen Code 0.24.4,
+/// `turn_id` in Codex 0.171.0.
 const PROMPT_NAMES: &[&str] = &["prompt_id", "turn_id"];
 
-/// Events when the user has sent a prompt, in lowercase without punctuation.
+/// Names of the events that report a new prompt of the user, in lowercase without punctuation.
 const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
 
-/// Records the turn of a call, if the agent's commands run by `agent-bash shell`: through a link,
-/// or because the hook replaces them. A failure has no effect on the answer.
-pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, replaces: bool) {
-    let link = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
-    if !replaces && !link(ShellLink::Bash) && !link(ShellLink::Prefix) {
+/// Records the turn of a call, if the agent's commands run by `agent-bash shell`: because a link to
+/// agent-bash exists, or because the hook replaces commands (`is_rewriting`). A failure has no
+/// effect on the answer.
+pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, is_rewriting: bool) {
+    let exists = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
+    if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {
         return;
     }
     let Some((conversation, sign)) = turn_of(agent, fields, &host.env) else {
@@ -36,7 +38,8 @@ pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, replace
     }
 }
 
-/// Returns the name of the conversation's state directory, and the sign of the turn.
+/// Returns the name of the conversation's state directory, and the sign by which the store
+/// recognises the turn.
 fn turn_of<'f>(
     agent: &Agent,
     fields: &'f Fields,
@@ -51,9 +54,9 @@ fn turn_of<'f>(
         TurnSign::Call(prompt?)
     };
     let id = text(CONVERSATION_NAMES)?;
-    // An agent may call the hook of another agent.
-    let own = conversation_of(environment).filter(|own| own.id == id);
-    let agent = own.map_or(agent.name, |own| own.agent);
+    // An agent may call the hook of another agent. The environment names the agent that calls.
+    let caller = conversation_of(environment).filter(|caller| caller.id == id);
+    let agent = caller.map_or(agent.name, |caller| caller.agent);
     Some((conversation_with_id(agent, id)?, sign))
 }
 

@@ -9,11 +9,11 @@ pub const BLOCKED_EXIT_CODE: u8 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookAnswer {
-    /// The answer in the agent's format, or empty.
+    /// The answer in the agent's format; empty for a silent answer, or if the answer is on stderr.
     pub stdout: String,
     /// The reason, if the exit code blocks the call.
     pub stderr: String,
-    /// 0, or 2 if the answer is on stderr.
+    /// 0, or [`BLOCKED_EXIT_CODE`] if the answer is on stderr.
     pub exit_code: u8,
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// The format of an answer, by the agent that defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::hook) enum AnswerFormat {
-    /// `hookSpecificOutput`, as declared in the SDK of Claude Code; also taken by Codex, Kimi Code,
-    /// Qwen Code, Droid and VS Code.
+    /// `hookSpecificOutput`, as declared in the SDK of Claude Code. Codex, Kimi Code, Qwen Code,
+    /// Droid and VS Code accept the same format.
     ClaudeCode,
     /// `permissionDecision` at the top level, for Copilot's own event `preToolUse`.
     Copilot,
@@ -23,8 +23,8 @@ pub(in crate::hook) enum AnswerFormat {
     Cline,
     /// The format of our own plugins.
     Plugin,
-    /// Exit code 2, with the reason on stderr. For agents that accept no other format, or an
-    /// unknown one.
+    /// Exit code 2, with the reason on stderr. For agents that accept only this format, or whose
+    /// other formats are unknown.
     ExitCode,
 }
 
@@ -33,7 +33,9 @@ impl AnswerFormat {
     pub(in crate::hook) fn of(call: &Fields) -> Self {
         let has = |name: &str| call.0.contains_key(name);
         let event = call.first(EVENT_NAMES);
-        let (name, event) = event.map_or(("", ""), |(name, it)| (name, it.as_str().unwrap_or("")));
+        let (name, event) = event.map_or(("", ""), |(name, value)| {
+            (name, value.as_str().unwrap_or(""))
+        });
         match event {
             _ if has("cursor_version") => Self::Cursor,
             _ if has("clineVersion") || has("preToolUse") => Self::Cline,
@@ -51,7 +53,7 @@ impl AnswerFormat {
     /// Refuses a call, for this reason.
     pub(in crate::hook) fn refuse(self, call: &Fields, reason: &str) -> HookAnswer {
         HookAnswer::json(&match self {
-            Self::ClaudeCode => specific(
+            Self::ClaudeCode => hook_specific(
                 call,
                 json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }),
             ),
@@ -62,7 +64,7 @@ impl AnswerFormat {
             Self::Cursor => {
                 json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
             }
-            Self::Cline => match printing(call, reason) {
+            Self::Cline => match input_that_prints(call, reason) {
                 Some(input) => json!({ "overrideInput": input }),
                 None => json!({ "cancel": true, "errorMessage": reason }),
             },
@@ -96,13 +98,13 @@ impl AnswerFormat {
         }
     }
 
-    /// Leaves the decision to the agent, and passes on advice for the model. `null` if the agent
-    /// has no field for that.
+    /// Returns an answer with advice for the model that leaves the decision to the agent. `null` if
+    /// the format has no field for advice.
     pub(in crate::hook) fn advise(self, call: &Fields, advice: &str) -> Value {
         match self {
             // Commands of a skill run before the model is called, so there is no context to add to.
             Self::ClaudeCode if event_of(call) == "PreSkillShellCommand" => Value::Null,
-            Self::ClaudeCode => specific(call, json!({ "additionalContext": advice })),
+            Self::ClaudeCode => hook_specific(call, json!({ "additionalContext": advice })),
             Self::Copilot => json!({ "additionalContext": advice }),
             Self::Crush => json!({ "context": advice }),
             Self::Cline => json!({ "contextModification": advice }),
@@ -111,8 +113,8 @@ impl AnswerFormat {
         }
     }
 
-    /// Allows a call with another input, and passes on advice. `None` if this was not tested with
-    /// an agent of this format.
+    /// Returns an answer that allows the call with another input, and advice for the model. `None`
+    /// if no agent of this format was tested with such an answer.
     pub(in crate::hook) fn rewrite(
         self,
         call: &Fields,
@@ -122,19 +124,19 @@ impl AnswerFormat {
         if self != Self::ClaudeCode {
             return None;
         }
-        // Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old
-        // command runs.
+        // Codex 0.171.0 accepts a new input only with `allow`. Without `allow`, the hook fails and
+        // the old command runs.
         let mut answer = json!({ "permissionDecision": "allow", "updatedInput": input });
         if let Some(advice) = advice {
             answer["additionalContext"] = advice.into();
         }
-        Some(specific(call, answer))
+        Some(hook_specific(call, answer))
     }
 }
 
-/// Returns the tool's input with a script that prints a text and fails. `None` if the input has no
-/// script.
-fn printing(call: &Fields, text: &str) -> Option<Value> {
+/// Returns the tool's input in which each script is replaced by a script that prints `text` and
+/// fails. `None` if the input has no script.
+fn input_that_prints(call: &Fields, text: &str) -> Option<Value> {
     let (_, Value::Object(mut input)) = call.input()? else {
         return None;
     };
@@ -153,6 +155,7 @@ fn printing(call: &Fields, text: &str) -> Option<Value> {
     (!names.is_empty()).then_some(Value::Object(input))
 }
 
+/// Returns the name of the call's event; `PreToolUse` if the call names no event.
 fn event_of(call: &Fields) -> &str {
     let event = call
         .first(EVENT_NAMES)
@@ -162,8 +165,9 @@ fn event_of(call: &Fields) -> &str {
         .unwrap_or("PreToolUse")
 }
 
-/// Adds the event's name, without which Claude Code ignores an answer.
-fn specific(call: &Fields, mut answer: Value) -> Value {
+/// Returns the answer as `hookSpecificOutput`, with the event's name. Without the name, Claude Code
+/// ignores an answer.
+fn hook_specific(call: &Fields, mut answer: Value) -> Value {
     answer["hookEventName"] = event_of(call).into();
     json!({ "hookSpecificOutput": answer })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Maximum size of a call. A script of the maximum length fits, even if every character is a line
-/// end, which JSON escapes.
+/// end: JSON escapes each as two bytes.
 pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
 /// Tools that always run a script, in lowercase without punctuation. Other tools run a script if
@@ -44,7 +44,7 @@ const NO_SHELL_TOOLS: &[&str] = &[
     "texteditor",
 ];
 
-/// Events before a command runs.
+/// Events that an agent reports before a command runs, in lowercase without punctuation.
 const EVENTS_BEFORE_COMMANDS: &[&str] = &[
     "beforeshellexecution",
     "beforetool",
@@ -55,7 +55,7 @@ const EVENTS_BEFORE_COMMANDS: &[&str] = &[
     "toolexecutebefore",
 ];
 
-/// Events of a shell command, whose calls may name no tool.
+/// Events of shell commands. Calls of these events need not name a tool.
 const SHELL_EVENTS: &[&str] = &["beforeshellexecution", "preruncommand"];
 
 /// A command that an agent is about to run.
@@ -64,18 +64,18 @@ pub(super) struct Call {
     /// The scripts, all of which are checked.
     pub(super) scripts: Vec<String>,
     /// The conversation's directory; absolute.
-    pub(super) session: PathBuf,
+    pub(super) conversation_cwd: PathBuf,
     /// The scripts' working directory; absolute.
     pub(super) cwd: PathBuf,
     /// The tool's input.
     input: Map<String, Value>,
-    /// The field of the input that holds the script, if there is a single one.
-    field: Option<String>,
+    /// The input's field with the script; `None` if the script is not one whole field.
+    script_field: Option<String>,
 }
 
 impl Call {
-    /// Returns the input of a call that runs the script by `program`. `None` if the script is not a
-    /// single string.
+    /// Returns the input of a call that runs the script by `program`. `None` if the call has
+    /// several scripts, or the script is not one whole field.
     pub(super) fn with_program(&self, program: &str) -> Option<Value> {
         let [script] = self.scripts.as_slice() else {
             return None;
@@ -83,7 +83,7 @@ impl Call {
         // Quoting cannot fail: a script has no NUL.
         let line = shlex::try_join([program, "shell", "-c", script]).unwrap_or_default();
         let mut input = self.input.clone();
-        input.insert(self.field.clone()?, line.into());
+        input.insert(self.script_field.clone()?, line.into());
         Some(Value::Object(input))
     }
 }
@@ -93,14 +93,14 @@ impl Call {
 #[non_exhaustive]
 pub enum BadCall {
     /// Longer than [`MAX_INPUT_BYTES`].
-    #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]
+    #[error("stdin has more than {MAX_INPUT_BYTES} bytes")]
     TooLong,
     /// Not JSON, or not a call.
-    #[error("stdin is no call of a tool in JSON: {0}")]
+    #[error("stdin is not a tool call in JSON: {0}")]
     NotACall(String),
     /// The hook was configured for an event that is not before a command.
     #[error(
-        "`{0}` was sent, at which no command can be refused; set the hook up for the event before a tool runs"
+        "at the event `{0}`, no command can be refused; set the hook up for the event before a tool runs"
     )]
     OtherEvent(String),
     /// A field of a shell call is missing or has the wrong type.
@@ -123,6 +123,7 @@ pub enum BadCall {
     RelativeDirectory(String),
 }
 
+/// Returns ` of TOOL`, or an empty text without a tool.
 fn of_tool(tool: &str) -> String {
     match tool {
         "" => String::new(),
@@ -141,11 +142,15 @@ pub(super) fn parse(input: &[u8]) -> Result<Fields, BadCall> {
     serde_json::from_slice(input).map_err(|error| BadCall::NotACall(error.to_string()))
 }
 
-/// Returns the scripts that the call is about to run. `None` if the tool runs no scripts. The
-/// directory of `host` is used if the call names none.
+/// Returns the scripts that the call is about to run. `None` if the tool runs no scripts. If the
+/// call names no directory, the directory of `host` is used.
 pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, BadCall> {
     let event = fields.first(fields::EVENT_NAMES);
-    let event_name = fields::plain(event.and_then(|(_, it)| it.as_str()).unwrap_or_default());
+    let event_name = fields::plain(
+        event
+            .and_then(|(_, value)| value.as_str())
+            .unwrap_or_default(),
+    );
     let tool = string(fields.tool())?.unwrap_or_default();
     let name = fields::plain(tool);
     // The tool of `agent-bash mcp` makes the same checks.
@@ -158,7 +163,7 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
         tool: tool.to_owned(),
         field: field.to_owned(),
         expected,
-        got: kind(value),
+        got: json_type(value),
     };
     // Without an input object, the script is a field of the call.
     let whole = || ("tool_input", Value::Object(fields.0.clone()));
@@ -175,13 +180,13 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
         _ => return Ok(None),
     };
     let mut scripts = Vec::new();
-    let mut field = None;
+    let mut script_field = None;
     for (name, value) in fields::scripts(&input) {
         match fields::scripts_in_field(name, value, input.get("args")) {
             Some(more) => {
                 let is_whole =
                     scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
-                field = is_whole.then(|| name.to_owned());
+                script_field = is_whole.then(|| name.to_owned());
                 scripts.extend(more);
             }
             None if is_shell => return Err(bad(name, "a string", Some(value))),
@@ -206,25 +211,25 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
         Ok::<_, RequestError>(parsed.request.command)
     });
     let scripts = scripts.collect::<Result<Vec<_>, _>>()?;
-    let session = session(fields, host)?;
+    let conversation_cwd = conversation_cwd(fields, host)?;
     let cwd = match string(fields::directory(&input))? {
-        Some(directory) => session.join(directory),
-        None => session.clone(),
+        Some(directory) => conversation_cwd.join(directory),
+        None => conversation_cwd.clone(),
     };
     Ok(Some(Call {
         scripts,
-        session,
+        conversation_cwd,
         cwd,
         input,
-        field,
+        script_field,
     }))
 }
 
-/// Returns the conversation's directory: named by the call, else its first workspace, else the
-/// process's.
-fn session(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
-    let named = string(fields.first(fields::SESSION_NAMES))?.filter(|path| !path.is_empty());
-    let session = match named {
+/// Returns the conversation's directory: the directory that the call names, else the call's first
+/// workspace, else the directory of `host`.
+fn conversation_cwd(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
+    let named = string(fields.first(fields::CWD_NAMES))?.filter(|path| !path.is_empty());
+    let directory = match named {
         Some(named) => PathBuf::from(named),
         None => fields
             .workspace_root()
@@ -232,13 +237,13 @@ fn session(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
             .filter(|root| root.is_absolute())
             .unwrap_or_else(|| host.cwd.clone()),
     };
-    if !session.is_absolute() {
-        return Err(BadCall::RelativeDirectory(session.display().to_string()));
+    if !directory.is_absolute() {
+        return Err(BadCall::RelativeDirectory(directory.display().to_string()));
     }
-    Ok(session)
+    Ok(directory)
 }
 
-/// Returns the string in a field.
+/// Returns the string in a field; `None` without a field.
 fn string(field: Option<NamedField<'_>>) -> Result<Option<&str>, BadCall> {
     let Some((name, value)) = field else {
         return Ok(None);
@@ -249,12 +254,13 @@ fn string(field: Option<NamedField<'_>>) -> Result<Option<&str>, BadCall> {
             tool: String::new(),
             field: name.to_owned(),
             expected: "a string",
-            got: kind(Some(value)),
+            got: json_type(Some(value)),
         }),
     }
 }
 
-fn kind(value: Option<&Value>) -> &'static str {
+/// Returns the JSON type of a value in words, for errors.
+fn json_type(value: Option<&Value>) -> &'static str {
     match value {
         None => "nothing",
         Some(Value::Null) => "null",

@@ -34,15 +34,16 @@ pub(super) const INPUT_NAMES: &[&str] = &[
 const NESTED_NAMES: &[&str] = &["tool_call", "toolCall", "preToolUse", "tool"];
 
 /// Names of the field for the conversation's directory.
-pub(super) const SESSION_NAMES: &[&str] = &["cwd", "workingDirectory", "working_directory"];
+pub(super) const CWD_NAMES: &[&str] = &["cwd", "workingDirectory", "working_directory"];
 
-/// Names of the list whose first entry is the conversation's directory, if no other field has it.
+/// Names of the list whose first entry is the conversation's directory. Used if a call has none of
+/// [`CWD_NAMES`].
 const WORKSPACE_NAMES: &[&str] = &["workspace_roots", "workspaceRoots"];
 
 /// Fields of a tool's input that hold a script, in lowercase without punctuation.
 const SCRIPT_NAMES: &[&str] = &["command", "cmd", "commands", "commandline", "shellcommand"];
 
-/// Fields of a tool's input that name the script's directory.
+/// Fields of a tool's input that name the script's directory, in lowercase without punctuation.
 const DIRECTORY_NAMES: &[&str] = &["workdir", "cwd", "workingdirectory", "dirpath", "directory"];
 
 /// A call's top-level fields. A duplicate name is an error, because the agent may use the other
@@ -84,8 +85,8 @@ impl Fields {
         first(&self.0, names)
     }
 
-    /// Returns the objects that may hold the tool's name and input: this one, and those nested in
-    /// it.
+    /// Returns the objects that may hold the tool's name and input: the call's own fields, and the
+    /// nested objects.
     fn holders(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let nested = NESTED_NAMES
             .iter()
@@ -93,7 +94,7 @@ impl Fields {
         std::iter::once(&self.0).chain(nested)
     }
 
-    /// The tool's name.
+    /// Returns the field with the tool's name.
     pub(super) fn tool(&self) -> Option<NamedField<'_>> {
         let mut holders = self.holders();
         let top = holders.next().and_then(|top| first(top, TOOL_NAMES));
@@ -112,7 +113,7 @@ impl Fields {
         all.into_iter().nth(object.unwrap_or(0))
     }
 
-    /// The first entry of the list of the workspace's directories, if it is a path.
+    /// Returns the first of the workspace's directories, if the call lists any.
     pub(super) fn workspace_root(&self) -> Option<&str> {
         let (_, roots) = self.first(WORKSPACE_NAMES)?;
         let root = roots.get(0)?;
@@ -121,6 +122,8 @@ impl Fields {
     }
 }
 
+/// Returns the fields of `object` with one of these names, in the order of `names`. Leaves out
+/// `null`.
 fn named<'a>(
     object: &'a Map<String, Value>,
     names: &[&'static str],
@@ -134,6 +137,7 @@ fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<N
     named(object, names).next()
 }
 
+/// Returns the object that a string encodes as JSON; any other value unchanged.
 fn decoded(value: &Value) -> Value {
     let text = value.as_str().filter(|text| text.starts_with('{'));
     let object = text.and_then(|text| serde_json::from_str::<Fields>(text).ok());
@@ -147,16 +151,17 @@ pub(super) fn plain(name: &str) -> String {
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// The fields of a tool's input that hold scripts.
+/// Returns the fields of a tool's input that hold scripts.
 pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = NamedField<'_>> {
     matching(input, SCRIPT_NAMES)
 }
 
-/// The field of a tool's input that names the script's directory.
+/// Returns the field of a tool's input that names the script's directory.
 pub(super) fn directory(input: &Map<String, Value>) -> Option<NamedField<'_>> {
     matching(input, DIRECTORY_NAMES).find(|(_, value)| !value.is_null())
 }
 
+/// Returns the fields whose names, in lowercase without punctuation, are among `names`.
 fn matching<'a>(
     input: &'a Map<String, Value>,
     names: &'static [&'static str],
@@ -165,9 +170,11 @@ fn matching<'a>(
     all.filter(move |(name, _)| names.contains(&plain(name).as_str()))
 }
 
-/// Returns the scripts in a field: a string, a list of scripts, or the words of one command. The
-/// entries of a list are also returned as one script, because they may share a heredoc. `args` are
-/// the words after the command, if they are in a field of their own. `None` for any other value.
+/// Returns the scripts in a field: a string, a list of scripts, or the words of one command. `None`
+/// for any other value.
+///
+/// The entries of a list are also returned as one script, because they may share a heredoc. `args`
+/// are the words after the command, if another field holds them.
 pub(super) fn scripts_in_field(
     name: &str,
     value: &Value,
@@ -184,7 +191,8 @@ pub(super) fn scripts_in_field(
         }]),
         Value::Array(items) => {
             let program = items.first()?.as_str();
-            let is_argv = plain(name) != "commands" && program.is_some_and(|it| !it.contains(' '));
+            let is_argv =
+                plain(name) != "commands" && program.is_some_and(|program| !program.contains(' '));
             if let Some(words) = words(value).filter(|_| is_argv) {
                 return Some(vec![joined(words)]);
             }
@@ -203,15 +211,17 @@ pub(super) fn scripts_in_field(
     }
 }
 
-/// True for a list of strings that the agent encoded as a string.
+/// True if the text encodes a list of strings as JSON.
 fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<String>>(text).is_ok()
 }
 
+/// Returns the strings of a list; `None` if the value is not a list of strings.
 fn words(value: &Value) -> Option<Vec<&str>> {
     value.as_array()?.iter().map(Value::as_str).collect()
 }
 
+/// Returns the words quoted for a shell and joined by spaces.
 fn joined(words: Vec<&str>) -> String {
     // A word with a NUL cannot be quoted; the check of the script refuses it.
     let plain = words.join(" ");

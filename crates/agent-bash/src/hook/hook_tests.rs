@@ -1,6 +1,6 @@
-//! The answers for each agent. `captured/` holds what the programs really sent (each with its
-//! version in the file name) when a model asked for `echo hi`; only paths were changed. Those named
-//! `documented` were written from the agent's documentation.
+//! The answers for each agent. `captured/` holds the calls that the agents sent when a model asked
+//! for `echo hi`; only paths were changed. The file names contain the agent's version. Files with
+//! `documented` in their name were written from the agent's documentation.
 
 use super::*;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
         "gemini-cli",
         include_str!("captured/gemini-cli-0.61.0.json"),
     ),
-    // Written by our plugins from what they received.
+    // Calls that the plugins of agent-bash wrote from the data that they received.
     ("opencode", include_str!("captured/opencode-1.18.33.json")),
     ("pi", include_str!("captured/pi-0.73.1.json")),
     (
@@ -66,7 +66,7 @@ fn agent(name: &str) -> &'static Agent {
     by_name(name).unwrap()
 }
 
-/// All inputs, sent to the hook of their agent and to that of any agent.
+/// All inputs, sent to the hook of their agent and to the hook `auto`.
 fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
     CAPTURED_CALLS
         .into_iter()
@@ -78,13 +78,13 @@ fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
 enum Effect {
     /// The agent continues as without a hook.
     Nothing,
-    /// The command does not run; the model reads this.
+    /// The command does not run; the model reads this text.
     Blocked(String),
-    /// The user is not asked.
+    /// The command runs without a question to the user.
     Granted,
 }
 
-/// Simulates the agent that sent a call reading the answer: unknown JSON fields are ignored.
+/// Returns how the agent that sent `call` reacts to the answer. Agents ignore unknown JSON fields.
 fn effect(call: &Value, answer: &HookAnswer) -> Effect {
     let sent = |field: &str| call.get(field).is_some();
     match answer.exit_code {
@@ -160,7 +160,7 @@ fn host(variables: &[(&str, &str)]) -> HostContext {
     let env: BTreeMap<OsString, OsString> = variables
         .iter()
         .map(|(name, value)| (name.into(), value.into()))
-        // No file can be created below it.
+        // No file can be created below this path.
         .chain([("AGENT_BASH_STATE_DIR".into(), "/dev/null/state".into())])
         .collect();
     HostContext {
@@ -174,7 +174,7 @@ fn answer_to_call(agent: &Agent, call: &Value, host: &HostContext) -> HookAnswer
     answer(agent, call.to_string().as_bytes(), host)
 }
 
-/// The captured call with another script.
+/// Returns the captured call with another script.
 fn call(captured: &str, script: &str) -> Value {
     let script = json!(script).to_string();
     let encoded = json!(format!("[{script}]")).to_string();
@@ -240,7 +240,7 @@ fn refusal_has_the_reason_and_an_alternative() {
     }
 }
 
-/// Control for the tests above: answers that look like refusals but are not for these agents.
+/// A control for the other tests: these answers refuse a call only for other agents.
 #[test]
 fn answer_in_another_agents_format_does_not_block() {
     let written = |stdout: &str, stderr: &str, exit_code| HookAnswer {

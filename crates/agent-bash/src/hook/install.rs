@@ -1,5 +1,5 @@
-//! Computes the path and the new text of an agent's settings file, to add or remove our hook or
-//! shell.
+//! Computes the path and the new text of an agent's settings file, to add or remove the hook, shell
+//! or MCP server of agent-bash.
 //!
 //! Pure functions: the caller reads the file, shows the change, and writes it.
 
@@ -29,14 +29,14 @@ use toml_entry::TomlEntry;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsScope {
-    /// The user's, for all projects.
+    /// The user's settings, for all projects.
     User,
     /// The settings of the project in the working directory.
     Project,
 }
 
-/// Returns the entry whose settings file the agent reads: the preferred one if its file exists,
-/// because the agent then ignores the other one.
+/// Returns the entry whose settings file the agent reads. If the file of the preferred entry
+/// exists, this is the preferred entry, because the agent then ignores the other file.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
     let preferred = agent.preferred.filter(|preferred| {
         let file = file(preferred, scope, host);
@@ -45,7 +45,7 @@ pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext
     preferred.unwrap_or(agent)
 }
 
-/// Returns all entries of an agent: the entry itself and the preferred one.
+/// Returns all entries of an agent: the entry itself and the preferred entry, if any.
 pub fn entries(agent: &'static Agent) -> impl Iterator<Item = &'static Agent> {
     [agent].into_iter().chain(agent.preferred)
 }
@@ -78,6 +78,8 @@ pub fn settings_directory(agent: &Agent, host: &HostContext) -> Option<PathBuf> 
     (!agent.settings.file.is_empty() && directory.is_dir()).then_some(directory)
 }
 
+/// Returns the path of a settings file. `None` if no home directory is known, or if the agent reads
+/// no settings of a project.
 fn settings_file(
     settings: &SettingsPath,
     scope: SettingsScope,
@@ -93,6 +95,7 @@ fn settings_file(
     }
 }
 
+/// Returns the directory of a settings file; `None` as for [`settings_file`].
 fn directory(settings: &SettingsPath, scope: SettingsScope, host: &HostContext) -> Option<PathBuf> {
     if scope == SettingsScope::Project {
         return Some(host.cwd.join(settings.below_project?));
@@ -107,7 +110,7 @@ fn directory(settings: &SettingsPath, scope: SettingsScope, host: &HostContext) 
 }
 
 /// Returns the file's text with the hook added. `before` is the current text, if the file exists.
-/// `program` starts this program: a path, or a name on `PATH`. A text that already has the hook is
+/// `program` is the path of agent-bash, or its name on `PATH`. A text that already has the hook is
 /// returned unchanged.
 ///
 /// # Errors
@@ -124,7 +127,7 @@ pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
     text.contains(&format!("hook {}{REWRITE_OPTION}", agent.name))
 }
 
-/// Returns the text with a hook that replaces commands: it answers by
+/// Returns the file's text with a hook that replaces commands and answers by
 /// [`answer_rewriting`](crate::hook::answer_rewriting).
 ///
 /// # Errors
@@ -137,6 +140,7 @@ pub fn with_rewriting_hook(
     with_options(agent, before, program, REWRITE_OPTION)
 }
 
+/// Returns the file's text with a hook whose command line has these options.
 fn with_options(
     agent: &Agent,
     before: Option<&str>,
@@ -178,6 +182,7 @@ pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFi
     }
 }
 
+/// Returns the form of the agent's hook in a TOML file.
 fn toml_hook(agent: &Agent) -> TomlEntry {
     let name = agent.name;
     let is_ours = move |hook: &toml::Value| {
@@ -193,10 +198,10 @@ fn toml_hook(agent: &Agent) -> TomlEntry {
     }
 }
 
-/// True if the first or second line has the mark that agent-bash wrote the file.
+/// True if one of the first two lines marks the file as written by agent-bash.
 fn is_written_by_us(text: &str) -> bool {
-    let mut first = text.lines().take(2);
-    first.any(|line| line.contains("Written by `agent-bash hook"))
+    let mut first_lines = text.lines().take(2);
+    first_lines.any(|line| line.contains("Written by `agent-bash hook"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The agents that start `agent-bash mcp`, and the file with their MCP servers: one table.
+//! The table of the agents that can start `agent-bash mcp`, and of the files with their MCP
+//! servers.
 
 use super::agent::SettingsPath;
-use super::agents::{CODEX, OPENCODE_CONFIG, dot};
+use super::agents::{CODEX, OPENCODE_CONFIG, same_directory};
 use super::install::json::{COMMENTS, JsonForm, LENIENT, STRICT};
 
 /// An agent that starts MCP servers.
@@ -31,7 +32,7 @@ pub(in crate::hook) enum McpForm {
     Toml,
 }
 
-/// Returns the form of an entry of `mcpServers` with these further members.
+/// Expands to the form of an entry of `mcpServers`, with these members before the usual members.
 macro_rules! server {
     ($json:expr, $more:literal) => {
         McpForm::Json {
@@ -51,7 +52,7 @@ pub const MCP_AGENTS: [&McpAgent; 12] = [
     // The file that `claude mcp add --scope user` writes.
     &McpAgent {
         name: "claude-code",
-        settings: dot("CLAUDE_CONFIG_DIR", "", ".claude.json"),
+        settings: same_directory("CLAUDE_CONFIG_DIR", "", ".claude.json"),
         form: server!(STRICT, "  \"type\": \"stdio\",\n"),
     },
     &McpAgent {
@@ -64,7 +65,7 @@ pub const MCP_AGENTS: [&McpAgent; 12] = [
     },
     &McpAgent {
         name: "copilot",
-        settings: dot("COPILOT_HOME", ".copilot", "mcp-config.json"),
+        settings: same_directory("COPILOT_HOME", ".copilot", "mcp-config.json"),
         form: McpForm::Json {
             json: STRICT,
             keys: &["mcpServers", "agent-bash"],
@@ -73,7 +74,7 @@ pub const MCP_AGENTS: [&McpAgent; 12] = [
     },
     &McpAgent {
         name: "crush",
-        settings: dot("CRUSH_GLOBAL_CONFIG", ".config/crush", "crush.json"),
+        settings: same_directory("CRUSH_GLOBAL_CONFIG", ".config/crush", "crush.json"),
         form: McpForm::Json {
             json: STRICT,
             keys: &["mcp", "agent-bash"],
@@ -82,30 +83,30 @@ pub const MCP_AGENTS: [&McpAgent; 12] = [
     },
     &McpAgent {
         name: "cursor",
-        settings: dot("", ".cursor", "mcp.json"),
+        settings: same_directory("", ".cursor", "mcp.json"),
         form: server!(STRICT, ""),
     },
     &McpAgent {
         name: "droid",
-        settings: dot("", ".factory", "mcp.json"),
+        settings: same_directory("", ".factory", "mcp.json"),
         form: server!(STRICT, "  \"type\": \"stdio\",\n"),
     },
     &McpAgent {
         name: "gemini-cli",
         settings: SettingsPath {
             below_variable: ".gemini",
-            ..dot("GEMINI_CLI_HOME", ".gemini", "settings.json")
+            ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
         },
         form: server!(COMMENTS, ""),
     },
     &McpAgent {
         name: "kimi",
-        settings: dot("KIMI_CODE_HOME", ".kimi-code", "mcp.json"),
+        settings: same_directory("KIMI_CODE_HOME", ".kimi-code", "mcp.json"),
         form: server!(STRICT, ""),
     },
     &McpAgent {
         name: "kiro",
-        settings: dot("", ".kiro", "settings/mcp.json"),
+        settings: same_directory("", ".kiro", "settings/mcp.json"),
         form: server!(STRICT, ""),
     },
     &McpAgent {
@@ -119,17 +120,17 @@ pub const MCP_AGENTS: [&McpAgent; 12] = [
     },
     &McpAgent {
         name: "qwen",
-        settings: dot("", ".qwen", "settings.json"),
+        settings: same_directory("", ".qwen", "settings.json"),
         form: server!(COMMENTS, ""),
     },
     &McpAgent {
         name: "windsurf",
-        settings: dot("", ".codeium/windsurf", "mcp_config.json"),
+        settings: same_directory("", ".codeium/windsurf", "mcp_config.json"),
         form: server!(STRICT, ""),
     },
 ];
 
-/// Finds an agent by name.
+/// Finds an agent by its name on the command line.
 pub fn mcp_agent(name: &str) -> Option<&'static McpAgent> {
     MCP_AGENTS.into_iter().find(|agent| agent.name == name)
 }

@@ -1,17 +1,17 @@
-//! The agents whose shell calls can run through `agent-bash shell`, and how each is configured: one
-//! table.
+//! The table of the agents whose shell calls can run through `agent-bash shell`, and of their
+//! configuration.
 
 use super::agent::SettingsPath;
-use super::agents::{CLAUDE_CODE, OPENCODE_CONFIG, dot};
+use super::agents::{CLAUDE_CODE, OPENCODE_CONFIG, same_directory};
 use super::install::json::{JsonForm, LENIENT, STRICT};
 use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The directory of our links, below the user's data directory.
+/// The directory of the links to agent-bash, below the user's data directory.
 const LINKS_DIRECTORY: &str = "agent-bash/links";
 
-/// An agent with a shell tool of its own.
+/// An agent with its own shell tool.
 #[derive(Debug)]
 pub struct ShellAgent {
     /// The agent's name on the command line.
@@ -29,7 +29,7 @@ pub enum ShellWay {
     Setting(ShellSetting),
     /// The agent starts the first `bash` in `PATH`.
     SearchPath,
-    /// The agent always starts the same program. A hook can change the text of a command.
+    /// The agent always starts the same program. Only a hook can change the text of a command.
     Fixed,
 }
 
@@ -50,7 +50,7 @@ pub struct ShellSetting {
     pub install_hint: &'static str,
 }
 
-/// A link to this program.
+/// A link to agent-bash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellLink {
     /// A link that stands in for bash, with the same arguments.
@@ -60,7 +60,7 @@ pub enum ShellLink {
 }
 
 impl ShellLink {
-    /// The name of the link.
+    /// Returns the file name of the link.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -68,21 +68,21 @@ impl ShellLink {
         }
     }
 
-    /// The path of the link; `None` if no home directory is known.
+    /// Returns the path of the link; `None` if no home directory is known.
     pub fn path(self, host: &HostContext) -> Option<PathBuf> {
         Some(link_directory(host)?.join(self.name()))
     }
 }
 
 impl ShellSetting {
-    /// The last components of the link's path, by which the link is recognised.
+    /// Returns the last components of the link's path, by which a link of agent-bash is recognised.
     pub(in crate::hook) fn link_end(&self) -> PathBuf {
         PathBuf::from(LINKS_DIRECTORY).join(self.link.name())
     }
 }
 
-/// The directory of our links: `agent-bash/links` in `$XDG_DATA_HOME`, else in `~/.local/share`.
-/// `None` if no home directory is known.
+/// Returns the directory of the links to agent-bash: `agent-bash/links` in `$XDG_DATA_HOME`, else
+/// in `~/.local/share`. `None` if no home directory is known.
 pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
     let named = host.env.get(&OsString::from("XDG_DATA_HOME"));
     let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -102,7 +102,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             json: STRICT,
             keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
             link: ShellLink::Prefix,
-            install_hint: "Claude Code reads it when it starts.",
+            install_hint: "Claude Code reads the setting when it starts.",
         }),
     },
     &ShellAgent {
@@ -129,7 +129,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             json: LENIENT,
             keys: &["shell"],
             link: ShellLink::Bash,
-            install_hint: "opencode reads it when it starts.",
+            install_hint: "opencode reads the setting when it starts.",
         }),
     },
     &ShellAgent {
@@ -139,12 +139,12 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             agent: "pi",
             settings: SettingsPath {
                 below_project: Some(".pi"),
-                ..dot("PI_CODING_AGENT_DIR", ".pi/agent", "settings.json")
+                ..same_directory("PI_CODING_AGENT_DIR", ".pi/agent", "settings.json")
             },
             json: STRICT,
             keys: &["shellPath"],
             link: ShellLink::Bash,
-            install_hint: "pi reads it when it starts, or after /reload.",
+            install_hint: "pi reads the setting when it starts, or after /reload.",
         }),
     },
     &ShellAgent {
@@ -154,7 +154,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     },
 ];
 
-/// Finds an agent by name.
+/// Finds an agent by its name on the command line.
 pub fn shell_agent(name: &str) -> Option<&'static ShellAgent> {
     SHELL_AGENTS.into_iter().find(|agent| agent.name == name)
 }

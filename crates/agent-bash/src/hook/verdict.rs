@@ -24,12 +24,13 @@ pub(super) enum HookDecision {
     Continue(Option<String>),
 }
 
-/// The reason for refusing all commands in safe mode: a hook cannot sandbox the agent's shell.
-const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, in which a hook \
-     cannot have the agent's own shell run.\nInstead: use the tool of `agent-bash mcp --safe-mode`, or set \
-     safe_mode.level = \"listed\", which is what the text of a command alone can promise";
+/// The reason for refusing all commands in safe mode `read_only`: a hook cannot sandbox the agent's
+/// shell.
+const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, but a hook \
+     cannot run the agent's own shell in a sandbox.\nInstead: use the tool of `agent-bash mcp --safe-mode`, or set \
+     safe_mode.level = \"listed\", which checks only the text of a command";
 
-/// Checks the command.
+/// Decides whether the command may run, by the settings of the user and of the call's directory.
 ///
 /// # Errors
 /// The settings are invalid.
@@ -39,7 +40,7 @@ pub(super) fn decide(
     check: CheckedBy,
 ) -> Result<HookDecision, String> {
     let host = HostContext {
-        cwd: call.session.clone(),
+        cwd: call.conversation_cwd.clone(),
         ..host.clone()
     };
     let settings = settings::load(&host)
@@ -72,14 +73,14 @@ pub(super) fn decide(
                 return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
             }
         }
-        let own = policy
+        let rule_advice = policy
             .safety
             .iter()
             .flat_map(|rules| advice_of_rules(&script, rules));
-        let own = own.map(|finding| Notice::from(safety::notice(finding)).text);
-        let own = own.reduce(|all, one| all + "\n" + &one);
-        let own = own.map(|text| visible::shown(&text).into_owned());
-        first_advice = first_advice.or(own);
+        let rule_advice = rule_advice.map(|finding| Notice::from(safety::notice(finding)).text);
+        let rule_advice = rule_advice.reduce(|lines, line| lines + "\n" + &line);
+        let rule_advice = rule_advice.map(|text| visible::shown(&text).into_owned());
+        first_advice = first_advice.or(rule_advice);
         first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
@@ -88,8 +89,8 @@ pub(super) fn decide(
     Ok(HookDecision::Continue(first_advice))
 }
 
-/// Returns the advice to use a better tool, if the interceptor's mode is `advise`. The text is the
-/// same as in a result.
+/// Returns the advice to use a better tool, if the interceptor's mode is `advise`. A result of the
+/// tool has the same text.
 fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;

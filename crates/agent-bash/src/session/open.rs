@@ -175,7 +175,7 @@ impl Conversation {
             .configure(builder)?
             .sessions(many_calls)
             .hide(hide)
-            .changes_unasked(changes);
+            .default_changes_level(changes);
         if jobs.is_some() {
             builder = builder.jobs(Arc::clone(&shells) as _);
         }

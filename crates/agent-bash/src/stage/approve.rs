@@ -20,7 +20,7 @@ pub(crate) async fn ask(
         command: &request.command,
         cwd: &call.cwd,
         request,
-        reading,
+        verdict: reading,
     };
     let answer = async {
         match escalation {

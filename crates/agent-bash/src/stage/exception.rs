@@ -65,7 +65,7 @@ async fn asked(
         command: &request.command,
         cwd: &call.cwd,
         request,
-        reading,
+        verdict: reading,
     };
     tokio::select! {
         biased;

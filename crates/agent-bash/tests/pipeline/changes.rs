@@ -372,7 +372,7 @@ async fn default_level_records_without_notices() {
         let unasked = |builder: BashToolBuilder| {
             builder
                 .changes(settings.clone())
-                .changes_unasked(ChangesLevel::Undo)
+                .default_changes_level(ChangesLevel::Undo)
         };
         let mut case = Case::new();
         let state = case.root.path().join("state");
@@ -402,7 +402,7 @@ async fn default_level_records_without_notices() {
         .run_with(json!({"command": "make"}), |builder| {
             builder
                 .changes(settings)
-                .changes_unasked(ChangesLevel::Undo)
+                .default_changes_level(ChangesLevel::Undo)
                 .changes_in(state, "s")
         })
         .await;

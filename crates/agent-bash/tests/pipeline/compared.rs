@@ -167,7 +167,7 @@ async fn survivors_of_a_scanned_call_are_named() {
 #[tokio::test]
 async fn default_level_makes_no_scans() {
     let place = TestProject::new(true);
-    let tool = place.tool(|builder| builder.changes_unasked(ChangesLevel::Undo));
+    let tool = place.tool(|builder| builder.default_changes_level(ChangesLevel::Undo));
     let result = call(&tool, None).await;
     assert_eq!((result.changes, result.notices), (None, Vec::new()));
     assert!(place.script.last().trace.is_some());

@@ -298,7 +298,7 @@ struct RecordedOffers(Mutex<Vec<Option<String>>>);
 #[async_trait]
 impl Approver for RecordedOffers {
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval {
-        let rule = match proposal.reading {
+        let rule = match proposal.verdict {
             Verdict::Block(finding) => Some(finding.rule.clone()),
             _ => None,
         };

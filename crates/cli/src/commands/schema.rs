@@ -34,7 +34,7 @@ pub(crate) fn schema(args: &SchemaArgs, start: &StartContext) -> anyhow::Result<
         _ => enforced(start)?,
     };
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
-        .under(policy.safe_mode.as_ref())
+        .with_safe_mode(policy.safe_mode.as_ref())
         .with_sandbox(&sandbox, enforced.as_ref());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;

@@ -59,7 +59,7 @@ impl AdapterTools {
         let tool = self.adapter.tool(tool);
         let tool = tool.map_err(|error| ErrorData::invalid_params(error, None))?;
         let window = window.map(|window| window.less(0, MAX_HEADING_LINES));
-        let mut calls = self.calls.clone().within(window);
+        let mut calls = self.calls.clone().with_client_limit(window);
         if let Some(approver) = approver {
             calls = calls.with_approver(approver);
         }

@@ -140,7 +140,7 @@ fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
                 assert_eq!(answer["isError"], true);
                 let said = text(&answer);
                 assert!(said.contains(why), "{said}");
-                assert!(said.contains("a person to decide: trial 1 of the session mcp-"));
+                assert!(said.contains("The user can commit trial 1 of the conversation mcp-"));
                 // The refusal names only trials that the model could not run anyway.
                 assert!(!said.contains("commit 1"), "{said}");
                 // A discard needs no permission to commit.
@@ -231,7 +231,9 @@ fn commit_by_the_model_asks_the_user() -> Result<()> {
             None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
             Some(why) => {
                 assert!(text(done).contains(why), "{done}");
-                assert!(text(done).contains("a person to decide: trial 1 of the session mcp-"));
+                assert!(
+                    text(done).contains("The user can commit trial 1 of the conversation mcp-")
+                );
             }
         }
         assert!(server.end()?.status.success());

@@ -1,5 +1,5 @@
 // Written by `agent-bash hook --install opencode`, removed by `--uninstall`.
-// Asks agent-bash before opencode runs a command; a command that it refuses, or cannot judge, does not run.
+// Asks agent-bash before opencode runs a command. A command that agent-bash refuses or cannot check does not run.
 import { spawnSync } from "node:child_process"
 
 const program = PROGRAM

@@ -1,4 +1,4 @@
-//! Shapes of calls: names of fields and tools, and what is no shell.
+//! Shapes of calls: names of fields and tools, and calls of tools that run no commands.
 
 use super::*;
 

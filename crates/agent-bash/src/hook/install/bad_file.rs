@@ -1,6 +1,6 @@
 //! The reasons why a settings file is not changed.
 
-/// Why a file is not changed.
+/// Why a settings file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFile {
@@ -13,7 +13,7 @@ pub enum BadFile {
         error: String,
     },
     /// Invalid TOML.
-    #[error("it is no TOML as {agent} reads it: {error}; repair it first")]
+    #[error("it is not valid TOML for {agent}: {error}; repair it first")]
     NotToml {
         /// The agent's name.
         agent: &'static str,
@@ -36,10 +36,10 @@ pub enum BadFile {
         /// The value, as JSON.
         value: String,
     },
-    /// The settings files of the agent are not known.
+    /// The agent is `auto`, which has no settings file.
     #[error("`auto` answers any agent; name the agent to set up")]
     Unknown,
-    /// A plugin with our file name exists that we did not write.
+    /// The plugin or script file exists, but agent-bash did not write the file.
     #[error("it was not written by agent-bash; move it away first")]
     NotOurs,
 }

@@ -1,4 +1,5 @@
-//! A hook's entries in a JSON file: each is an item of a list, at a path of names.
+//! Edits a hook's entries in a JSON file. Each entry is an item of a list, which is at a path of
+//! names.
 
 use super::bad_file::BadFile;
 use super::json::{
@@ -22,11 +23,11 @@ pub(super) fn with(
         return fresh(agent, form, &line);
     };
     check_header(agent, form, before)?;
-    let wanted = parsed(&entry(form, &line));
+    let expected = parsed(&entry(form, &line));
     let mut is_complete = true;
     for list in form.lists {
         let found = find(agent, form, list, before)?;
-        is_complete &= found.is_some_and(|found| parsed(&before[found.entry]) == wanted);
+        is_complete &= found.is_some_and(|found| parsed(&before[found.entry]) == expected);
     }
     if is_complete {
         return Ok(before.to_owned());
@@ -70,6 +71,7 @@ struct InstalledHook {
     ranges: Vec<Range<usize>>,
 }
 
+/// Finds the hook in a list. `None` if the list has no hook of agent-bash.
 fn find(
     agent: &Agent,
     form: &JsonEntry,
@@ -91,14 +93,14 @@ fn find(
         let Some(line) = find_our_command(agent, entry) else {
             continue;
         };
-        // The group may also have other hooks.
+        // If the group also has other hooks, only ours is removed from the group.
         let group = entry.as_object().and_then(|group| member(group, "hooks"));
         let handlers = group.and_then(|(_, handlers)| handlers.as_array());
         let shared = handlers.filter(|handlers| handlers.elements.len() > 1);
         let ranges = match shared {
             Some(handlers) => {
-                let mut all = handlers.elements.iter();
-                let ours = all.position(|handler| find_our_command(agent, handler).is_some());
+                let mut elements = handlers.elements.iter();
+                let ours = elements.position(|handler| find_our_command(agent, handler).is_some());
                 vec![JsonContainer::array(handlers).range_of(ours.unwrap_or_default())]
             }
             None => removable(
@@ -124,7 +126,7 @@ fn find_our_command(agent: &Agent, value: &Value<'_>) -> Option<String> {
         Value::Array(array) => array
             .elements
             .iter()
-            .find_map(|it| find_our_command(agent, it)),
+            .find_map(|element| find_our_command(agent, element)),
         Value::Object(object) => {
             let mut members = object.properties.iter();
             members.find_map(|member| find_our_command(agent, &member.value))
@@ -180,6 +182,7 @@ fn member_of(list: &[&str], entry: &str) -> String {
     nested(list, &format!("[\n{}\n]", indented(entry)))
 }
 
+/// Returns the JSON text of the hook's entry.
 fn entry(form: &JsonEntry, line: &str) -> String {
     let line = serde_json::Value::from(line).to_string();
     form.entry.replacen("LINE", &line, 1)
@@ -189,7 +192,7 @@ fn parsed(entry: &str) -> Option<serde_json::Value> {
     serde_json::from_str(entry).ok()
 }
 
-/// Checks the header: the agent ignores a file without it.
+/// Checks that the file has the header, because the agent ignores a file without the header.
 fn check_header(agent: &Agent, form: &JsonEntry, text: &str) -> Result<(), BadFile> {
     let Some((name, expected)) = form.header else {
         return Ok(());
@@ -205,6 +208,7 @@ fn check_header(agent: &Agent, form: &JsonEntry, text: &str) -> Result<(), BadFi
     })
 }
 
+/// Splits the path of a list into the names of the enclosing objects, and the list's name.
 fn split<'a>(list: &'a [&'a str]) -> (&'a [&'a str], &'a str) {
     let (name, inner) = list.split_last().unwrap_or((&"", &[]));
     (inner, name)

@@ -10,7 +10,7 @@ const PRE_TOOL_USE: &[&str] = &["hooks", "PreToolUse"];
 
 const PROGRAM: &str = "agent-bash";
 
-/// The fallback after the program.
+/// The end of the hook's command line, which blocks the call if the program fails.
 const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
 /// Realistic settings files. The last two have comments.
@@ -35,7 +35,7 @@ const SETTINGS_FILES: [&str; 18] = [
     "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      // none\n    ]\n  }\n}\n",
 ];
 
-/// Agents with entries in a JSON file, and the entries' form.
+/// Returns the agents with entries in a JSON file, and the form of the entries.
 fn json_agents() -> Vec<(&'static Agent, &'static JsonEntry)> {
     let rows = AGENTS
         .into_iter()
@@ -51,7 +51,7 @@ fn has_comments(text: &str) -> bool {
     text.contains("//")
 }
 
-/// A file that the agent reads.
+/// Returns the text with the header that the agent requires.
 fn with_header(form: &JsonEntry, text: &str) -> String {
     let Some((name, value)) = form.header else {
         return text.to_owned();
@@ -65,7 +65,7 @@ fn with_header(form: &JsonEntry, text: &str) -> String {
     format!("{before}{{\"{name}\": {value}{comma}{after}")
 }
 
-/// The hooks in a list, from a text without comments.
+/// Returns the commands of the hooks in a list, from a text without comments.
 fn commands(list: &[&str], text: &str) -> Vec<String> {
     let mut value: Value = serde_json::from_str(text).unwrap();
     for name in list {
@@ -211,7 +211,7 @@ fn file_that_did_not_exist_is_removed() {
     insta::assert_snapshot!(new("cline"), @r#"
     #!/bin/sh
     # Written by `agent-bash hook --install cline`, removed by `--uninstall`.
-    # Asks agent-bash before Cline runs a command; a command that it refuses, or cannot judge, does not run.
+    # Asks agent-bash before Cline runs a command. A command that agent-bash refuses or cannot check does not run.
     agent-bash hook cline || echo '{"cancel": true, "errorMessage": "Not run: agent-bash gave no verdict"}'
     "#);
 }
@@ -246,7 +246,7 @@ fn toml_file_is_the_same_after_install_and_uninstall() {
     let without = without_hook(kimi, anew).unwrap().unwrap();
     assert_eq!(without, "model = \"y\"\n\n[z]\na = 1\n");
     for (text, why) in [
-        ("a = \n", "no TOML"),
+        ("a = \n", "not valid TOML"),
         ("hooks = 1\n", "[[hooks]]"),
         ("hooks = []\n", "[[hooks]]"),
     ] {

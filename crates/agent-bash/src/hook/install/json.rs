@@ -49,7 +49,7 @@ pub(in crate::hook) const LENIENT: JsonForm = JsonForm {
     trailing_commas: true,
 };
 
-/// Parses a text as strictly as the agent that reads it.
+/// Parses a text as strictly as the agent does. `None` for an empty text.
 fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
         allow_comments: form.comments,
@@ -69,7 +69,7 @@ fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Parses the settings of `agent`, which are an object.
+/// Parses the settings of `agent`, and returns their root object.
 pub(super) fn root<'a>(
     agent: &'static str,
     form: JsonForm,
@@ -83,8 +83,8 @@ pub(super) fn root<'a>(
     }
 }
 
-/// Returns the member with this name, and its index. The last one of duplicates is used, as in
-/// JavaScript.
+/// Returns the member with this name, and its index. If the name is duplicate, returns the last
+/// such member, as JavaScript does.
 pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let all = object.properties.iter().enumerate();
     all.rev()
@@ -124,8 +124,9 @@ pub(super) fn levels<'a, 'b>(
 }
 
 /// Returns the ranges that may be removed with an item, largest first: containers that contain only
-/// the item, then the item. `inner` is the item's array and its index there, if it is in an array.
-/// `index` is the position, in the deepest object of `levels`, of that array, or else of the item.
+/// the item, then the item. If the item is in an array, `inner` is the array and the item's index
+/// in the array. `index` is the index of the array (or of the item, without an array) in the
+/// deepest object of `levels`.
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
@@ -135,8 +136,8 @@ pub(super) fn removable(
     let mut index = Some(index);
     let mut containers: Vec<(JsonContainer, usize)> = inner.into_iter().collect();
     for level in levels.iter().rev() {
-        let Some(of_member) = index else { break };
-        containers.push((JsonContainer::object(level.object), of_member));
+        let Some(member_index) = index else { break };
+        containers.push((JsonContainer::object(level.object), member_index));
         index = level.index;
     }
     let mut ranges = Vec::new();
@@ -150,7 +151,7 @@ pub(super) fn removable(
     ranges
 }
 
-/// Extends the range of a container's only item by the comma after it.
+/// Returns the range with the comma after the item, if the item is the container's only item.
 fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Range<usize> {
     let rest = text[range.end..].trim_start();
     if container.items.len() == 1 && rest.starts_with(',') {
@@ -159,9 +160,9 @@ fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Ran
     range
 }
 
-/// Removes the largest range for which `insert` restores the text exactly. A larger range would
-/// also remove objects that the user wrote. If no range does, because the file was reformatted,
-/// removes the largest one.
+/// Removes the largest range after whose removal `insert` restores the text exactly. A larger range
+/// would also remove objects that the user wrote. If `insert` never restores the text, because the
+/// file was reformatted, removes the largest range.
 pub(super) fn without_range(
     text: &str,
     ranges: Vec<Range<usize>>,
@@ -173,7 +174,7 @@ pub(super) fn without_range(
         without
     });
     let mut candidates: Vec<String> = candidates.collect();
-    let is_inverse = |without: &String| insert(without).is_ok_and(|again| again == text);
+    let is_inverse = |without: &String| insert(without).is_ok_and(|restored| restored == text);
     let best = candidates.iter().position(is_inverse).unwrap_or(0);
     candidates.swap_remove(best)
 }
@@ -187,6 +188,7 @@ pub(super) fn nested(names: &[&str], value: &str) -> String {
     }
 }
 
+/// Returns the lines, each indented by one level.
 pub(super) fn indented(lines: &str) -> String {
     let lines: Vec<String> = lines.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
@@ -210,12 +212,12 @@ impl JsonContainer {
         }
     }
 
-    /// Returns the text with an item appended. `lines` is the item, indented as if at top level. In
-    /// an empty container, the item follows the bracket without a line break. The missing line
-    /// break later tells the removal that the user wrote the container.
+    /// Returns the text with an item appended to the container, which is at `depth`. `lines` is the
+    /// item, indented as at top level. In an empty container, the item follows the bracket without
+    /// a line break. The removal of the item then sees that the user wrote the container.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let (at, mut put) = match self.items.last() {
+        let (position, mut inserted) = match self.items.last() {
             Some(last) => (last.end, ",".to_owned()),
             None => (self.open, String::new()),
         };
@@ -224,13 +226,13 @@ impl JsonContainer {
             let inner = line.trim_start_matches(' ');
             let levels = depth + (line.len() - inner.len()) / DEFAULT_INDENT.len();
             if index > 0 || !self.items.is_empty() {
-                put.push_str(newline);
-                put.push_str(&indent.repeat(levels));
+                inserted.push_str(newline);
+                inserted.push_str(&indent.repeat(levels));
             }
-            put.push_str(inner);
+            inserted.push_str(inner);
         }
-        let (before, after) = text.split_at(at);
-        [before, &put, after].concat()
+        let (before, after) = text.split_at(position);
+        [before, &inserted, after].concat()
     }
 
     /// Returns the range to remove with an item, including its separating comma and white space.

@@ -7,8 +7,8 @@ use crate::hook::mcp_agents::{McpAgent, McpForm};
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns the text in which `program` is an MCP server of the agent, replacing an older entry of
-/// ours. `before` is the file's current text, if the file exists.
+/// Returns the text in which `program` is an MCP server of the agent. Replaces an entry that
+/// agent-bash wrote earlier. `before` is the file's current text, if the file exists.
 ///
 /// # Errors
 /// [`BadFile`]. [`BadFile::AlreadySet`]: the user has a server of this name.
@@ -45,12 +45,13 @@ pub fn mcp_program(agent: &McpAgent, text: &str) -> Result<Option<String>, BadFi
     }
 }
 
+/// Calls `edit` with the member of the agent's JSON file that agent-bash writes.
 fn edit<T>(agent: &McpAgent, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
     let McpForm::Json { json, keys, entry } = agent.form else {
         unreachable!("the caller matches the form")
     };
     let to_json = |program: &str| entry.replacen("PROGRAM", &Value::from(program).to_string(), 1);
-    // Only an entry exactly as written by agent-bash is ours, because the user may have options.
+    // Only an entry that agent-bash wrote is ours. An entry with other options is the user's.
     let program_of = |value: &Value| {
         let command = &value["command"];
         let program = command.as_str().or_else(|| command[0].as_str())?;
@@ -66,6 +67,7 @@ fn edit<T>(agent: &McpAgent, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
     })
 }
 
+/// Returns the form of the agent's entry in a TOML file.
 fn toml(agent: &McpAgent) -> TomlEntry {
     TomlEntry {
         agent: agent.name,

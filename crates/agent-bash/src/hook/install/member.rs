@@ -8,15 +8,15 @@ use jsonc_parser::common::Ranged;
 use serde_json::Value;
 use std::ops::Range;
 
-/// A member of nested objects, and the values of it that agent-bash writes.
+/// A member of nested objects, and the form of the values that agent-bash writes.
 pub(super) struct JsonMember<'a> {
-    /// The name of the agent whose file it is.
+    /// The name of the agent that reads the file.
     pub(super) agent: &'static str,
     /// The form of the file.
     pub(super) json: JsonForm,
     /// The member names from the root to the member.
     pub(super) keys: &'static [&'static str],
-    /// Returns the JSON text of the value for a program of ours.
+    /// Returns the JSON text of the value for the path of agent-bash or of a link to agent-bash.
     pub(super) to_json: &'a dyn Fn(&str) -> String,
     /// Returns the program of a value that `to_json` wrote. `None` for another value.
     pub(super) program_of: &'a dyn Fn(&Value) -> Option<String>,
@@ -34,7 +34,8 @@ struct FoundValue {
 }
 
 impl JsonMember<'_> {
-    /// Returns the text with the member for `program`, replacing an older one of ours.
+    /// Returns the text with the member for `program`. Replaces a value that agent-bash wrote
+    /// earlier.
     pub(super) fn with(&self, before: Option<&str>, program: &str) -> Result<String, BadFile> {
         let Some(before) = before else {
             return Ok(self.fresh(program));
@@ -81,6 +82,7 @@ impl JsonMember<'_> {
         Ok(self.find(text)?.and_then(|found| found.program))
     }
 
+    /// Returns the member's current value; `None` if the text does not have the member.
     fn find(&self, text: &str) -> Result<Option<FoundValue>, BadFile> {
         let root = root(self.agent, self.json, text)?;
         let inner = self.keys.len() - 1;

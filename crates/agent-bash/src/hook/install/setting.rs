@@ -6,8 +6,8 @@ use crate::hook::take_over::ShellSetting;
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns the settings in which `link` is the agent's shell, replacing an older link of ours.
-/// `before` is the file's current text, if the file exists.
+/// Returns the settings in which `link` is the agent's shell. Replaces a link that agent-bash wrote
+/// earlier. `before` is the file's current text, if the file exists.
 ///
 /// # Errors
 /// [`BadFile`]. [`BadFile::AlreadySet`]: the user has set another shell.
@@ -28,7 +28,7 @@ pub fn without_shell(setting: &ShellSetting, before: &str) -> Result<Option<Stri
     edit(setting, |member| member.without(before))
 }
 
-/// Returns our link in the settings. `None` if they name no shell or another one.
+/// Returns our link in the settings. `None` if the settings name no shell or another shell.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -36,6 +36,7 @@ pub fn shell_of(setting: &ShellSetting, text: &str) -> Result<Option<String>, Ba
     edit(setting, |member| member.program(text))
 }
 
+/// Calls `edit` with the member of the agent's JSON file that names the shell.
 fn edit<T>(setting: &ShellSetting, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
     let link_of = |value: &Value| {
         let link = value.as_str()?;

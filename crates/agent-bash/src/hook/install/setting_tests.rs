@@ -23,7 +23,7 @@ fn link(setting: &ShellSetting) -> String {
     format!("/h/.local/share/agent-bash/links/{}", setting.link.name())
 }
 
-/// The setting that the agent would read, from a text without comments.
+/// Returns the setting that the agent reads, from a text without comments.
 fn value(setting: &ShellSetting, text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
     let pointer = format!("/{}", setting.keys.join("/"));

@@ -1,11 +1,11 @@
-//! Edits our entry in a TOML file: a table at the end.
+//! Edits the entry of agent-bash in a TOML file: a table at the end.
 
 use super::bad_file::BadFile;
 use toml::{Table, Value};
 
-/// A table of ours: an item of a list of tables, or a table in a table.
+/// The table that agent-bash writes: an item of a list of tables, or a table in a table.
 pub(super) struct TomlEntry {
-    /// The name of the agent whose file it is.
+    /// The name of the agent that reads the file.
     pub(super) agent: &'static str,
     /// The table's header.
     pub(super) header: &'static str,
@@ -36,7 +36,8 @@ impl TomlEntry {
                 value: value.to_string(),
             });
         }
-        // The entry ends as the file did, so that its removal restores the file.
+        // The new text ends with a line break only if the old text does, so that the removal of the
+        // entry restores the old text.
         let after = match cleared.strip_suffix('\n') {
             Some(_) => format!("{cleared}\n{entry}"),
             None if cleared.is_empty() => entry.trim_end().to_owned(),
@@ -55,7 +56,7 @@ impl TomlEntry {
                 return Ok(before.strip_suffix('\n').is_none().then(String::new));
             }
             lines.drain(start..end);
-            // The blank line that the installation put before the entry.
+            // Also removes the blank line that the installation wrote before the entry.
             if start > 0 && lines[start - 1].trim().is_empty() {
                 lines.remove(start - 1);
             }

@@ -55,7 +55,7 @@ fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswe
 }
 
 fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
-    let printed = PrintedText::of(&chunk.part, chunk.on_terminal);
+    let printed = PrintedText::of(&chunk.part, chunk.is_on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
     // Output that is not stored elsewhere is shown in full: its size is limited anyway.

@@ -37,7 +37,7 @@ pub(super) fn install(
     start: &StartContext,
 ) -> anyhow::Result<u8> {
     let connection = match args.take_over {
-        Some(_) if !agent.rewrites() => return Err(no_rewrite(args.agent).into()),
+        Some(_) if !agent.can_rewrite() => return Err(no_rewrite(args.agent).into()),
         Some(_) => Connection::RewritingHook(agent),
         None => Connection::Hook(agent),
     };
