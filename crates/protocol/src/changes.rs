@@ -1,4 +1,4 @@
-//! The data of the requests about what calls do to files.
+//! The data of responses about change sets: the changes that calls made to files.
 
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{ChangeCounts, Changes, ChangesId, FileChange, FileName};
@@ -8,30 +8,31 @@ use serde::{Deserialize, Serialize};
 /// Data of `changes.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesListData {
-    /// Oldest first.
+    /// The change sets, oldest first.
     pub sets: Vec<ChangesSetData>,
 }
 
-/// A set of changes in a list.
+/// A change set in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesSetData {
-    /// The changes.
+    /// The number, state and files of the change set.
     pub changes: Changes,
-    /// When its call was begun.
+    /// When the call that made the changes was started.
     pub started_at: Timestamp,
-    /// The set that it took back.
+    /// If this change set is an undo: the change set that was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangesId>,
-    /// The set that it did again.
+    /// If this change set is a redo: the change set that was redone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redoes: Option<ChangesId>,
-    /// The set of the call that it outlived.
+    /// For changes of background processes: the change set of the call that started the processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ChangesId>,
-    /// True if an earlier call of the same shell may have started the processes instead.
+    /// True if an earlier call of the same shell may have started these background processes
+    /// instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or_earlier: bool,
-    /// The turn of its call, if turns are recorded.
+    /// The name of the turn in which the call ran, if turns are recorded.
     #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
     pub turn_name: Option<String>,
 }
@@ -39,7 +40,7 @@ pub struct ChangesSetData {
 /// Data of `changes.diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesDiffData {
-    /// The files that were asked for, in the order of their paths; those in a `.git` come last.
+    /// The requested files, in the order of their paths; files in a `.git` directory come last.
     pub files: Vec<FileDiffData>,
 }
 
@@ -48,16 +49,17 @@ pub struct ChangesDiffData {
 pub struct FileDiffData {
     /// The change.
     pub file: FileChange,
-    /// A unified diff, with the file's own characters; `null` if there is none.
+    /// A unified diff, in which the file's characters are not escaped; `null` if no diff can be
+    /// shown.
     pub diff: Option<String>,
-    /// True if there is no diff because the file is not text.
+    /// True if `diff` is `null` because the file is not text.
     pub binary: bool,
-    /// The file was changed again since, and what it was meanwhile is not kept: compared with the
-    /// file as it is now.
+    /// True if the file was changed again later, and its contents before that change are not
+    /// stored. The diff then compares with the current file.
     #[serde(default)]
     pub changed_since: bool,
-    /// True for a file of a held trial that was changed since, so that it cannot be committed. The
-    /// diff is of the trial's change.
+    /// True for a file of a held trial that another process changed after the trial: the trial
+    /// cannot be committed. The diff shows the trial's change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_the_way: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
@@ -67,7 +69,8 @@ pub struct FileDiffData {
 /// Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesDoneData {
-    /// The set; of an undo or a redo the one that this is, which can be undone, too.
+    /// The change set. For an undo or a redo: the new change set of that operation, which can
+    /// itself be undone.
     pub changes: Changes,
     /// The counts as a sentence.
     pub text: String,
@@ -80,9 +83,10 @@ pub struct ChangesPreviewData {
     pub counts: ChangeCounts,
     /// All files of the change set.
     pub files: Vec<FileChange>,
-    /// Files that were changed since. They prevent the operation, unless it may be done in part.
+    /// Files that were changed after the change set. They prevent the operation, unless it is
+    /// partial.
     pub conflicts: Vec<FileName>,
-    /// The changes that are possible in part: all without conflicts.
+    /// The changes that a partial operation would make: all changes without conflicts.
     #[serde(default)]
     pub free: Vec<FileChange>,
 }
@@ -90,33 +94,33 @@ pub struct ChangesPreviewData {
 /// Data of `changes.undo_all` and `changes.redo_all`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesGroupData {
-    /// The turn, if a turn was asked for.
+    /// The turn's name, if the request names a turn.
     #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
     pub turn_name: Option<String>,
-    /// The sets that were undone or redone, in this order.
+    /// The change sets that were undone or redone, in order of execution.
     pub of: Vec<ChangesId>,
-    /// The sets of the undos or redos, in this order.
+    /// The new change sets of these undos or redos, in the same order.
     pub changes: Vec<Changes>,
-    /// The result as a sentence, and a line for each file and set that was skipped.
+    /// The result as a sentence, and a line for each skipped file or change set.
     pub text: String,
 }
 
 /// Data of `changes.preview_all`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesGroupPreviewData {
-    /// The turn, if a turn was asked for.
+    /// The turn's name, if the request names a turn.
     #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
     pub turn_name: Option<String>,
-    /// The sets in the order of execution.
+    /// The change sets in order of execution.
     pub sets: Vec<ChangesMemberData>,
-    /// Sets that cannot be undone or redone.
+    /// The change sets that cannot be undone or redone.
     pub blocked: Vec<ChangesBlockedData>,
 }
 
-/// A set in a preview of several.
+/// A change set in the preview of several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesMemberData {
-    /// The set.
+    /// The number of the change set.
     pub id: ChangesId,
     /// The recorded directory.
     pub root: String,
@@ -125,11 +129,11 @@ pub struct ChangesMemberData {
     pub preview: ChangesPreviewData,
 }
 
-/// A set that cannot be undone or redone.
+/// A change set that cannot be undone or redone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesBlockedData {
-    /// The set.
+    /// The number of the change set.
     pub id: ChangesId,
-    /// Why it cannot.
+    /// The reason.
     pub why: String,
 }

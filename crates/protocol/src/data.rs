@@ -73,7 +73,7 @@ pub struct OldBashData {
 /// Data of `cancel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelData {
-    /// True if there was such a request. Its own response follows soon.
+    /// True if such a request was in flight. The response to that request follows.
     pub cancelled: bool,
 }
 
@@ -160,7 +160,7 @@ pub struct PingData {
 /// Data of `jobs.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobsData {
-    /// In the order in which they started.
+    /// The jobs, in the order in which they started.
     pub jobs: Vec<JobData>,
 }
 
@@ -179,7 +179,7 @@ pub struct JobData {
     pub pid: u32,
     /// The job's process group.
     pub pgid: u32,
-    /// The file that holds its output; `null` if its call kept none.
+    /// The file that holds its output; `null` if its call stored no output.
     pub output: Option<String>,
     /// True if the job can read input written with `jobs.input`.
     pub stdin: bool,
@@ -187,14 +187,14 @@ pub struct JobData {
     pub state: JobProgress,
     /// When its script was started.
     pub started_at: Timestamp,
-    /// The sandbox that it is in; absent for none.
+    /// The sandbox of the job; absent if the job has no sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobSandbox>,
-    /// The reason why the job's changes are not recorded, if they were to be.
+    /// The reason why the job's changes are not recorded, although recording was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// If it has ended or is lost: its processes that are still alive. Those that hold its output
-    /// still write to it.
+    /// For a job that has ended or is lost: its processes that are still alive. Each says whether
+    /// it can still write to the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
     /// The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
@@ -227,12 +227,12 @@ pub enum JobProgress {
         ended_at: Timestamp,
         /// Bytes it printed that are not in its output file because the file had reached its limit.
         dropped_bytes: u64,
-        /// True if processes of the job outlived it; the job's `left` names those still alive.
+        /// True if processes of the job outlived it; the job's `remaining` lists those still alive.
         has_remaining: bool,
     },
     /// The ending is unknown.
     Lost {
-        /// The observation.
+        /// The reason why the ending is unknown.
         reason: String,
     },
 }
@@ -310,7 +310,8 @@ pub struct TerminalData {
     /// The terminal's name; absent if the command ended with the first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<String>,
-    /// The screen, after the command's end the last one; absent if there never was one.
+    /// The current screen or, after the command's end, the last screen; absent if there was no
+    /// screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<ScreenData>,
     /// The condition that ended the wait.
@@ -349,7 +350,7 @@ pub struct ScreenData {
 /// Data of `artifact.list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactsData {
-    /// Oldest first.
+    /// The artifacts, oldest first.
     pub artifacts: Vec<ArtifactData>,
 }
 
@@ -362,11 +363,11 @@ pub struct ArtifactData {
     pub command: String,
     /// The call's working directory.
     pub cwd: String,
-    /// When it started.
+    /// When the call started.
     pub started_at: Timestamp,
-    /// The duration.
+    /// The call's duration in milliseconds.
     pub duration_ms: u64,
-    /// How it ended.
+    /// How the call ended.
     pub status: Status,
 }
 
@@ -400,7 +401,7 @@ pub struct FoundData {
     pub total_matches: u64,
     /// `offset` from which to find the matches that are not shown.
     pub next: Option<u64>,
-    /// A sentence about what is not shown.
+    /// A sentence about the matches that are not shown.
     pub hint: Option<String>,
 }
 
@@ -418,7 +419,7 @@ pub struct FoundLineData {
 /// Data of `session.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShellsData {
-    /// In the order in which they were first named.
+    /// The shells, in the order in which calls first named them.
     pub sessions: Vec<ShellData>,
 }
 
@@ -447,14 +448,14 @@ pub struct MessagesData {
     pub messages: Vec<MessageData>,
 }
 
-/// A recorded command of the user's.
+/// A recorded command of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageData {
     /// The command as the user gave it.
     pub command: String,
     /// The output shown.
     pub output: String,
-    /// `null` if it was killed or its exit code is unknown.
+    /// `null` if the command was killed or its exit code is unknown.
     pub exit_code: Option<i32>,
     /// True if the command was cancelled.
     pub cancelled: bool,
@@ -462,7 +463,7 @@ pub struct MessageData {
     pub truncated: bool,
     /// The full output, if some of it is not shown.
     pub artifact: Option<ArtifactRef>,
-    /// When it started.
+    /// When the command started.
     pub time: Timestamp,
     /// True if the command is hidden from the model.
     pub excluded_from_context: bool,
@@ -470,7 +471,7 @@ pub struct MessageData {
     pub text: Option<String>,
 }
 
-/// Maps each command to its data. Commands that are missing here have none.
+/// Maps each request to the data of its response. Requests that are missing here have no data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DataByCommand {
     hello: HelloData,

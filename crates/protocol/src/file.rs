@@ -10,7 +10,7 @@ use std::fmt;
 /// Maximum number of bytes of a file in one message.
 pub const MAX_PIECE: usize = 4 << 20;
 
-/// Bytes, on the wire as base64. Its `Debug` says how many.
+/// Bytes, on the wire as base64. `Debug` shows only their number.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Base64Bytes(pub Vec<u8>);
 
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Base64Bytes {
         let text = Cow::<str>::deserialize(deserializer)?;
         let bytes = STANDARD
             .decode(text.as_bytes())
-            .map_err(|error| D::Error::custom(format!("no base64: {error}")))?;
+            .map_err(|error| D::Error::custom(format!("not base64: {error}")))?;
         if bytes.len() > MAX_PIECE {
             let error = format!("a piece has at most {} MiB", MAX_PIECE >> 20);
             return Err(D::Error::custom(error));

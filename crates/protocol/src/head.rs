@@ -1,6 +1,7 @@
 //! Extracts the id and the kind of request from a line that could not be parsed as a request, so
-//! that the error response can name it. Works byte by byte: an overlong line is scanned while it
-//! passes, and errors elsewhere in it (half a surrogate pair, a missing end) do not matter.
+//! that the error response can name both. The scan works byte by byte: an overlong line is scanned
+//! while it passes, and errors elsewhere in it (half a surrogate pair, a missing end) do not
+//! matter.
 
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub struct HeadScan {
     /// Depth of open objects and arrays.
     depth: usize,
     /// True if the outermost value is not an object, so that its contents are ignored.
-    is_other: bool,
+    is_not_object: bool,
     in_string: bool,
     /// True in a string after a backslash.
     is_escaped: bool,
@@ -47,7 +48,7 @@ impl HeadScan {
     /// Scans the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.byte(*byte);
+            self.push_byte(*byte);
         }
     }
 
@@ -57,7 +58,7 @@ impl HeadScan {
         self.head
     }
 
-    fn byte(&mut self, byte: u8) {
+    fn push_byte(&mut self, byte: u8) {
         if self.in_string {
             self.store(byte);
             self.in_string = self.is_escaped || byte != b'"';
@@ -68,8 +69,8 @@ impl HeadScan {
             b' ' | b'\t' | b'\r' => return self.store(byte),
             b'{' if self.depth == 0 => self.depth = 1,
             b'{' | b'[' => {
-                self.is_other |= self.depth == 0;
-                // Of a nested value only its first byte is kept.
+                self.is_not_object |= self.depth == 0;
+                // Only the first byte of a nested value is stored.
                 self.store(byte);
                 self.depth += 1;
             }
@@ -87,19 +88,21 @@ impl HeadScan {
             }
         }
         // Anything after the outermost object does not belong to it.
-        self.is_other |= self.depth == 0;
+        self.is_not_object |= self.depth == 0;
     }
 
+    /// Appends a byte to the current name or value of the outermost object.
     fn store(&mut self, byte: u8) {
         if self.depth == 1 && self.token.len() <= MAX_VALUE_BYTES {
             self.token.push(byte);
         }
     }
 
+    /// Ends a field of the outermost object, and stores its value if it is part of the head.
     fn end_value(&mut self) {
         let value = std::mem::take(&mut self.token);
         let Some(name) = self.name.take() else { return };
-        if self.is_other {
+        if self.is_not_object {
             return;
         }
         let Ok(name) = serde_json::from_slice::<String>(&name) else {

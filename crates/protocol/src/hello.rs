@@ -6,38 +6,39 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Introduces the client. Everything is optional for a client of this machine's; a worker (`rpc
-/// --worker`) takes it as its first request, and needs `protocol`.
+/// Introduces the client. All fields are optional. Only a worker (`rpc --worker`) requires this
+/// request as the first one, with `protocol`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Hello {
     /// The other tools that the model has; overrides the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// The version of the protocol that the client speaks. Another one is refused. A client that
-    /// names it is also told of jobs that end.
+    /// The client's version of the protocol; the server refuses any other version than its own. A
+    /// client that sends this field also receives `job_ended` lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u32>,
-    /// For a worker: the session in whose directory jobs and artifacts are kept; one path
+    /// For a worker: the session in whose directory jobs and artifacts are stored; one path
     /// component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// For a worker: proves that the session is the client's. The first client of a session sets
-    /// it, and a later one with another is refused.
+    /// For a worker: proves that the session belongs to the client. The first client of a session
+    /// sets the token; later clients with a different token are refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Unlogged<String>>,
-    /// For a worker: when nothing has come from the client for so long, calls are ended, and the
-    /// worker ends: seconds, or a text such as `"60s"`. Absent: never.
+    /// For a worker: the longest silence of the client: seconds, or a text such as `"60s"`. After
+    /// that, the worker ends its calls and exits. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Value>,
-    /// For a worker: the settings in force, by key. Its own machine's settings do not count.
+    /// For a worker: the settings in force, by key. The settings of the worker's machine are
+    /// ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Unlogged<Map<String, Value>>>,
-    /// For a worker: the directory of calls that name none; absolute, or below the user's home with
-    /// `~`. By default the one it was started in.
+    /// For a worker: the working directory of calls that name none; absolute, or below the user's
+    /// home with `~`. Default: the directory in which the worker was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// For a worker: variables that are added to its own environment.
+    /// For a worker: variables that are added to the worker's environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Unlogged<BTreeMap<String, String>>>,
 }
@@ -65,9 +66,9 @@ pub struct MachineData {
     pub boot_id: Option<String>,
     /// Pid of the worker.
     pub pid: u32,
-    /// Numeric id of its user.
+    /// Numeric id of the worker's user.
     pub uid: u32,
-    /// The directory of calls that name none; absolute.
+    /// The working directory of calls that name none; absolute.
     pub cwd: String,
     /// The user's home; `null` if unknown.
     pub home: Option<String>,

@@ -11,7 +11,7 @@ pub const MAX_LINE: usize = 8 << 20;
 /// Read buffer size.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A line, or what came instead.
+/// The result of reading a line.
 #[derive(Debug, PartialEq)]
 pub enum InputLine {
     /// A line without its line end. The last line of the input may lack one.
@@ -55,7 +55,7 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
                 return Ok(if self.line.is_empty() && self.too_long.is_none() {
                     InputLine::End
                 } else {
-                    self.take()
+                    self.take_line()
                 });
             }
             let end = available.iter().position(|byte| *byte == b'\n');
@@ -70,12 +70,13 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
             }
             self.input.consume(part + usize::from(end.is_some()));
             if end.is_some() {
-                return Ok(self.take());
+                return Ok(self.take_line());
             }
         }
     }
 
-    fn take(&mut self) -> InputLine {
+    /// Returns the current line, and starts the next one.
+    fn take_line(&mut self) -> InputLine {
         match self.too_long.take() {
             Some(scan) => InputLine::TooLong(scan.finish()),
             None => InputLine::Whole(std::mem::take(&mut self.line)),

@@ -2,7 +2,7 @@
 //! [`crate::data`]; [`crate::update`] has the other lines to a client.
 //!
 //! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the
-//! `camelCase` names that existing clients of such protocols use.
+//! `camelCase` names that clients of similar protocols use.
 
 use crate::file::Base64Bytes;
 use crate::hello::Hello;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 use std::num::NonZeroU64;
 
-/// The id a client gives its request; the response repeats it unchanged.
+/// The id that a client gives its request; the response repeats the id unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a text or a number")]
 pub enum RpcId {
@@ -35,14 +35,15 @@ pub struct RpcRequest {
     pub call: RpcCall,
 }
 
-/// The requests.
+/// A request, by its `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RpcCall {
     /// Introduces the client; applies to all later requests. Optional, except for a worker. Data:
     /// `HelloData`.
     Hello(Hello),
-    /// Runs a command of the user's in the session's own shell. Data: `BashData`.
+    /// Runs a command of the user in the user's persistent shell, which `session.list` names `!`.
+    /// Data: `BashData`.
     Bash {
         /// The script.
         command: String,
@@ -59,7 +60,7 @@ pub enum RpcCall {
     },
     /// Cancels the running `bash` command. Always succeeds, without data.
     AbortBash {
-        /// Only if it has this id.
+        /// Cancel the command only if its request has this id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<RpcId>,
     },
@@ -74,13 +75,13 @@ pub enum RpcCall {
         /// settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
-        /// The client's name of the turn: what calls do between two prompts of its user. It can be
-        /// undone as one (`changes.undo_all`).
+        /// The client's name of the turn: all calls between two prompts of the user.
+        /// `changes.undo_all` can undo a whole turn.
         #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
         turn_name: Option<String>,
-        /// The findings of the client's policy: the call is run without checking it again. Only a
-        /// worker accepts it, and runs nothing without it; `request` is then a complete call with
-        /// canonical names.
+        /// The findings of the client's policy; the server does not check the call again. Only a
+        /// worker accepts `findings`, and a worker refuses calls without it. `request` must then be
+        /// a complete call with canonical field names.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         findings: Option<Box<Findings>>,
     },
@@ -97,9 +98,10 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
-    /// The tool definition for a model, or those of an adapter. Data: `SchemaData`.
+    /// Returns the tool definition for a model, or the definitions of an adapter's tools. Data:
+    /// `SchemaData`.
     Schema {
-        /// Return this adapter's tools instead.
+        /// Return the tools of this adapter instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adapter: Option<String>,
     },
@@ -113,7 +115,7 @@ pub enum RpcCall {
         #[serde(default)]
         input: Value,
     },
-    /// Does nothing but answer. Data: `PingData`.
+    /// Does nothing; the response shows that the server works. Data: `PingData`.
     Ping,
     /// Lists the background jobs in the order in which they started. Data: `JobsData`.
     #[serde(rename = "jobs.list")]
@@ -136,17 +138,17 @@ pub enum RpcCall {
         /// Start at this byte: `next` of the previous part. Default: the beginning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
-        /// Return the last lines instead.
+        /// Return this many last lines instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
     },
-    /// Waits until a job has ended, or until a condition is met. Does not end it. Data:
+    /// Waits until a job has ended, or until a condition is met. The job is not affected. Data:
     /// `JobWaitData`.
     #[serde(rename = "jobs.wait")]
     JobsWait {
         /// The job's name.
         job: Name,
-        /// The conditions that end the wait, besides the job's end. Default: `"end"`, none.
+        /// The conditions that end the wait before the job ends. Default: `"end"`, no condition.
         #[serde(default, skip_serializing_if = "Until::is_end")]
         until: Until,
         /// Search for `until.line` from this byte of the output on. Default: the beginning.
@@ -161,7 +163,7 @@ pub enum RpcCall {
     JobsKill {
         /// The job's name.
         job: Name,
-        /// Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s.
+        /// Time between SIGTERM and SIGKILL: seconds, or a text such as `"5s"`. Default: 2 s.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grace: Option<Value>,
     },
@@ -173,11 +175,12 @@ pub enum RpcCall {
         /// The input, byte for byte; nothing is appended.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
-        /// Close its stdin afterwards.
+        /// Close the job's stdin afterwards.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         close: bool,
     },
-    /// Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`.
+    /// Starts a command on a terminal. The response follows when the screen is quiet. Data:
+    /// `TerminalData`.
     #[serde(rename = "terminal.start")]
     TerminalStart {
         /// The call (`request.schema.json`), or just its command.
@@ -189,8 +192,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
-    /// Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as
-    /// `until` says. Data: `TerminalData`.
+    /// Resizes a terminal, types a text, then presses keys. The response follows when the screen is
+    /// quiet or, with `until` or `timeout`, after that wait. Data: `TerminalData`.
     #[serde(rename = "terminal.input")]
     TerminalInput {
         /// The terminal's name.
@@ -211,8 +214,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout: Option<Value>,
     },
-    /// Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data:
-    /// `TerminalData`.
+    /// Returns the screen of a terminal: at once or, with `until` or `timeout`, after that wait.
+    /// Data: `TerminalData`.
     #[serde(rename = "terminal.screen")]
     TerminalScreen {
         /// The terminal's name.
@@ -233,7 +236,7 @@ pub enum RpcCall {
     /// Lists the stored full outputs, oldest first. Data: `ArtifactsData`.
     #[serde(rename = "artifact.list")]
     ArtifactList,
-    /// Returns a page of one. Data: `PageData`.
+    /// Returns a page of an artifact. Data: `PageData`.
     #[serde(rename = "artifact.show")]
     ArtifactShow {
         /// The artifact's number, its link (`artifact://3`), or its path.
@@ -244,19 +247,19 @@ pub enum RpcCall {
         /// Number of lines. Default: 2000. A page has at most 250 KB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<NonZeroU64>,
-        /// Return the last lines instead.
+        /// Return this many last lines instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
         /// Start at this byte of the file instead: for lines longer than a page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         byte: Option<u64>,
     },
-    /// Returns the lines of one that match a regular expression. Data: `FoundData`.
+    /// Returns the lines of an artifact that match a regular expression. Data: `FoundData`.
     #[serde(rename = "artifact.grep")]
     ArtifactGrep {
         /// The artifact's number, its link (`artifact://3`), or its path.
         artifact: Name,
-        /// The expression; `(?i)` in front ignores case.
+        /// The regular expression; `(?i)` at its start ignores case.
         pattern: String,
         /// Lines of context around each match.
         #[serde(default)]
@@ -268,26 +271,25 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<usize>,
     },
-    /// Lists the sets of changes of the session: what calls did to files, or would do. Data:
-    /// `ChangesListData`.
+    /// Lists the change sets of the session, with those of held trials. Data: `ChangesListData`.
     #[serde(rename = "changes.list")]
     ChangesList,
-    /// Returns a set with all its files. Data: `Changes`.
+    /// Returns a change set with all its files. Data: `Changes`.
     #[serde(rename = "changes.show")]
     ChangesShow {
         /// The change set's number, or its link (`changes://7`).
         changes: Name,
     },
-    /// Returns what a set changed in files, or would. Data: `ChangesDiffData`.
+    /// Returns the diffs of the files of a change set. Data: `ChangesDiffData`.
     #[serde(rename = "changes.diff")]
     ChangesDiff {
         /// The change set's number, or its link.
         changes: Name,
-        /// Only these files, and what is in these directories. Default: all.
+        /// Only these files, and the files in these directories. Default: all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
-    /// Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`.
+    /// Returns what an undo or a redo would do now, without doing it. Data: `ChangesPreviewData`.
     #[serde(rename = "changes.preview")]
     ChangesPreview {
         /// The change set's number, or its link.
@@ -296,70 +298,72 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         redo: bool,
     },
-    /// Commits a held trial: all changes, or none if another process changed one of the files
-    /// (`conflict`). Data: `ChangesDoneData`.
+    /// Commits a held trial: all changes, or none if another process has changed one of the files
+    /// (error `conflict`). Data: `ChangesDoneData`.
     #[serde(rename = "changes.commit")]
     ChangesCommit {
         /// The change set's number, or its link.
         changes: Name,
-        /// True if the model asks, not the user: the setting `changes.commit` applies.
+        /// True if the request comes from the model, not from the user; then the setting
+        /// `changes.commit` applies.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         for_model: bool,
     },
-    /// Removes what a trial held back. Data: `ChangesDoneData`.
+    /// Discards the changes of a held trial. Data: `ChangesDoneData`.
     #[serde(rename = "changes.discard")]
     ChangesDiscard {
         /// The change set's number, or its link.
         changes: Name,
     },
-    /// Takes back what a set did. Data: `ChangesDoneData`.
+    /// Undoes a change set. Data: `ChangesDoneData`.
     #[serde(rename = "changes.undo")]
     ChangesUndo {
         /// The change set's number, or its link.
         changes: Name,
-        /// Only these files, and what is in these directories. Default: all.
+        /// Only these files, and the files in these directories. Default: all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
-        /// Skip files that were changed since, and undo the rest. Otherwise nothing is changed then
-        /// (`conflict`).
+        /// Skip files that were changed after the change set, and undo the rest. Without `partial`,
+        /// such a file prevents the whole undo (error `conflict`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
-    /// Makes again what was taken back of a set. Data: `ChangesDoneData`.
+    /// Redoes the undone changes of a change set. Data: `ChangesDoneData`.
     #[serde(rename = "changes.redo")]
     ChangesRedo {
         /// The change set's number, or its link.
         changes: Name,
     },
-    /// Takes back what the calls since a set or a time, or of a turn did, the last one first: all,
-    /// or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`.
+    /// Undoes all change sets since a change set or a time, or all of a turn, newest first. If one
+    /// of them has a conflict, nothing is undone (error `conflict`). Data: `ChangesGroupData`.
     #[serde(rename = "changes.undo_all")]
     ChangesUndoAll {
-        /// The number of the first set, or a time before now (`10m`).
+        /// The number of the first change set, or a time span before now (`10m`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Name>,
         /// The name of a turn, or `last`; instead of `since`.
         #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
         turn_name: Option<String>,
-        /// Skip what is in the way, and undo the rest.
+        /// Skip files and change sets with conflicts, and undo the rest.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
-    /// Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`.
+    /// Redoes what the last `changes.undo_all` with the same `since` or `turn` undid. Data:
+    /// `ChangesGroupData`.
     #[serde(rename = "changes.redo_all")]
     ChangesRedoAll {
-        /// The number of the first set, or a time before now (`10m`).
+        /// The number of the first change set, or a time span before now (`10m`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Name>,
         /// The name of a turn, or `last`; instead of `since`.
         #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
         turn_name: Option<String>,
     },
-    /// Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way.
-    /// Nothing is done. Data: `ChangesGroupPreviewData`.
+    /// Returns what `changes.undo_all` or `changes.redo_all` would do now, and the conflicts.
+    /// Nothing is changed. Data: `ChangesGroupPreviewData`.
     #[serde(rename = "changes.preview_all")]
     ChangesPreviewAll {
-        /// The number of the first set, or a time before now (`10m`).
+        /// The number of the first change set, or a time span before now (`10m`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Name>,
         /// The name of a turn, or `last`; instead of `since`.
@@ -369,8 +373,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         redo: bool,
     },
-    /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data:
-    /// `ShellsData`.
+    /// Lists the persistent shells that calls have named. The user's own shell, which `bash` uses,
+    /// is `!`. Data: `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
     /// Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`.
@@ -379,7 +383,8 @@ pub enum RpcCall {
         /// The session's name.
         session: String,
     },
-    /// The user's commands so far, in order, except those held back. Data: `MessagesData`.
+    /// Returns the user's commands so far, in order, except commands that are held back. Data:
+    /// `MessagesData`.
     #[serde(rename = "session.messages")]
     SessionMessages,
     /// Begins the model's turn: the user's commands are held back until it ends. No data.
@@ -388,8 +393,8 @@ pub enum RpcCall {
     /// Ends the model's turn. Data: `MessagesData` with the commands that were held back.
     #[serde(rename = "session.end_turn")]
     SessionEndTurn,
-    /// Runs this program once more, with these words as its arguments, such as `jobs list`, and
-    /// waits for its end. Only a worker does. Data: `ProgramData`.
+    /// Runs agent-bash once more, with arguments such as `jobs list`, and waits for its end. Only a
+    /// worker serves this request. Data: `ProgramData`.
     Program {
         /// The program's arguments.
         words: Vec<String>,
@@ -406,26 +411,27 @@ pub enum RpcCall {
         /// Start at this byte.
         #[serde(default, skip_serializing_if = "is_0")]
         offset: u64,
-        /// Most bytes to return. Default and maximum: 4 MiB.
+        /// Maximum number of bytes to return. Default and maximum: 4 MiB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         length: Option<usize>,
     },
-    /// Writes a file, which is there as a whole or not at all: pieces go into a temporary file
-    /// beside it, which takes its place after the last piece. Data: `FileWrittenData`.
+    /// Writes a file in pieces, without exposing a partial file: the pieces go into a temporary
+    /// file in the same directory, which replaces the file after the last piece. Data:
+    /// `FileWrittenData`.
     #[serde(rename = "file.write")]
     FileWrite {
         /// The file's path, as for `file.read`.
         path: String,
         /// The next bytes, at most 4 MiB.
         data: Base64Bytes,
-        /// More pieces follow.
+        /// True if more pieces follow.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         more: bool,
         /// The upload that this piece continues; absent for the first piece.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upload: Option<u64>,
-        /// The file's permissions, as a number. By default those of the file that it replaces, or
-        /// 420 (`0644`) less the umask.
+        /// The file's permissions, as a number. Default: the permissions of the replaced file, or
+        /// 420 (`0644`) minus the umask for a new file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
@@ -439,7 +445,7 @@ fn is_0(number: &u64) -> bool {
     *number == 0
 }
 
-/// The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`),
+/// The updates that a call sends while it runs: `false` (none), `true` or `"snapshot"`, or
 /// `"delta"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(with = "StreamForm")]
@@ -529,7 +535,7 @@ pub enum ErrorCode {
     Protocol,
     /// The token differs: the state directory belongs to another host.
     Token,
-    /// A worker runs only what was judged.
+    /// The call has no `findings`: a worker runs only calls that its host's policy has checked.
     NotJudged,
     /// There is no such file.
     NotFound,
@@ -539,7 +545,7 @@ pub enum ErrorCode {
     NotAFile,
     /// The file system is full.
     NoSpace,
-    /// Another error of the system.
+    /// Any other system error.
     Io,
     /// Another process changed files meanwhile; nothing was changed.
     Conflict,

@@ -4,7 +4,7 @@ use crate::message::RpcCall;
 use serde_json::{Map, Value};
 
 impl RpcCall {
-    /// The call's kind, as on the wire, and an object of its fields.
+    /// Returns the call's kind, as on the wire, and an object of its fields.
     pub fn parts(&self) -> (String, Value) {
         let mut fields = match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => fields,

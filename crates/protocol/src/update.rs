@@ -1,4 +1,4 @@
-//! Lines to a client that are no responses: the output of a running call, and the end of a job.
+//! Lines to a client that are not responses: the output of a running call, and the end of a job.
 
 use crate::data::JobData;
 use crate::message::RpcId;
@@ -39,7 +39,7 @@ pub struct RpcJobEnded {
     pub job: JobData,
 }
 
-/// The `type` of every such line.
+/// The `type` of every [`RpcJobEnded`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobEndedTag {
