@@ -16,8 +16,8 @@ use agent_bash_protocol::data::{
     PageData, ShellData,
 };
 
-/// Converts a value of the session to the data of a response. A trait, because both types belong to
-/// other crates.
+/// Converts a value of the session to the data of a response. A trait of its own, because the
+/// orphan rule forbids `From` between types of other crates.
 pub trait IntoData<Data> {
     /// Returns the data.
     fn into_data(self) -> Data;
@@ -39,7 +39,7 @@ impl IntoData<ChangesSetData> for ListedChanges {
 
 impl IntoData<FileDiffData> for FileDiff {
     fn into_data(self) -> FileDiffData {
-        let octal = |(before, after)| [format!("{before:o}"), format!("{after:o}")];
+        let as_octal = |(before, after)| [format!("{before:o}"), format!("{after:o}")];
         let binary = self.text == DiffText::Binary;
         FileDiffData {
             file: self.file,
@@ -50,7 +50,7 @@ impl IntoData<FileDiffData> for FileDiff {
                 DiffText::Unified(text) => Some(text),
                 _ => None,
             },
-            mode: self.mode.map(octal),
+            mode: self.mode.map(as_octal),
         }
     }
 }
@@ -195,7 +195,7 @@ impl IntoData<JobEndingData> for ScriptEnding {
             ScriptEnding::TimedOut { after } => JobEndingData::TimedOut {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
-            // A job has no other endings.
+            // The only other ending of a job: all its processes have ended.
             _ => JobEndingData::AllEnded,
         }
     }

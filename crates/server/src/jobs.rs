@@ -1,4 +1,4 @@
-//! Background jobs, for both servers.
+//! Operations on background jobs that both servers share.
 
 use crate::stored_output;
 use agent_bash::Conversation;
@@ -13,7 +13,7 @@ pub(crate) const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 /// Time limit for a job to read its input.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Writes to a job's stdin, and then closes it if `close`. Returns the job.
+/// Writes to a job's stdin and, if `close`, closes the stdin afterwards. Returns the job.
 pub(crate) async fn write_input(
     session: &Conversation,
     id: &JobId,
@@ -42,7 +42,7 @@ pub(crate) async fn write_input(
     jobs.show(id).map_err(|error| to_text(&error))
 }
 
-/// Parses the seconds, or a text such as `90s`, of a field.
+/// Parses the value of a duration field: seconds, or a text such as `90s`.
 pub(crate) fn duration(field: &str, value: &Value) -> Result<Duration, String> {
     let written = match value {
         Value::String(written) => written.clone(),

@@ -15,16 +15,17 @@ pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
 
 /// Sends updates to a client.
 pub(crate) trait UpdateSender: Send {
-    /// Sends an update. Returns when it is queued.
+    /// Sends an update. Returns when the update is queued.
     fn send(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`, and passes the updates to `watcher` one at a time. All
-/// updates are sent when this function returns. A client that does not read does not block `work`.
+/// Runs `work`, which feeds and ends `live`, and passes the updates to `sender` one at a time. All
+/// updates are sent when this function returns. If the client does not read, `work` still
+/// continues.
 pub(crate) async fn run_with_updates<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,
-    watcher: &mut impl UpdateSender,
+    sender: &mut impl UpdateSender,
 ) -> T {
     let clock = SystemClock::new();
     let mut work = pin!(work);
@@ -39,7 +40,7 @@ pub(crate) async fn run_with_updates<T>(
             update = live.next(&clock) => update,
         };
         let Some(update) = update else { break };
-        let mut sending = pin!(watcher.send(update));
+        let mut sending = pin!(sender.send(update));
         loop {
             tokio::select! {
                 biased;

@@ -1,8 +1,9 @@
 //! The Model Context Protocol over a pair of streams, with `rmcp`.
 //!
-//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs`
-//! deal with what continues after its call; `read_artifact` (`view` under `paged`) and the
-//! resources `artifact://…` read stored output. Alternatively, the tools of an adapter.
+//! The tools: `bash` runs commands. `bash_output`, `bash_input`, `bash_kill` and `bash_jobs`
+//! control jobs and calls that continue after their answer. `read_artifact` (`view` under `paged`)
+//! and the resources `artifact://…` read stored output. `bash_changes` shows and undoes changes, if
+//! they are recorded. With an adapter, the server offers the adapter's tools instead.
 
 mod adapter;
 mod asking;
@@ -43,7 +44,8 @@ const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Then running
-/// commands are cancelled, also those with a handle; background jobs continue.
+/// commands are cancelled, including calls that continue after their answer; background jobs
+/// continue.
 ///
 /// # Errors
 /// The client does not speak the protocol.
@@ -83,7 +85,7 @@ where
             ));
         }
     };
-    let protocol = running.cancellation_token();
+    let stop_service = running.cancellation_token();
     let waiting = running.waiting();
     tokio::pin!(waiting);
     let ended = tokio::select! {
@@ -100,7 +102,7 @@ where
         () = limit => {}
     }
     if ended.is_none() {
-        protocol.cancel();
+        stop_service.cancel();
         tokio::select! {
             biased;
             _ = &mut waiting => {}

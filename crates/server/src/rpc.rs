@@ -10,10 +10,10 @@ mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
-mod program_upload;
 mod read;
 mod refused;
 mod remote;
+mod run_program;
 mod terminal_requests;
 mod updates;
 pub mod worker;
@@ -80,6 +80,7 @@ where
     serving.serve(InputLines::new(input), writing).await
 }
 
+/// Converts an answer to a response.
 fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
     match answer {
         Ok(data) => RpcResponse::success(id, kind, data),
@@ -87,11 +88,13 @@ fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
     }
 }
 
+/// The server of one client: its state and its requests.
 struct RpcService {
     session: Arc<Conversation>,
+    /// Serves `adapter_call`.
     adapted: ClientAdapters,
-    /// The calls of adapters, and those on terminals. They may continue after their answers, but
-    /// not after their client has disconnected.
+    /// The calls of adapters, and the calls on terminals. They may continue after their answers,
+    /// but end when the client disconnects.
     running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// True for a worker: it runs only calls that passed its host's policy.
@@ -113,8 +116,8 @@ struct RpcService {
 }
 
 impl RpcService {
-    /// Creates a service, which runs until `end` is triggered. The service triggers it when the
-    /// client disconnects.
+    /// Creates a service, which runs until `end` is triggered. The service triggers `end` itself
+    /// when the client disconnects.
     fn new(session: Arc<Conversation>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
         let running = Arc::new(RunningCalls::new(end.clone()));
         let adapted = ClientAdapters::new(
@@ -222,7 +225,7 @@ impl RpcService {
         if let Some(answer) = dispatch::control(&call, &self.in_flight) {
             return Some(response(id, &kind, answer));
         }
-        // Handled in order, so that it applies to all later requests.
+        // `hello` is handled in order, so that it applies to all later requests.
         if let RpcCall::Hello(hello) = call {
             return Some(response(id, &kind, self.hello(&hello)));
         }
@@ -234,11 +237,11 @@ impl RpcService {
                 | RpcCall::TerminalStart { .. }
                 | RpcCall::TerminalEnd { .. }
         );
-        let what = match call {
+        let request_kind = match call {
             RpcCall::Bash { .. } => RequestKind::Bash,
             _ => RequestKind::Other,
         };
-        match self.in_flight.begin(id.clone(), what, line.len()) {
+        match self.in_flight.begin(id.clone(), request_kind, line.len()) {
             Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
             Ok(flight) => {
                 let served_request = dispatch::ServedRequest {
@@ -273,9 +276,10 @@ impl RpcService {
         }
     }
 
+    /// Answers `hello` to a server that is not a worker, and applies it to later requests.
     fn hello(&mut self, hello: &Hello) -> RpcAnswer {
         if self.is_worker {
-            let error = "`hello` comes first, and once: a worker has one host";
+            let error = "a worker accepts `hello` only once, as its first request";
             return Err(ErrorReply::new(ErrorCode::Protocol, error));
         }
         let tools = hello.tools.as_ref().or(self.tools.as_ref());

@@ -29,7 +29,7 @@ const NO_SIGNAL: SendFlags = SendFlags::empty();
 /// flags (a terminal, a file, a pipe of another user) is read or written on a separate thread.
 ///
 /// # Errors
-/// Such a thread cannot be started.
+/// The thread for such a stream cannot be started.
 ///
 /// # Panics
 /// Outside of a tokio runtime with I/O enabled.
@@ -39,7 +39,7 @@ pub fn stdio() -> io::Result<(
 )> {
     let input = Input::of(io::stdin().as_fd())?;
     let output = Output::of(io::stdout().as_fd())?;
-    tracing::debug!(?input, ?output, "what the client gave us");
+    tracing::debug!(?input, ?output, "opened stdin and stdout");
     Ok((input, output))
 }
 
@@ -59,13 +59,13 @@ enum Output {
 
 impl Input {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        input(fd).or_else(|_| Ok(Self::Thread(Reader::start(duplicate(fd)?)?)))
+        polled_input(fd).or_else(|_| Ok(Self::Thread(Reader::start(duplicate(fd)?)?)))
     }
 }
 
 impl Output {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        output(fd).or_else(|_| Ok(Self::Thread(Writer::start(duplicate(fd)?)?)))
+        polled_output(fd).or_else(|_| Ok(Self::Thread(Writer::start(duplicate(fd)?)?)))
     }
 }
 
@@ -73,8 +73,9 @@ fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, 0)?)
 }
 
-fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
-    Ok(match kind(fd)? {
+/// Returns an input that the reactor polls. An error means that the stream needs a thread.
+fn polled_input(fd: BorrowedFd<'_>) -> io::Result<Input> {
+    Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::RDONLY)?;
             Input::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
@@ -84,8 +85,9 @@ fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
     })
 }
 
-fn output(fd: BorrowedFd<'_>) -> io::Result<Output> {
-    Ok(match kind(fd)? {
+/// Returns an output that the reactor polls. An error means that the stream needs a thread.
+fn polled_output(fd: BorrowedFd<'_>) -> io::Result<Output> {
+    Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::WRONLY)?;
             Output::Pipe(pipe::Sender::from_owned_fd(pipe)?)
@@ -95,7 +97,7 @@ fn output(fd: BorrowedFd<'_>) -> io::Result<Output> {
     })
 }
 
-fn kind(fd: BorrowedFd<'_>) -> io::Result<FileType> {
+fn file_type(fd: BorrowedFd<'_>) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
 }
 
@@ -106,7 +108,7 @@ fn reopen(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, flags, Mode::empty())?)
 }
 
-/// A socket. It cannot be reopened; instead each call passes `MSG_DONTWAIT`.
+/// A socket. A socket cannot be reopened, so each `recv` and `send` passes `MSG_DONTWAIT` instead.
 #[derive(Debug)]
 struct Socket(UnixStream);
 
@@ -114,7 +116,7 @@ impl Socket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let socket = duplicate(fd)?;
         let flags = fcntl_getfl(fd)?;
-        // Set only temporarily: tokio insists on the flag when registering a socket, but not
+        // The flag is set only temporarily: tokio requires it when registering a socket, but not
         // afterwards.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
         let registered = UnixStream::from_std(socket.into());

@@ -1,5 +1,5 @@
-//! Opens stored output by its names in texts: artifacts by number, link or path, job output by
-//! path.
+//! Opens stored output by the names that results use: artifacts by number, link or path, and job
+//! output by path.
 
 use agent_bash::Conversation;
 use agent_bash::exec::Jobs;
@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The error for requests about change sets of a remote host.
-pub(crate) const NO_TARGET_CHANGES: &str = "what calls on a target do to files is not kept in reach; use the target's own `agent-bash changes`";
+pub(crate) const NO_TARGET_CHANGES: &str =
+    "the change sets of a target are stored on the target; run `agent-bash changes` there";
 
 /// The reason why stored output cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +17,7 @@ pub(crate) enum StoredOutputError {
     /// There is no such artifact. The contract fixes the text.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The path is not that of an artifact or a job. Other files are read with commands.
+    /// The path does not belong to an artifact or a job. A client reads other files with commands.
     #[error("{0} is neither an artifact nor the output of a job of this session")]
     Foreign(String),
     /// The file cannot be read.
@@ -48,11 +49,11 @@ fn open_unmasked(session: &Conversation, name: &str) -> Result<FileView, StoredO
         return Ok(artifacts.open(info.artifact.id)?);
     }
     let jobs = session.jobs().and_then(|jobs| jobs.list().ok());
-    let is_jobs = jobs
+    let is_job_output = jobs
         .into_iter()
         .flatten()
         .any(|job| job.output.as_deref() == Some(path));
-    if !is_jobs {
+    if !is_job_output {
         return Err(StoredOutputError::Foreign(name.to_owned()));
     }
     FileView::open(path).map_err(|source| StoredOutputError::Unreadable {

@@ -1,5 +1,5 @@
-//! Calls on terminals that a model or a client drives, for both servers: starting them, sending
-//! keys, waiting until the screen is quiet, reading it.
+//! Calls on terminals that a model or a client drives, for both servers: functions to start a call,
+//! send keys, wait until the screen is quiet, and read the screen.
 
 use agent_bash::core::{
     Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, masked_text, parse_request,
@@ -28,7 +28,7 @@ const REACTION_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum wait for a screen that keeps changing.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum wait for a terminal to be opened, which an approver may delay.
+/// Maximum wait for a terminal to be opened. The call may wait for an approver before that.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(50);
 
 const NO_TERMINALS: &str = "there are no terminals here; run it without one";
@@ -81,8 +81,8 @@ pub(crate) struct TerminalInput<'a> {
     pub(crate) keys: &'a [String],
 }
 
-/// Sends input to a call's terminal. Nothing is sent if a part of it is invalid.
-fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
+/// Sends input to a call's terminal. If any part of the input is invalid, nothing is sent.
+fn send_input(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
     let keys: Result<Vec<KeyInput>, _> = input.keys.iter().map(|k| KeyInput::named(k)).collect();
     let keys = keys.map_err(|error| error.to_string())?;
     let size = input.size.map(parse_size).transpose()?;
@@ -102,18 +102,18 @@ fn send(call: &RunningCall, input: &TerminalInput<'_>) -> Result<(), String> {
     sent.map_err(|error| refused(&error))
 }
 
-/// Returns the current version of a call's screen; 0 before it exists.
+/// Returns the version number of a call's screen; 0 before the screen exists.
 fn generation(call: &RunningCall) -> u64 {
     call.terminal()
         .map_or(0, |terminal| terminal.status().generation)
 }
 
-/// The event after which the screen is awaited.
+/// The event after which [`until_quiet`] waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum QuietAfter {
     /// The command's start.
     Start,
-    /// Input that was sent when the screen had this version.
+    /// Input that was sent when the screen had this version number.
     Input(u64),
 }
 
@@ -124,17 +124,17 @@ pub(crate) async fn until_quiet(
     after: QuietAfter,
     cancel: &Cancel,
 ) {
-    let (seen, first) = match after {
+    let (old_generation, first_timeout) = match after {
         QuietAfter::Start => (0, FIRST_OUTPUT_TIMEOUT),
-        QuietAfter::Input(seen) => (seen, REACTION_TIMEOUT),
+        QuietAfter::Input(generation) => (generation, REACTION_TIMEOUT),
     };
     let quiet = async {
-        let opened = tokio::select! {
-            terminal = opened(call, clock) => terminal,
+        let terminal = tokio::select! {
+            terminal = opened_terminal(call, clock) => terminal,
             () = clock.sleep(OPEN_TIMEOUT) => return,
         };
         tokio::select! {
-            () = unchanged(opened, clock, seen, first) => {}
+            () = until_unchanged(terminal, clock, old_generation, first_timeout) => {}
             () = clock.sleep(QUIET_TIMEOUT) => {}
         }
     };
@@ -147,7 +147,7 @@ pub(crate) async fn until_quiet(
 }
 
 /// Returns the call's terminal once it is open.
-async fn opened(call: &RunningCall, clock: &dyn Clock) -> PtySession {
+async fn opened_terminal(call: &RunningCall, clock: &dyn Clock) -> PtySession {
     loop {
         match call.terminal() {
             Ok(terminal) => return terminal.clone(),
@@ -157,15 +157,21 @@ async fn opened(call: &RunningCall, clock: &dyn Clock) -> PtySession {
     }
 }
 
-/// Returns when the screen has not changed for [`QUIET_TIME`], or not at all for `first`.
-async fn unchanged(mut terminal: PtySession, clock: &dyn Clock, mut seen: u64, first: Duration) {
-    let mut pause = first;
+/// Returns when the screen has not changed for [`QUIET_TIME`] since its last change, or has still
+/// version `generation` after `first_timeout`.
+async fn until_unchanged(
+    mut terminal: PtySession,
+    clock: &dyn Clock,
+    mut generation: u64,
+    first_timeout: Duration,
+) {
+    let mut pause = first_timeout;
     loop {
         tokio::select! {
             biased;
             status = terminal.changed() => {
-                if status.generation != seen {
-                    seen = status.generation;
+                if status.generation != generation {
+                    generation = status.generation;
                     pause = QUIET_TIME;
                 }
             }
@@ -188,17 +194,18 @@ pub(crate) async fn type_and_wait(
     limit: Option<Duration>,
     cancel: &Cancel,
 ) -> Result<Option<MetCondition>, String> {
-    let (seen, from) = (generation(call), call.unread_from());
-    send(call, input)?;
+    let (generation, from) = (generation(call), call.unread_from());
+    send_input(call, input)?;
     if until.is_end() && limit.is_none() {
-        until_quiet(call, clock, QuietAfter::Input(seen), cancel).await;
+        until_quiet(call, clock, QuietAfter::Input(generation), cancel).await;
         return Ok(None);
     }
     wait_for(session, clock, call, (until, from), limit, cancel).await
 }
 
-/// Waits for a condition of a call, at most for `limit` (`None`: without a limit), until the call
-/// has ended, or until the wait is cancelled. Without conditions, waits for the end.
+/// Waits for a condition of a call, or for the end of the call without conditions. The wait also
+/// ends after `limit`, at the end of the call, and on cancellation. `from` is the byte of the
+/// output from which a line is searched.
 ///
 /// # Errors
 /// The regular expression is invalid.
@@ -252,7 +259,8 @@ async fn condition(
     }
 }
 
-/// Searches the screen, as the output lacks what full-screen programs draw.
+/// Searches the screen for a line, because the output lacks the text that full-screen programs
+/// draw.
 fn on_screen(watch: &ConditionWatch, call: &RunningCall) -> Option<MetCondition> {
     let terminal = call.terminal().ok()?;
     watch.lines(terminal.text().iter().map(String::as_str))
@@ -266,8 +274,8 @@ fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
     }
 }
 
-/// Returns the screen of a call, with masked secrets, after its end the last one; `None` if the
-/// call never had one.
+/// Returns the screen of a call with masked secrets. After the end of the call, returns its last
+/// screen. `None` if the call never had a screen.
 pub(crate) fn screen(session: &Conversation, call: &RunningCall) -> Option<ScreenData> {
     let terminal = call.terminal().ok()?;
     let screen = terminal.screen();

@@ -19,7 +19,7 @@ const MAX_HEADING_LINES: usize = 8;
 pub(super) struct AdapterTools {
     adapter: &'static Adapter,
     calls: ClientAdapters,
-    /// True if answers also have structured data, if the tool defines a form for it.
+    /// True to add structured data to the answers of tools that define its form.
     structured: bool,
 }
 
@@ -35,7 +35,7 @@ impl AdapterTools {
     /// Returns the tool definitions for a client.
     pub(super) fn all(&self, session: &Conversation) -> Vec<Tool> {
         let profile = self.adapter.limits.profile(session.tool().profile());
-        let longest = profile.output.truncation.longest() + FRAME_BYTES;
+        let max_answer_bytes = profile.output.truncation.longest() + FRAME_BYTES;
         let hints = ToolAnnotations::new().read_only(false);
         let hints = hints.destructive(true).open_world(true);
         let tools = self.adapter.tools.iter();
@@ -43,7 +43,7 @@ impl AdapterTools {
             .map(|tool| {
                 Tool::new(tool.name, tool.about, fields(tool.input_schema()))
                     .with_annotations(hints.clone())
-                    .with_meta(for_claude_code(longest))
+                    .with_meta(for_claude_code(max_answer_bytes))
             })
             .collect()
     }

@@ -51,14 +51,14 @@ struct OpenQuestion {
     answered: Vec<Answered>,
 }
 
-/// Asks the client's user on behalf of one request. If the client cannot ask its user, decides as
-/// without an approver.
+/// Asks the client's user on behalf of one request. If the client cannot ask its user, this
+/// approver decides like a session without an approver.
 #[derive(Debug)]
 pub(super) struct RequestApprover {
     method: AskMethod,
     /// Answers that came with the request.
     answered: Vec<Answered>,
-    /// The question to answer the request with.
+    /// The question that is sent as the answer to the request.
     open: Mutex<Option<String>>,
 }
 
@@ -82,12 +82,12 @@ impl Questions {
     ) -> Arc<RequestApprover> {
         let mut answered = Vec::new();
         if let Some(state) = request.request_state.take() {
-            answered = self.take(&state);
+            answered = self.take_answers(&state);
             if let Some((_, action)) = answered.last_mut() {
                 let responses = request.input_responses.take().unwrap_or_default();
                 let response = responses.get(QUESTION_NAME).cloned();
                 let response =
-                    response.and_then(|it| serde_json::from_value::<ElicitResult>(it).ok());
+                    response.and_then(|value| serde_json::from_value::<ElicitResult>(value).ok());
                 *action = response.map(|response| response.action);
             }
         }
@@ -112,8 +112,9 @@ impl Questions {
         ))
     }
 
+    /// Stores the questions of a call. Returns the state that the repeated call must send.
     fn add(&self, answered: Vec<Answered>) -> String {
-        let mut open = self.open();
+        let mut open = self.open_questions();
         open.next += 1;
         let state = format!("question-{}", open.next);
         if open.questions.len() == MAX_OPEN_QUESTIONS {
@@ -126,10 +127,10 @@ impl Questions {
         state
     }
 
-    /// Removes and returns the answers of a state: each counts once. An unknown state has no
-    /// answers, so its call asks again.
-    fn take(&self, state: &str) -> Vec<Answered> {
-        let questions = &mut self.open().questions;
+    /// Removes and returns the answers of a state, so that each answer counts only once. An unknown
+    /// state has no answers, so its call asks again.
+    fn take_answers(&self, state: &str) -> Vec<Answered> {
+        let questions = &mut self.open_questions().questions;
         let found = questions
             .iter()
             .position(|question| question.state == state);
@@ -137,7 +138,7 @@ impl Questions {
         found.map(|question| question.answered).unwrap_or_default()
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, OpenQuestions> {
+    fn open_questions(&self) -> std::sync::MutexGuard<'_, OpenQuestions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -146,8 +147,8 @@ impl AskMethod {
     fn of(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities();
         let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
-        // A capability without both fields is that of the first versions, which had forms only.
-        if !elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
+        // The first versions had only forms, and sent the capability without the two fields.
+        if !elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()) {
             return Self::None;
         }
         match context.protocol_version() {
@@ -158,18 +159,22 @@ impl AskMethod {
 }
 
 impl RequestApprover {
-    async fn ask(&self, message: String, what: &str) -> Approval {
+    /// Asks the user, unless the request has the answer. `proposed_action` names the action in
+    /// reasons.
+    async fn ask(&self, message: String, proposed_action: &str) -> Approval {
         let answered = self.answered.iter().find(|(asked, _)| *asked == message);
         let reason = match (&self.method, answered) {
-            (_, Some((_, Some(action)))) => return decision(action, what),
-            (_, Some((_, None))) => no_answer(what),
+            (_, Some((_, Some(action)))) => return decision(action, proposed_action),
+            (_, Some((_, None))) => no_answer(proposed_action),
             (AskMethod::Elicitation(client), None) => match elicit(client, message).await {
-                Ok(action) => return decision(&action, what),
-                Err(error) => format!("the client could not ask its user about {what}: {error}"),
+                Ok(action) => return decision(&action, proposed_action),
+                Err(error) => {
+                    format!("the client could not ask its user about {proposed_action}: {error}")
+                }
             },
             (_, None) => {
                 *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-                format!("the user is being asked about {what}")
+                format!("the user is being asked about {proposed_action}")
             }
         };
         Approval::Deny { reason }
@@ -214,17 +219,17 @@ impl Approver for RequestApprover {
     }
 }
 
-fn decision(action: &ElicitationAction, what: &str) -> Approval {
+fn decision(action: &ElicitationAction, proposed_action: &str) -> Approval {
     let reason = match action {
         ElicitationAction::Accept => return Approval::Allow,
-        ElicitationAction::Decline => format!("the user was asked, and declined {what}"),
-        _ => no_answer(what),
+        ElicitationAction::Decline => format!("the user was asked, and declined {proposed_action}"),
+        _ => no_answer(proposed_action),
     };
     Approval::Deny { reason }
 }
 
-fn no_answer(what: &str) -> String {
-    format!("the user was asked about {what}, and gave no answer")
+fn no_answer(proposed_action: &str) -> String {
+    format!("the user was asked about {proposed_action}, and gave no answer")
 }
 
 /// Returns the question for a commit.
@@ -263,7 +268,7 @@ async fn elicit(client: &Peer<RoleServer>, message: String) -> Result<Elicitatio
     let request = ServerRequest::ElicitRequest(elicitation(message));
     match client.send_request(request).await {
         Ok(ClientResult::ElicitResult(answer)) => Ok(answer.action),
-        Ok(_) => Err("it answered with something else".to_owned()),
+        Ok(_) => Err("its response is not the result of a form".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -22,7 +22,7 @@ const MAX_SETS: usize = 10;
 /// Maximum number of files in an answer; others are counted.
 const MAX_FILES: usize = 500;
 
-/// Answers a call.
+/// Serves `bash_changes`.
 pub(super) async fn answer(
     session: &Conversation,
     args: ChangesArgs,
@@ -69,6 +69,7 @@ impl From<ChangesRefused> for ChangesFailure {
     }
 }
 
+/// Performs the action of a call.
 async fn perform(
     session: &Conversation,
     sets: &ChangeSets,
@@ -94,15 +95,16 @@ async fn perform(
             let usage = "`since` and `turn` are for `undo` and `redo`, without `id` and `paths`";
             return Err(ChangesFailure::Usage(usage.to_owned()));
         }
-        let (since, turn) = (since.map(|it| it.text()), turn.map(|it| it.text()));
+        let (since, turn) = (since.map(|name| name.text()), turn.map(|name| name.text()));
         let scope = session.changes_scope(since.as_deref(), turn.as_deref());
         let scope = scope.map_err(ChangesFailure::Usage)?;
-        let again = action == ChangesAction::Redo;
+        let is_redo = action == ChangesAction::Redo;
         return Ok(sets
-            .run_blocking(move |sets| invert_group(sets, &scope, again, partial))
+            .run_blocking(move |sets| invert_group(sets, &scope, is_redo, partial))
             .await?);
     }
-    let missing = || ChangesFailure::Usage("`id` is missing: the number of the changes".to_owned());
+    let missing =
+        || ChangesFailure::Usage("`id` is missing: the number of the change set".to_owned());
     let id: ChangesId = id
         .ok_or_else(missing)?
         .text()
@@ -126,7 +128,7 @@ async fn perform(
                 Ok(text_answer(cut(
                     &text,
                     window,
-                    "name `paths` to see others",
+                    "name `paths` to see other files",
                 )))
             };
             return Ok(sets.run_blocking(diff).await?);
@@ -152,10 +154,10 @@ async fn perform(
 fn invert_group(
     sets: &ChangeSets,
     scope: &ChangesScope,
-    again: bool,
+    is_redo: bool,
     partial: bool,
 ) -> Result<ToolAnswer, ChangesRefused> {
-    let done = if again {
+    let done = if is_redo {
         sets.redo_group(scope)?
     } else {
         sets.undo_group(scope, partial)?
@@ -169,7 +171,7 @@ fn invert_group(
 
 fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused> {
     let listed = sets.list()?;
-    // Latest first: the client most likely wants these.
+    // Latest first, because the client most likely wants the latest change sets.
     let lines = listed.iter().rev().map(|listed_set| {
         let (kind, counts) = (
             layout::kind(listed_set),
@@ -185,7 +187,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
     if text.is_empty() {
         return Ok(text_answer("There are no change sets.".to_owned()));
     }
-    let text = cut(&text, window, "these are older");
+    let text = cut(&text, window, "the omitted change sets are older");
     // Latest first, like the text.
     let latest = listed.into_iter().rev().take(MAX_SETS);
     let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
@@ -201,7 +203,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
     let text = cut(
         &text,
         window,
-        "`diff` with `paths` shows those in a directory",
+        "`diff` with `paths` shows the files of a directory",
     );
     Ok(ToolAnswer {
         text,
@@ -210,7 +212,8 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
     })
 }
 
-/// Describes a change set, its first files, and the number of its other files.
+/// Returns a text about a change set, with its first files and the number of the others. Also
+/// returns the change set.
 fn describe(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;
     let mut text = layout::set(&changes, &files[..files.len().min(MAX_FILES)], &[]);
@@ -240,11 +243,11 @@ fn cut(text: &str, window: Window, hint: &str) -> String {
     }
     match text.len() - end {
         0 => text.to_owned(),
-        left => format!("{}[{left} bytes are left out; {hint}.]", &text[..end]),
+        omitted => format!("{}[{omitted} bytes are left out; {hint}.]", &text[..end]),
     }
 }
 
-/// Returns the text of the resource: a change set with its files.
+/// Returns the text of the resource `uri`: a change set with its files.
 pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
     let id = uri
         .parse()
@@ -274,7 +277,7 @@ pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
         .collect()
 }
 
-/// Returns the URI template of these resources.
+/// Returns the URI template of change sets.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("changes://{id}", "changes")
         .with_description("Which files a command changed, or would change")

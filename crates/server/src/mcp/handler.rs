@@ -36,7 +36,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The size of the last part of the output so far that an answer with a handle shows.
+/// Maximum size of the output in an answer with a handle, the name (`call-1`) of a call that
+/// continues. The answer shows the end of the output so far.
 const LIVE_WINDOW: Window = Window {
     bytes: 16 * 1024,
     lines: usize::MAX,
@@ -55,6 +56,12 @@ pub(super) struct Server {
     options: McpOptions,
     questions: Questions,
 }
+
+/// Maximum size of the lines that this server adds to an output.
+const MAX_OWN_BYTES: usize = 1024;
+
+/// Maximum number of lines that this server adds to an output.
+const MAX_OWN_LINES: usize = 8;
 
 /// The key in a call's `_meta` for the client's name of the turn.
 const TURN_KEY: &str = "agent-bash/turn";
@@ -92,6 +99,7 @@ impl Server {
         }
     }
 
+    /// Runs a call of `bash`. If the call continues, returns a result with its handle.
     async fn bash(
         &self,
         mut request: Value,
@@ -106,11 +114,11 @@ impl Server {
         let mut terminal = TerminalFields::take_from(&mut request)?;
         // Some profiles have no terminals: they ignore the field.
         terminal.on_terminal &= self.session.tool().profile().pty;
-        // Drawing is not passed on as progress.
+        // Programs on a terminal draw the screen, so their output is not sent as progress.
         let token = context.meta.get_progress_token();
         let token = token.filter(|_| !terminal.on_terminal);
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
-        let started = (self.clock.wall(), self.clock.now());
+        let (started_at, start) = (self.clock.wall(), self.clock.now());
         let window = window(context);
         let waits_for_end = request["wait"] == true;
         let mut options = StartOptions {
@@ -146,20 +154,25 @@ impl Server {
         };
         let result = match waited {
             WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
-            WaitOutcome::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
+            WaitOutcome::Ended(None) => return Err(
+                "the call was given up because of an error in agent-bash; please report the error"
+                    .to_owned(),
+            ),
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
-                let elapsed = self.clock.now().saturating_sub(started.1);
+                let elapsed = self.clock.now().saturating_sub(start);
                 let name = call_name(self.calls.assign_handle(&call));
-                let shown = window.map_or(LIVE_WINDOW, |window| LIVE_WINDOW.and(without_own_lines(window)));
-                self.handle_result(&call, name, elapsed, started.0, shown)
+                let shown = window.map_or(LIVE_WINDOW, |window| {
+                    LIVE_WINDOW.and(without_own_lines(window))
+                });
+                self.handle_result(&call, name, elapsed, started_at, shown)
             }
         };
         self.log.ended(&context.peer, &call.command, &result).await;
         Ok(result)
     }
 
-    /// Waits for the end of a call; unless `waits_for_end`, at most until its answer is due. If the
-    /// client cancels the request, cancels the call.
+    /// Waits for the end of a call; unless `waits_for_end`, at most for
+    /// [`McpOptions::handle_after`]. If the client cancels the request, cancels the call.
     async fn wait(
         &self,
         call: &RunningCall,
@@ -205,7 +218,7 @@ impl Server {
         started_at: Timestamp,
         window: Window,
     ) -> ToolResult {
-        let (pid, group) = call.process().unwrap_or_default();
+        let (pid, pgid) = call.process().unwrap_or_default();
         let screen = crate::terminal::screen(&self.session, call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let text = if let Some(screen) = screen {
@@ -226,8 +239,8 @@ impl Server {
         let status = Status::MovedToBackground {
             job: JobId(name),
             pid,
-            pgid: group,
-            // Artifacts are only in this server's memory, so there is no file to name.
+            pgid,
+            // The output of a call is only in this server's memory, so there is no file to name.
             output: String::new(),
         };
         let mut result = ToolResult::new(status, text, started_at);
@@ -237,15 +250,16 @@ impl Server {
         result
     }
 
+    /// Calls a tool of this server.
     async fn answer(
         &self,
-        which: McpTool,
+        tool: McpTool,
         arguments: Value,
         context: &RequestContext<RoleServer>,
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
-        match which {
+        match tool {
             McpTool::Bash => {
                 let result = self.bash(arguments, context, approver, cancel).await?;
                 Ok(ToolAnswer {
@@ -265,7 +279,7 @@ impl Server {
             McpTool::Changes => {
                 let window = window(context).map(without_own_lines);
                 let args = arguments_of(arguments)?;
-                let approver = approver.as_deref().map(|it| it as &dyn Approver);
+                let approver = approver.as_deref().map(|asker| asker as &dyn Approver);
                 changes::answer(&self.session, args, window, approver, cancel).await
             }
             McpTool::Read => {
@@ -281,7 +295,7 @@ impl Server {
         }
     }
 
-    /// Calls a tool and returns its answer.
+    /// Calls an offered tool, of this server or of the adapter, and returns its answer.
     async fn call_offered_tool(
         &self,
         request: CallToolRequestParams,
@@ -295,14 +309,14 @@ impl Server {
             let call = adapter.call(&request.name, &input, (window, approver), cancel);
             return Ok(Box::pin(call).await?.into());
         }
-        let which = McpTool::named(&request.name);
-        let Some(which) = which.filter(|which| which.is_offered(&self.session)) else {
+        let tool = McpTool::named(&request.name);
+        let Some(tool) = tool.filter(|tool| tool.is_offered(&self.session)) else {
             let offered = tools::names(&self.session).join(", ");
             let error = format!("there is no tool `{}`; offered are {offered}", request.name);
             return Err(ErrorData::invalid_params(error, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = Box::pin(self.answer(which, arguments, context, approver, cancel)).await;
+        let answer = Box::pin(self.answer(tool, arguments, context, approver, cancel)).await;
         let result = match answer {
             Ok(answer) => {
                 let shown = vec![ContentBlock::text(answer.text)];
@@ -448,8 +462,8 @@ impl ServerHandler for Server {
         }
     }
 
-    /// `rmcp` passes a request on as a custom one if its parameters do not match those of the
-    /// protocol's method.
+    /// Refuses a request of an unknown method, or with invalid parameters. `rmcp` passes both on as
+    /// custom requests.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -514,19 +528,19 @@ impl UpdateSender for ProgressNotifier {
             return;
         }
         let progress = ProgressNotificationParam::new(self.token.clone(), total_bytes as f64);
-        // Without a client, progress has no receiver.
+        // Fails only if the client has disconnected; then progress has no receiver.
         let _ = self.peer.notify_progress(progress.with_message(text)).await;
     }
 }
 
-/// Returns the amount of text that the requesting client passes on uncut.
+/// Returns the amount of text that the requesting client passes on to its model uncut.
 fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
     windows::of(&context.client_info()?.name)
 }
 
-/// Returns the window without the space for the lines that this server adds.
+/// Returns the window minus the space for the lines that this server adds.
 fn without_own_lines(window: Window) -> Window {
-    window.less(1024, 8)
+    window.less(MAX_OWN_BYTES, MAX_OWN_LINES)
 }
 
 fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {

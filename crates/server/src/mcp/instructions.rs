@@ -1,12 +1,12 @@
 //! The server instructions, which a client may pass on to its model: how the tools work together.
-//! They mention only what the profile offers.
+//! They mention only features that the profile offers.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;
 
-/// Returns the instructions of a server with `profile`. `keeps_changes`: the server records
+/// Returns the instructions of a server with `profile`. `records_changes`: the server records
 /// changes. `handle_after`: the time after which a running call is answered with a handle.
-pub(super) fn text(profile: &Profile, keeps_changes: bool, handle_after: Duration) -> String {
+pub(super) fn text(profile: &Profile, records_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {
         "`view` (file_path, offset, limit, pattern)"
@@ -42,10 +42,9 @@ A long output is shown only in part and kept whole: read further lines of it, or
          Without `pty: true` there is no terminal, and prompts are not answered: use flags such as -y. A refusal says what to do instead; \
          do not work around it."
     ));
-    if keeps_changes {
+    if records_changes {
         parts.push(
-            "What a call did to files is kept: `bash_changes` shows it, and takes it back."
-                .to_owned(),
+            "Changes to files are recorded: `bash_changes` shows and undoes them.".to_owned(),
         );
     }
     if !handle_after.is_zero() {

@@ -36,14 +36,14 @@ pub(super) struct ToolAnswer {
     pub(super) is_error: bool,
 }
 
-/// The job tools, with the position up to which each job's output was read.
+/// The job tools, with the position up to which the client has read each job's output.
 #[derive(Debug)]
 pub(super) struct JobTools {
     pub(super) session: Arc<Conversation>,
     calls: Arc<RunningCalls>,
     pub(super) clock: Arc<dyn Clock>,
     /// Per job, the offset from which `bash_output` reads next.
-    read: Mutex<BTreeMap<String, u64>>,
+    next_offsets: Mutex<BTreeMap<String, u64>>,
 }
 
 impl JobTools {
@@ -56,7 +56,7 @@ impl JobTools {
             session,
             calls,
             clock,
-            read: Mutex::default(),
+            next_offsets: Mutex::default(),
         }
     }
 
@@ -74,9 +74,9 @@ impl JobTools {
         let wait = wait.or(is_conditional.then_some(MAX_WAIT));
         let wait = wait.map(|wait| wait.min(MAX_WAIT));
         let name = args.job.text();
-        let from = (
+        let condition = (
             &args.until,
-            args.offset.unwrap_or_else(|| self.next_of(&name)),
+            args.offset.unwrap_or_else(|| self.next_offset(&name)),
         );
         if let Some(call) = self.call(&name) {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
@@ -91,24 +91,24 @@ impl JobTools {
                     )
                 }
                 (None, offset) => {
-                    remote::OutputRange::From(offset.unwrap_or_else(|| self.next_of(&name)))
+                    remote::OutputRange::From(offset.unwrap_or_else(|| self.next_offset(&name)))
                 }
             };
             let mut met = None;
             if let Some(wait) = wait {
-                met = remote::wait(&**remote_host, &name, from, wait, cancel).await?;
+                met = remote::wait(&**remote_host, &name, condition, wait, cancel).await?;
             }
             let mut data = remote::output(&**remote_host, &name, part, cancel).await?;
             keep_text_within(&mut data, window);
             data.text = clean(data.text.as_bytes());
-            return Ok(self.part(name, &data, met.as_ref(), is_conditional));
+            return Ok(self.part_answer(name, &data, met.as_ref(), is_conditional));
         }
         let jobs = self.jobs()?;
         let id = JobId(name.clone());
         let mut met = None;
         if let Some(wait) = wait {
-            let waited = wait_until(jobs, &id, from, Some(wait), cancel).await;
-            met = waited.map_err(text)?.met;
+            let waited = wait_until(jobs, &id, condition, Some(wait), cancel).await;
+            met = waited.map_err(to_text)?.met;
         }
         let range = match (args.tail, args.offset) {
             (Some(lines), _) => OutputRange::Tail {
@@ -116,13 +116,13 @@ impl JobTools {
                 max_bytes: window.bytes,
             },
             (None, offset) => OutputRange::From {
-                offset: offset.unwrap_or_else(|| self.next_of(&name)),
+                offset: offset.unwrap_or_else(|| self.next_offset(&name)),
                 max_bytes: window.bytes,
             },
         };
         let jobs = Arc::clone(jobs);
         let part = agent_bash::run_blocking(move || jobs.output(&id, range));
-        let mut part = part.await.map_err(text)?.map_err(text)?;
+        let mut part = part.await.map_err(to_text)?.map_err(to_text)?;
         self.jobs()?
             .find_ports(slice::from_mut(&mut part.job))
             .await;
@@ -135,20 +135,23 @@ impl JobTools {
         let bytes = part.bytes.clone();
         let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
-        Ok(self.part(name, &data, met.as_ref(), is_conditional))
+        Ok(self.part_answer(name, &data, met.as_ref(), is_conditional))
     }
 
     /// Returns the answer for a part of a job's output, and marks the part as read.
-    fn part(
+    fn part_answer(
         &self,
         name: String,
         data: &JobOutputData,
         met: Option<&MetCondition>,
         is_conditional: bool,
     ) -> ToolAnswer {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.insert(name, data.next);
-        drop(read);
+        let mut offsets = self
+            .next_offsets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        offsets.insert(name, data.next);
+        drop(offsets);
         let more = if data.at_end {
             String::new()
         } else {
@@ -171,6 +174,7 @@ impl JobTools {
         }
     }
 
+    /// Serves `bash_output` for a call with a handle.
     async fn call_output(
         &self,
         name: &str,
@@ -186,7 +190,7 @@ impl JobTools {
             let (session, clock, until) = (&self.session, &*self.clock, (&args.until, from));
             met = terminal::wait_for(session, clock, call, until, Some(wait), cancel).await?;
         }
-        if let Some(answer) = ended(name, call) {
+        if let Some(answer) = answer_if_ended(name, call) {
             return Ok(answer);
         }
         if call.is_on_terminal() {
@@ -243,7 +247,7 @@ impl JobTools {
                     .await;
             }
             return Err(format!(
-                "{name} reads nothing: a call has no standard input, only a background job may have one, and a call with `pty: true` a terminal"
+                "{name} takes no input: only background jobs with `stdin: pipe` and calls with `pty: true` do"
             ));
         }
         if !args.keys.is_empty() || args.size.is_some() || wait.is_some() {
@@ -297,7 +301,7 @@ impl JobTools {
                 .jobs()?
                 .kill(&JobId(name), DEFAULT_GRACE)
                 .await
-                .map_err(text)?;
+                .map_err(to_text)?;
             JobKillData {
                 job: killed.job.into_data(),
                 survivors: killed.survivors,
@@ -321,7 +325,7 @@ impl JobTools {
         let jobs: Vec<JobData> = match (self.session.remote_host(), self.session.jobs()) {
             (Some(remote_host), _) => remote::jobs(&**remote_host, cancel).await?,
             (None, Some(jobs)) => {
-                let jobs = jobs.list_with_ports(None).await.map_err(text)?;
+                let jobs = jobs.list_with_ports(None).await.map_err(to_text)?;
                 jobs.into_iter().map(IntoData::into_data).collect()
             }
             (None, None) => Vec::new(),
@@ -358,7 +362,7 @@ impl JobTools {
     }
 
     fn jobs(&self) -> Result<&Arc<Jobs>, String> {
-        stored_output::jobs(&self.session).map_err(text)
+        stored_output::jobs(&self.session).map_err(to_text)
     }
 
     /// Returns the call with this name.
@@ -367,9 +371,13 @@ impl JobTools {
         self.calls.find(number)
     }
 
-    fn next_of(&self, job: &str) -> u64 {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.get(job).copied().unwrap_or(0)
+    /// Returns the offset from which `bash_output` reads a job next.
+    fn next_offset(&self, job: &str) -> u64 {
+        let offsets = self
+            .next_offsets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        offsets.get(job).copied().unwrap_or(0)
     }
 }
 
@@ -395,8 +403,8 @@ pub(super) fn call_data(name: &str, call: &RunningCall) -> Value {
     })
 }
 
-/// Returns the answer for a call that has ended: its result.
-pub(super) fn ended(name: &str, call: &RunningCall) -> Option<ToolAnswer> {
+/// Returns the result of a call as an answer; `None` if the call still runs.
+pub(super) fn answer_if_ended(name: &str, call: &RunningCall) -> Option<ToolAnswer> {
     let result = terminal::result(call)?;
     Some(ToolAnswer {
         text: result.text.clone(),
@@ -405,6 +413,7 @@ pub(super) fn ended(name: &str, call: &RunningCall) -> Option<ToolAnswer> {
     })
 }
 
+/// Describes the state of a call with a handle.
 fn call_state(call: &RunningCall) -> String {
     match call.account().map(|account| account.result.status.clone()) {
         None if call.is_on_terminal() => "is running on a terminal".to_owned(),
@@ -448,6 +457,7 @@ fn state(job: &JobData) -> String {
     text
 }
 
+/// Describes how a job has ended, if it has.
 fn ending(state: &JobProgress) -> String {
     match state {
         JobProgress::Running => "is running".to_owned(),
@@ -472,7 +482,7 @@ pub(super) fn with_line(output: &str, line: &str) -> String {
     }
 }
 
-/// Shortens a part to a window; the next part has the remainder.
+/// Shortens a part to a window; the next read returns the remainder.
 fn keep_within(part: &mut JobOutput, window: Window) {
     let keep = length_within(&part.bytes, part.at_end, window);
     if keep < part.bytes.len() {
@@ -483,8 +493,8 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     }
 }
 
-/// Shortens a part from a remote host to a window. A part with invalid UTF-8 is not shortened, as
-/// the offsets of its replaced bytes are unknown.
+/// Shortens a part from a remote host to a window. A part with invalid UTF-8 is not shortened,
+/// because the offsets after replaced bytes are unknown.
 fn keep_text_within(part: &mut JobOutputData, window: Window) {
     let is_exact = part.next.checked_sub(part.from) == Some(part.text.len() as u64);
     let mut keep = length_within(part.text.as_bytes(), part.at_end, window);
@@ -521,7 +531,7 @@ fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
     keep
 }
 
-/// Returns the line that represents a command in a list.
+/// Returns the first line of a command, shortened for a list.
 fn first_line(command: &str) -> String {
     const MAX_COMMAND_CHARS: usize = 80;
     let first = command.lines().next().unwrap_or_default();
@@ -531,7 +541,7 @@ fn first_line(command: &str) -> String {
     }
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+fn to_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 

@@ -52,7 +52,7 @@ impl LogLevel {
             "notices": result.notices.iter().map(|notice| &notice.text).collect::<Vec<_>>(),
         });
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("agent-bash");
-        // Without a client, the log has no receiver.
+        // Fails only if the client has disconnected; then the log has no receiver.
         let _ = peer.notify_logging_message(message).await;
     }
 }

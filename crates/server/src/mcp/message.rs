@@ -29,12 +29,12 @@ pub(super) fn read(line: &[u8]) -> ParsedLine {
 }
 
 /// Returns the error response to a line that was too long.
-pub(super) fn too_long(head: &RequestHead, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
+pub(super) fn too_long(head: &RequestHead, max_bytes: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(
         ErrorData::invalid_request(
             format!(
                 "the message is longer than {} MiB and was not read",
-                longest >> 20
+                max_bytes >> 20
             ),
             None,
         ),
@@ -59,10 +59,12 @@ fn request_id(id: &Value) -> Option<RequestId> {
 
 /// Returns the error response to a request whose id is already in use by an unanswered request.
 pub(super) fn duplicate_id(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
-    let error = format!("a request with the id {id} is in flight; give each an id of its own");
+    let error =
+        format!("a request with the id {id} is in flight; give each request a different id");
     refusal(ErrorData::invalid_request(error, None), Some(id))
 }
 
+/// Returns the result for a line that is not a valid message.
 fn unreadable(line: &[u8], error: &serde_json::Error) -> ParsedLine {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
@@ -81,7 +83,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> ParsedLine {
     if !is_request && (fields.contains_key("method") || is_answer) {
         return ParsedLine::Nothing;
     }
-    // With its id, so that the client can match the response.
+    // The response has the id of the request, so that the client can match the two.
     let id = fields.get("id").and_then(request_id);
     let answer = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         "`jsonrpc` must be \"2.0\"".to_owned()

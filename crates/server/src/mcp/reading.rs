@@ -15,16 +15,25 @@ use serde_json::json;
 /// Default number of matches shown.
 const DEFAULT_MATCHES: u64 = 200;
 
+/// The limits of a search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SearchLimits {
+    /// Number of context lines before and after each match.
+    pub(super) context_lines: usize,
+    /// Maximum number of matches.
+    pub(super) max_matches: u64,
+}
+
 /// Maximum number of characters of a command in the title of its output.
 const MAX_COMMAND_CHARS: usize = 80;
 
-/// Reads a page, or the matching lines.
+/// Serves `read_artifact`: returns a page, or the lines that match a pattern.
 pub(super) fn read(
     session: &Conversation,
     args: &ReadArgs,
     window: Option<Window>,
 ) -> Result<ToolAnswer, String> {
-    let mut view = stored_output::open(session, &args.id.text()).map_err(text)?;
+    let mut view = stored_output::open(session, &args.id.text()).map_err(to_text)?;
     if let Some(window) = window {
         view = view.pages_of(window);
     }
@@ -35,22 +44,22 @@ pub(super) fn read(
             Some(byte) => view.bytes(byte, MAX_PAGE_BYTES as u64),
             None => view.lines(offset, Some(limit)),
         };
-        return Ok(page_answer(&page.map_err(text)?.into_data()));
+        return Ok(page_answer(&page.map_err(to_text)?.into_data()));
     };
-    let (around, matches) = search_limits(args, window);
+    let limits = search_limits(args, window);
     let search = Search {
         pattern: pattern.clone(),
-        before: around,
-        after: around,
+        before: limits.context_lines,
+        after: limits.context_lines,
         from_line: offset,
-        max_matches: usize::try_from(matches).unwrap_or(usize::MAX),
+        max_matches: usize::try_from(limits.max_matches).unwrap_or(usize::MAX),
     };
     Ok(matches_answer(
-        &view.search(&search).map_err(text)?.into_data(),
+        &view.search(&search).map_err(to_text)?.into_data(),
     ))
 }
 
-/// Reads a page, or the matching lines, of an output on a remote host.
+/// Serves `read_artifact` for an output on a remote host.
 pub(super) async fn read_remote(
     host: &dyn RemoteHost,
     args: &ReadArgs,
@@ -62,21 +71,26 @@ pub(super) async fn read_remote(
             &remote::page(host, args, window, cancel).await?,
         ));
     };
-    let (around, matches) = search_limits(args, window);
-    let found = remote::search(host, args, (pattern, around, matches), cancel);
+    let limits = search_limits(args, window);
+    let found = remote::search(host, args, pattern, limits, cancel);
     Ok(matches_answer(&found.await?))
 }
 
-/// Returns the number of context lines around each match, and the maximum number of matches. Each
-/// match also needs a separator line.
-fn search_limits(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
+/// Returns the limits of a search whose result fits the window. Each match also needs a separator
+/// line.
+fn search_limits(args: &ReadArgs, window: Option<Window>) -> SearchLimits {
     let max_lines = window.map_or(u64::MAX, |window| window.lines as u64);
-    let around = args
+    let context_lines = args
         .context
         .min(usize::try_from(max_lines / 4).unwrap_or(usize::MAX));
     let matches = args.limit.unwrap_or(DEFAULT_MATCHES);
-    let matches = matches.min(max_lines / (2 * around as u64 + 2)).max(1);
-    (around, matches)
+    let matches = matches
+        .min(max_lines / (2 * context_lines as u64 + 2))
+        .max(1);
+    SearchLimits {
+        context_lines,
+        max_matches: matches,
+    }
 }
 
 fn page_answer(page: &PageData) -> ToolAnswer {
@@ -100,20 +114,20 @@ fn matches_answer(found: &FoundData) -> ToolAnswer {
     }
 }
 
-/// Returns the [`resource`] of an output on a remote host.
+/// Returns the text of the resource `uri` on a remote host.
 pub(super) async fn remote_resource(host: &dyn RemoteHost, uri: String) -> Result<String, String> {
     if uri.starts_with(changes::SCHEME) {
         return Err(stored_output::NO_TARGET_CHANGES.to_owned());
     }
-    let args = ReadArgs::all_of(uri);
+    let args = ReadArgs::first_page_of(uri);
     let page = remote::page(host, &args, None, &Cancel::new()).await?;
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
-/// Returns the text of the resource `uri`: its first page, with a hint how to continue.
+/// Returns the text of the resource `uri`: its first page, with a hint about how to read on.
 pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
-    let view = stored_output::open(session, uri).map_err(text)?;
-    let page: PageData = view.lines(1, Some(u64::MAX)).map_err(text)?.into_data();
+    let view = stored_output::open(session, uri).map_err(to_text)?;
+    let page: PageData = view.lines(1, Some(u64::MAX)).map_err(to_text)?.into_data();
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
@@ -136,12 +150,12 @@ pub(super) async fn remote_resources(host: &dyn RemoteHost) -> Result<Vec<Resour
 /// remote host could name an artifact of this machine.
 fn to_resource(data: &ArtifactData) -> Resource {
     let first = data.command.lines().next().unwrap_or_default();
-    let named: String = first.chars().take(MAX_COMMAND_CHARS).collect();
+    let shown_command: String = first.chars().take(MAX_COMMAND_CHARS).collect();
     let ArtifactRef {
         id, lines, bytes, ..
     } = data.artifact;
     Resource::new(id.uri(), format!("artifact {id}"))
-        .with_title(format!("Output of `{named}`"))
+        .with_title(format!("Output of `{shown_command}`"))
         .with_description(format!(
             "{lines} lines, started {} in {}",
             data.started_at, data.cwd
@@ -150,7 +164,7 @@ fn to_resource(data: &ArtifactData) -> Resource {
         .with_size(bytes)
 }
 
-/// Returns the URI template of the resources.
+/// Returns the URI template of artifacts.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("artifact://{id}", "artifact")
         .with_description("The full output of a command that was shown only in part")
@@ -164,6 +178,6 @@ fn with_hint(text: &str, hint: Option<&str>) -> String {
     }
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+fn to_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

@@ -1,5 +1,6 @@
 //! Jobs and stored outputs of a remote host, which are requested with RPC.
 
+use super::reading::SearchLimits;
 use super::tools::ReadArgs;
 use crate::jobs::DEFAULT_GRACE;
 use agent_bash::core::{Cancel, MetCondition, RemoteHost, Until, Window};
@@ -29,7 +30,7 @@ pub(super) async fn jobs(host: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<J
     Ok(listed.jobs)
 }
 
-/// Waits for a job up to `wait`. Returns the condition that was met.
+/// Waits for a job, at most for `wait`. Returns the condition that was met.
 pub(super) async fn wait(
     host: &dyn RemoteHost,
     job: &str,
@@ -66,7 +67,7 @@ pub(super) async fn output(
     ask(host, &output, cancel).await
 }
 
-/// Writes to a job's stdin, and then closes it if `close`.
+/// Writes to a job's stdin and, if `close`, closes the stdin afterwards.
 pub(super) async fn write_input(
     host: &dyn RemoteHost,
     job: &str,
@@ -144,19 +145,21 @@ pub(super) async fn page(
 pub(super) async fn search(
     host: &dyn RemoteHost,
     args: &ReadArgs,
-    (pattern, around, matches): (&str, usize, u64),
+    pattern: &str,
+    limits: SearchLimits,
     cancel: &Cancel,
 ) -> Result<FoundData, String> {
     let grep = RpcCall::ArtifactGrep {
         artifact: Name(args.id.text()),
         pattern: pattern.to_owned(),
-        context: around,
+        context: limits.context_lines,
         offset: Some(from_line(args)),
-        limit: Some(usize::try_from(matches).unwrap_or(usize::MAX)),
+        limit: Some(usize::try_from(limits.max_matches).unwrap_or(usize::MAX)),
     };
     ask(host, &grep, cancel).await
 }
 
+/// Returns the requested first line, from 1.
 fn from_line(args: &ReadArgs) -> NonZeroU64 {
     let line = args.offset.and_then(NonZeroU64::new);
     line.unwrap_or(NonZeroU64::MIN)

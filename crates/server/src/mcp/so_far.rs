@@ -23,7 +23,7 @@ pub(super) struct OutputSoFar {
 
 impl OutputSoFar {
     /// Returns the last output of `part` that fits `window`, at most `tail` lines. `part` begins at
-    /// byte `requested`, or later if those bytes were dropped.
+    /// byte `requested`, or later if earlier bytes were dropped.
     pub(super) fn of(
         part: &OutputPart,
         requested: u64,
@@ -43,7 +43,7 @@ impl OutputSoFar {
             carriage_return: CarriageReturn::Overwrite,
             share_window: true,
         };
-        // No artifact is stored here, so there is none to name.
+        // No artifact is written here, so its metadata and its end are not used.
         let (meta, end) = (empty_meta(), unused_end());
         let mut output = CallOutput::new(options, None, meta);
         output.narrow(window);

@@ -1,7 +1,7 @@
 //! Calls on terminals that the model drives: the screen as text, in the answers of `bash`,
 //! `bash_output` and `bash_input`.
 
-use super::jobs::{JobTools, ToolAnswer, call_data, condition_text, ended, with_line};
+use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data, condition_text, with_line};
 use super::tools::InputArgs;
 use crate::terminal::{self, TerminalInput};
 use agent_bash::core::{Cancel, MetCondition};
@@ -77,7 +77,7 @@ fn state(name: &str, screen: &ScreenData) -> String {
 }
 
 impl JobTools {
-    /// Types into the terminal of a call, and returns its screen once it is quiet, or once a
+    /// Types into the terminal of a call. Returns the screen when the screen is quiet or a
     /// condition is met.
     pub(super) async fn terminal_input(
         &self,
@@ -87,7 +87,7 @@ impl JobTools {
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         let mut keys = args.keys.clone();
-        // The key that ends the input of a program that reads lines.
+        // Ctrl-D ends the input of a program that reads lines.
         keys.extend(args.close.then(|| "C-d".to_owned()));
         let input = TerminalInput {
             size: args.size.as_deref(),
@@ -98,7 +98,7 @@ impl JobTools {
         let met = terminal::type_and_wait(session, clock, call, &input, &args.until, wait, cancel);
         let met = met.await?;
         let is_conditional = !args.until.is_end();
-        Ok(match ended(name, call) {
+        Ok(match answer_if_ended(name, call) {
             Some(answer) => answer,
             None => self.screen_answer(name, call, met.as_ref(), is_conditional),
         })
@@ -112,7 +112,7 @@ impl JobTools {
         met: Option<&MetCondition>,
         is_conditional: bool,
     ) -> ToolAnswer {
-        // The screen counts as read.
+        // The answer shows the screen, so the output so far counts as read.
         call.read(None);
         let condition = condition_text(met, is_conditional);
         let job = call_data(name, call);

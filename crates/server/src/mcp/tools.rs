@@ -21,7 +21,7 @@ pub(super) const PART_WINDOW: Window = Window {
 /// outcome.
 pub(super) const FRAME_BYTES: usize = 16 * 1024;
 
-/// The tools.
+/// A tool of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum McpTool {
     /// Runs a command.
@@ -57,14 +57,14 @@ impl McpTool {
         self != Self::Changes || session.changes().is_recording()
     }
 
-    /// Finds a tool by name. The reader has two names.
+    /// Finds a tool by name. [`Self::Read`] has two names.
     pub(super) fn named(name: &str) -> Option<Self> {
-        let is = |which: &Self| {
+        let has_name = |tool: &Self| {
             [TextLayout::Standard, TextLayout::Paged]
                 .iter()
-                .any(|layout| which.name(*layout) == name)
+                .any(|layout| tool.name(*layout) == name)
         };
-        Self::ALL.into_iter().find(is)
+        Self::ALL.into_iter().find(has_name)
     }
 
     /// The tool's name. The texts of `paged` refer to it as `view`.
@@ -82,15 +82,16 @@ impl McpTool {
     }
 }
 
-/// Names a job (a number given by `bash`) or a call (its handle).
+/// A name in arguments, as a text or a number: of a job, a call (its handle), an artifact, a change
+/// set or a turn.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum JobName {
+pub(super) enum NameArg {
     Text(String),
     Number(u64),
 }
 
-impl JobName {
+impl NameArg {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Text(text) => text.trim().to_owned(),
@@ -104,7 +105,7 @@ impl JobName {
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArgs {
     #[serde(alias = "id")]
-    pub(super) job: JobName,
+    pub(super) job: NameArg,
     pub(super) offset: Option<u64>,
     pub(super) tail: Option<u64>,
     pub(super) wait: Option<Value>,
@@ -117,7 +118,7 @@ pub(super) struct OutputArgs {
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArgs {
     #[serde(alias = "id")]
-    pub(super) job: JobName,
+    pub(super) job: NameArg,
     #[serde(default, alias = "input")]
     pub(super) text: String,
     #[serde(default)]
@@ -135,7 +136,7 @@ pub(super) struct InputArgs {
 #[serde(deny_unknown_fields)]
 pub(super) struct KillArgs {
     #[serde(alias = "id")]
-    pub(super) job: JobName,
+    pub(super) job: NameArg,
 }
 
 /// Arguments of `read_artifact`, alias `view`.
@@ -143,7 +144,7 @@ pub(super) struct KillArgs {
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadArgs {
     #[serde(alias = "file_path", alias = "path", alias = "uri", alias = "artifact")]
-    pub(super) id: JobName,
+    pub(super) id: NameArg,
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) byte: Option<u64>,
@@ -154,9 +155,9 @@ pub(super) struct ReadArgs {
 
 impl ReadArgs {
     /// Returns the arguments for the first page of the artifact with this name.
-    pub(super) fn all_of(name: String) -> Self {
+    pub(super) fn first_page_of(name: String) -> Self {
         Self {
-            id: JobName::Text(name),
+            id: NameArg::Text(name),
             offset: None,
             limit: None,
             byte: None,
@@ -172,15 +173,15 @@ impl ReadArgs {
 pub(super) struct ChangesArgs {
     pub(super) action: ChangesAction,
     #[serde(default, alias = "uri")]
-    pub(super) id: Option<JobName>,
+    pub(super) id: Option<NameArg>,
     #[serde(default)]
     pub(super) paths: Vec<PathBuf>,
     #[serde(default)]
     pub(super) partial: bool,
     #[serde(default)]
-    pub(super) since: Option<JobName>,
+    pub(super) since: Option<NameArg>,
     #[serde(default, rename = "turn")]
-    pub(super) turn_name: Option<JobName>,
+    pub(super) turn_name: Option<NameArg>,
 }
 
 /// The actions of `bash_changes`.
@@ -207,8 +208,8 @@ pub(super) enum ChangesAction {
 pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     let layout = session.tool().profile().layout;
     let all = McpTool::ALL.into_iter();
-    let offered = all.filter(|which| which.is_offered(session));
-    offered.map(|which| which.name(layout)).collect()
+    let offered = all.filter(|tool| tool.is_offered(session));
+    offered.map(|tool| tool.name(layout)).collect()
 }
 
 /// Returns all tools, with `bash` first. `structured` adds schemas for the results' data.
@@ -216,8 +217,8 @@ pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = McpTool::ALL
         .into_iter()
-        .filter(|which| which.is_offered(session))
-        .map(|which| definition(which, layout, bash).with_meta(meta(which, session)))
+        .filter(|tool| tool.is_offered(session))
+        .map(|tool| definition(tool, layout, bash).with_meta(meta(tool, session)))
         .collect();
     if structured && let Some(bash) = tools.first_mut() {
         bash.output_schema = Some(Arc::new(result_schema()));
@@ -225,14 +226,14 @@ pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -
     tools
 }
 
-fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
-    let name = which.name(layout);
+fn definition(tool: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
+    let name = tool.name(layout);
     let hints = ToolAnnotations::new();
     let job = json!({
         "type": "string",
         "description": "Name from `bash`"
     });
-    let (description, schema, hints) = match which {
+    let (description, schema, hints) = match tool {
         McpTool::Bash => {
             let bash = bash.clone().with_terminals();
             let schema = object(bash.input_schema);
@@ -340,7 +341,7 @@ fn changes_schema() -> Value {
             },
             "turn": {
                 "type": "string",
-                "description": "Likewise: a turn, `last` or by name"
+                "description": "Like `since`: a turn, `last` or its name"
             }
         }
     })
@@ -381,13 +382,13 @@ fn reader_schema(layout: TextLayout) -> Value {
     })
 }
 
-fn meta(which: McpTool, session: &Conversation) -> MetaObject {
-    for_claude_code(max_answer_bytes(which, session))
+fn meta(tool: McpTool, session: &Conversation) -> MetaObject {
+    for_claude_code(max_answer_bytes(tool, session))
 }
 
-/// Returns the hints for Claude Code. Without the size, the model gets only the first 2 KB of a
-/// longer answer and a file name. Without `alwaysLoad`, version 2.1.332 offers only the tool's
-/// name, and adds the schema to each failed result.
+/// Returns the hints for Claude Code. Without `maxResultSizeChars`, the model gets only the first 2
+/// KB of a longer answer and a file name. Without `alwaysLoad`, version 2.1.332 offers only the
+/// tool's name, and adds the schema to each failed result.
 pub(super) fn for_claude_code(max_answer_bytes: usize) -> MetaObject {
     let fields = json!({
         "anthropic/maxResultSizeChars": max_answer_bytes,
@@ -397,11 +398,11 @@ pub(super) fn for_claude_code(max_answer_bytes: usize) -> MetaObject {
 }
 
 /// Returns the maximum length of an answer in bytes, which also limits its characters.
-fn max_answer_bytes(which: McpTool, session: &Conversation) -> usize {
+fn max_answer_bytes(tool: McpTool, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
-    // A call can ask to see more.
+    // A call can request a longer output than the profile shows.
     let output = output.max(MAX_SHOW_KB as usize * 1024);
-    let shown = match which {
+    let shown = match tool {
         // The answers of the job tools may contain the answer of the call itself.
         McpTool::Bash | McpTool::Output | McpTool::Kill => output,
         McpTool::Read => MAX_PAGE_BYTES,
@@ -450,9 +451,9 @@ mod tests {
 
     #[test]
     fn named_finds_tools_of_every_layout() {
-        for which in McpTool::ALL {
+        for tool in McpTool::ALL {
             for layout in [TextLayout::Standard, TextLayout::Paged] {
-                assert_eq!(McpTool::named(which.name(layout)), Some(which));
+                assert_eq!(McpTool::named(tool.name(layout)), Some(tool));
             }
         }
         assert_eq!(McpTool::named("view"), Some(McpTool::Read));

@@ -36,11 +36,12 @@ pub(super) struct BoundedTransport<R, W> {
     unanswered: UnansweredRequests,
     tickets: Tickets,
     /// True once the handshake has begun.
-    begun: bool,
+    handshake_begun: bool,
     /// Triggered at the end of input.
     ended: Cancel,
 }
 
+/// The permits of the unanswered requests, by id.
 #[derive(Clone, Default)]
 struct UnansweredRequests(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
 
@@ -63,7 +64,7 @@ where
             reserved: None,
             unanswered: UnansweredRequests::default(),
             tickets: Tickets::default(),
-            begun: false,
+            handshake_begun: false,
             ended,
         }
     }
@@ -123,12 +124,12 @@ where
     /// True if the message is passed to `rmcp`, which fails if the first message is not a request.
     fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
-            self.begun |= matches!(request, ClientRequest::InitializeRequest(_))
+            self.handshake_begun |= matches!(request, ClientRequest::InitializeRequest(_))
                 || !matches!(request, ClientRequest::DiscoverRequest(_))
                     && request.get_meta().protocol_version().is_some();
             return true;
         }
-        self.begun
+        self.handshake_begun
     }
 
     /// Writes a message as a line.
@@ -215,11 +216,11 @@ pub(super) struct StoppableWriter<W> {
 
 /// Aborts the writes of a [`StoppableWriter`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct WriteStopper(Arc<Mutex<WritesStopped>>);
+pub(super) struct WriteStopper(Arc<Mutex<StopState>>);
 
 #[derive(Debug, Default)]
-struct WritesStopped {
-    is_reported: bool,
+struct StopState {
+    is_stopped: bool,
     waiting: Option<Waker>,
 }
 
@@ -231,33 +232,34 @@ impl WriteStopper {
 
     /// Makes pending and future writes fail.
     pub(super) fn stop(&self) {
-        let mut stopped = self.stopped();
-        stopped.is_reported = true;
-        if let Some(waker) = stopped.waiting.take() {
+        let mut state = self.state();
+        state.is_stopped = true;
+        if let Some(waker) = state.waiting.take() {
             waker.wake();
         }
     }
 
-    fn stopped(&self) -> MutexGuard<'_, WritesStopped> {
+    fn state(&self) -> MutexGuard<'_, StopState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<W: AsyncWrite + Unpin> StoppableWriter<W> {
+    /// Polls the output, or returns an error if the writes were stopped.
     fn unless_stopped<T>(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        act: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<io::Result<T>>,
+        poll: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         let this = self.get_mut();
         // Register the waker before writing, so that a stop that arrives meanwhile wakes this task.
-        let mut stopped = this.stop.stopped();
-        if stopped.is_reported {
+        let mut state = this.stop.state();
+        if state.is_stopped {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        stopped.waiting = Some(context.waker().clone());
-        drop(stopped);
-        act(Pin::new(&mut this.output), context)
+        state.waiting = Some(context.waker().clone());
+        drop(state);
+        poll(Pin::new(&mut this.output), context)
     }
 }
 
@@ -320,7 +322,7 @@ mod tests {
         assert!(client_out.read_u8().await.is_ok());
         assert!(transport.receive().await.is_some());
         assert!(!is_ready(transport.receive()).await);
-        // So does a written error.
+        // A written error also makes room for one more request.
         let error = rmcp::ErrorData::internal_error("", None);
         let error = JsonRpcMessage::error(error, Some(RequestId::Number(8)));
         transport.send(error).await.unwrap();
@@ -335,7 +337,7 @@ mod tests {
         let ended = Cancel::new();
         let output = WriteStopper::default().stoppable(output);
         let mut transport = BoundedTransport::new(input, output, ended.clone());
-        transport.begun = true;
+        transport.handshake_begun = true;
         for id in 0..2 * MAX_UNANSWERED {
             let lines = format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n\

@@ -1,6 +1,6 @@
 //! Agents that truncate a tool's result before their model reads it, and the amount that they pass
 //! on. A text within that limit is passed on with its end, its notices and its link. A longer text
-//! loses these or its middle, without a note about the missing lines.
+//! loses its end or its middle, without a note about the missing lines.
 
 use agent_bash::core::Window;
 

@@ -28,26 +28,26 @@ impl From<ChangesRefused> for ErrorReply {
     }
 }
 
-/// Serves a request.
+/// Serves a `changes.*` request.
 pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cancel) -> RpcAnswer {
     let sets = session.changes();
     let done = match call {
         RpcCall::ChangesShow { changes: id } => {
-            let id = number(&id)?;
+            let id = changes_id(&id)?;
             return data(
                 sets.run_blocking(move |sets| sets.show_complete(id))
                     .await?,
             );
         }
         RpcCall::ChangesDiff { changes: id, paths } => {
-            let (id, paths) = (number(&id)?, paths_of(paths));
+            let (id, paths) = (changes_id(&id)?, paths_of(paths));
             let diffs = sets.run_blocking(move |sets| sets.diff(id, &paths)).await?;
             return data(ChangesDiffData {
                 files: diffs.into_iter().map(IntoData::into_data).collect(),
             });
         }
         RpcCall::ChangesPreview { changes: id, redo } => {
-            let id = number(&id)?;
+            let id = changes_id(&id)?;
             let preview = sets
                 .run_blocking(move |sets| sets.preview(id, redo))
                 .await?;
@@ -57,7 +57,7 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
             changes: id,
             for_model,
         } => {
-            let id = number(&id)?;
+            let id = changes_id(&id)?;
             if for_model {
                 session.commit_for_model(id, cancel).await?
             } else {
@@ -65,7 +65,7 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
             }
         }
         RpcCall::ChangesDiscard { changes: id } => {
-            let id = number(&id)?;
+            let id = changes_id(&id)?;
             sets.run_blocking(move |sets| sets.discard(id)).await?
         }
         RpcCall::ChangesUndo {
@@ -73,12 +73,12 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
             paths,
             partial,
         } => {
-            let (id, paths) = (number(&id)?, paths_of(paths));
+            let (id, paths) = (changes_id(&id)?, paths_of(paths));
             sets.run_blocking(move |sets| sets.undo(id, &paths, partial))
                 .await?
         }
         RpcCall::ChangesRedo { changes: id } => {
-            let id = number(&id)?;
+            let id = changes_id(&id)?;
             sets.run_blocking(move |sets| sets.redo(id)).await?
         }
         RpcCall::ChangesPreviewAll {
@@ -129,7 +129,7 @@ fn scope(
         .map_err(ErrorReply::from)
 }
 
-fn number(id: &Name) -> Result<ChangesId, ErrorReply> {
+fn changes_id(id: &Name) -> Result<ChangesId, ErrorReply> {
     id.0.parse()
         .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string().into())
 }

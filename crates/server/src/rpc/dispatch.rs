@@ -5,9 +5,9 @@ use super::changes;
 use super::files::{self, UploadPiece, Uploads};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
-use super::program_upload;
 use super::refused::ErrorReply;
 use super::remote;
+use super::run_program;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
@@ -44,7 +44,8 @@ const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 /// Default number of matches shown.
 const DEFAULT_MATCHES: usize = 200;
 
-/// Serves requests about other requests; `None` for all others.
+/// Serves `abort_bash` and `cancel`, which concern other requests. Returns `None` for any other
+/// call.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer> {
     match call {
         RpcCall::AbortBash { target } => {
@@ -59,7 +60,7 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer>
     }
 }
 
-/// Answers `hello`; `tools` are the names that the client has sent, now or before.
+/// Answers `hello`. `tools` are the names that the client has sent in this or an earlier `hello`.
 pub(super) fn hello(
     session: &Conversation,
     hello: &Hello,
@@ -98,7 +99,7 @@ pub(super) struct ServedRequest {
     /// The calls that continue after their answer.
     pub(super) running: Arc<RunningCalls>,
     pub(super) clock: Arc<dyn Clock>,
-    /// True for a worker: it runs only calls with the findings of its host.
+    /// True for a worker, which runs only calls with its host's findings.
     pub(super) is_worker: bool,
     /// The model's other tools, if `hello` has named them.
     pub(super) tools: Option<Vec<String>>,
@@ -109,7 +110,7 @@ pub(super) struct ServedRequest {
 }
 
 impl ServedRequest {
-    /// Serves the request.
+    /// Serves the request, except `hello`, `cancel` and `abort_bash`.
     pub(super) async fn answer(&self, call: RpcCall) -> RpcAnswer {
         let session = &*self.session;
         if let Some(remote_host) = session.remote_host()
@@ -194,10 +195,11 @@ impl ServedRequest {
             }
             RpcCall::FileRead { .. } | RpcCall::FileWrite { .. } => self.files(call).await,
             RpcCall::Program { words, input } if self.is_worker => {
-                data(program_upload::run(session, words, input, &self.cancel).await?)
+                data(run_program::run(session, words, input, &self.cancel).await?)
             }
             RpcCall::Program { .. } => {
-                let error = "only a worker runs our program for its host; start it yourself here";
+                let error =
+                    "only a worker serves `program`; run agent-bash on this machine yourself";
                 Err(ErrorReply::from(error.to_owned()))
             }
             RpcCall::SessionEndTurn => data(MessagesData {
@@ -221,7 +223,7 @@ impl ServedRequest {
         let Some(name) = adapter else {
             return data(self.session.tool().offered_schema().await);
         };
-        let adapter = adapters::by_name(name).map_err(text)?;
+        let adapter = adapters::by_name(name).map_err(to_reply)?;
         data(json!({ "tools": adapter.declared() }))
     }
 
@@ -229,7 +231,7 @@ impl ServedRequest {
         if self.is_worker {
             return Err(missing_findings());
         }
-        let adapter = adapters::by_name(adapter).map_err(text)?;
+        let adapter = adapters::by_name(adapter).map_err(to_reply)?;
         adapter.tool(tool)?;
         let calls = self.adapted.clone().with_tools(self.tools.clone());
         let call = calls.call(adapter, tool, input, &self.cancel);
@@ -320,12 +322,12 @@ impl ServedRequest {
                 live::run_with_updates(work, &live, &mut ClientSender(self)).await
             }
         };
-        let message = executed.map_err(text)?;
+        let message = executed.map_err(to_reply)?;
         match message.status {
             // Empty output without an exit code would look like a command that ran.
             Status::NotStarted { reason } => Err(format!("not started: {reason}").into()),
             Status::Lost { reason, .. } => {
-                Err(format!("its end was not observed: {reason}").into())
+                Err(format!("the end of the command was not observed: {reason}").into())
             }
             _ => data::<BashData>(message.into_data()),
         }
@@ -363,7 +365,8 @@ impl ServedRequest {
         }
     }
 
-    /// Resolves a path of a client.
+    /// Resolves a client's path: `~` is the user's home, and a relative path starts from the
+    /// session's directory.
     fn path(&self, path: &str) -> PathBuf {
         let host = self.session.host();
         let below_home = path.strip_prefix('~').zip(host.home.as_ref());
@@ -401,7 +404,7 @@ impl ServedRequest {
             } => {
                 let session = Arc::clone(&self.session);
                 let page = run_blocking(move || {
-                    let view = stored_output::open(&session, &artifact.0).map_err(text)?;
+                    let view = stored_output::open(&session, &artifact.0).map_err(to_reply)?;
                     match (byte, tail) {
                         (Some(byte), _) => view.bytes(byte, MAX_PAGE_BYTES as u64),
                         (None, Some(lines)) => view.tail(lines.get()),
@@ -409,7 +412,7 @@ impl ServedRequest {
                             view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
                         }
                     }
-                    .map_err(text)
+                    .map_err(to_reply)
                 });
                 data::<PageData>(page.await?.into_data())
             }
@@ -422,7 +425,7 @@ impl ServedRequest {
             } => {
                 let session = Arc::clone(&self.session);
                 let found = run_blocking(move || {
-                    let view = stored_output::open(&session, &artifact.0).map_err(text)?;
+                    let view = stored_output::open(&session, &artifact.0).map_err(to_reply)?;
                     let search = Search {
                         pattern,
                         before: context,
@@ -430,7 +433,7 @@ impl ServedRequest {
                         from_line: offset.map_or(1, NonZeroU64::get),
                         max_matches: limit.unwrap_or(DEFAULT_MATCHES),
                     };
-                    view.search(&search).map_err(text)
+                    view.search(&search).map_err(to_reply)
                 });
                 data::<FoundData>(found.await?.into_data())
             }
@@ -442,11 +445,12 @@ impl ServedRequest {
         self.session.tool().output_mask().map(|mask| &**mask)
     }
 
+    /// Serves the requests about jobs.
     async fn jobs(&self, call: RpcCall) -> RpcAnswer {
-        let jobs = stored_output::jobs(&self.session).map_err(text)?;
+        let jobs = stored_output::jobs(&self.session).map_err(to_reply)?;
         match call {
             RpcCall::JobsShow { job } => {
-                let mut job = jobs.show(&JobId(job.0)).map_err(text)?;
+                let mut job = jobs.show(&JobId(job.0)).map_err(to_reply)?;
                 jobs.find_ports(slice::from_mut(&mut job)).await;
                 data::<JobData>(job.into_data())
             }
@@ -463,7 +467,8 @@ impl ServedRequest {
                 };
                 let jobs = Arc::clone(jobs);
                 let reader = Arc::clone(&jobs);
-                let part = run_blocking(move || reader.output(&JobId(job.0), range).map_err(text));
+                let part =
+                    run_blocking(move || reader.output(&JobId(job.0), range).map_err(to_reply));
                 let mut part = part.await?;
                 mask_job_output(self.mask(), &mut part);
                 jobs.find_ports(slice::from_mut(&mut part.job)).await;
@@ -477,14 +482,15 @@ impl ServedRequest {
             } => {
                 let timeout = timeout.as_ref().map(|time| duration("timeout", time));
                 let (id, limit) = (JobId(job.0), timeout.transpose()?);
-                let from = (&until, offset.unwrap_or(0));
-                let waited = wait_until(jobs, &id, from, limit, &self.cancel).await;
-                let mut waited = waited.map_err(text)?;
+                let condition = (&until, offset.unwrap_or(0));
+                let waited = wait_until(jobs, &id, condition, limit, &self.cancel).await;
+                let mut waited = waited.map_err(to_reply)?;
                 let mut output = None;
                 if !until.is_end() {
                     jobs.find_ports(slice::from_mut(&mut waited.job)).await;
                     let jobs = Arc::clone(jobs);
-                    let tail = run_blocking(move || jobs.output(&id, LAST_OUTPUT).map_err(text));
+                    let tail =
+                        run_blocking(move || jobs.output(&id, LAST_OUTPUT).map_err(to_reply));
                     output = tail.await.ok().map(|mut tail| {
                         mask_job_output(self.mask(), &mut tail);
                         clean(&tail.bytes)
@@ -501,7 +507,7 @@ impl ServedRequest {
             RpcCall::JobsKill { job, grace } => {
                 let grace = grace.as_ref().map(|time| duration("grace", time));
                 let grace = grace.transpose()?.unwrap_or(DEFAULT_GRACE);
-                let killed = jobs.kill(&JobId(job.0), grace).await.map_err(text)?;
+                let killed = jobs.kill(&JobId(job.0), grace).await.map_err(to_reply)?;
                 data(JobKillData {
                     job: killed.job.into_data(),
                     survivors: killed.survivors,
@@ -517,7 +523,7 @@ impl ServedRequest {
                 data::<JobData>(fed.await?.into_data())
             }
             RpcCall::JobsList { port } => {
-                let jobs = jobs.list_with_ports(port).await.map_err(text)?;
+                let jobs = jobs.list_with_ports(port).await.map_err(to_reply)?;
                 data(JobsData {
                     jobs: jobs.into_iter().map(IntoData::into_data).collect(),
                 })
@@ -527,6 +533,7 @@ impl ServedRequest {
     }
 }
 
+/// Returns the refusal of a call that has no findings.
 fn missing_findings() -> ErrorReply {
     let error =
         "a worker runs only checked calls; send a `tool_call` with the `findings` of its host";
@@ -544,7 +551,7 @@ impl UpdateSender for ClientSender<'_> {
     }
 }
 
-fn text(error: impl std::fmt::Display) -> ErrorReply {
+fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
@@ -554,5 +561,5 @@ async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, ErrorReply> {
     agent_bash::run_blocking(work)
         .await
-        .unwrap_or_else(|error| Err(format!("not served: {error}").into()))
+        .unwrap_or_else(|error| Err(format!("the request was not served: {error}").into()))
 }

@@ -28,7 +28,8 @@ pub(super) struct Uploads(Mutex<UploadTable>);
 
 #[derive(Debug, Default)]
 struct UploadTable {
-    next: u64,
+    /// The number of the last upload.
+    last: u64,
     open: BTreeMap<u64, Upload>,
 }
 
@@ -36,12 +37,13 @@ struct UploadTable {
 #[derive(Debug)]
 struct Upload {
     path: PathBuf,
-    part: NamedTempFile,
+    temporary: NamedTempFile,
     size: u64,
     mode: Option<u32>,
 }
 
-/// A piece of a file that is being written.
+/// A piece of a file that is being written: the fields of a `file.write` request, with a resolved
+/// path.
 #[derive(Debug)]
 pub(super) struct UploadPiece {
     pub(super) path: PathBuf,
@@ -64,12 +66,12 @@ pub(super) fn read(
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty());
     let file: File = file.map_err(|error| reply(&error.into()))?.into();
-    let found = file.metadata().map_err(|error| reply(&error))?;
-    check_regular(path, &found)?;
+    let metadata = file.metadata().map_err(|error| reply(&error))?;
+    check_regular(path, &metadata)?;
     let length = length.unwrap_or(MAX_PIECE).min(MAX_PIECE);
-    let left = usize::try_from(found.len().saturating_sub(offset)).unwrap_or(usize::MAX);
-    // At least `MIN_BUFFER`, as a file of `/proc` has no length.
-    let mut bytes = vec![0; length.min(left.max(MIN_BUFFER))];
+    let remaining = usize::try_from(metadata.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+    // At least `MIN_BUFFER`, because files of `/proc` report the length 0.
+    let mut bytes = vec![0; length.min(remaining.max(MIN_BUFFER))];
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], offset + filled as u64) {
@@ -79,17 +81,17 @@ pub(super) fn read(
             Err(error) => return Err(reply(&error)),
         }
     }
-    let at_end = filled < bytes.len() || offset + filled as u64 == found.len();
+    let at_end = filled < bytes.len() || offset + filled as u64 == metadata.len();
     bytes.truncate(filled);
     Ok(FilePieceData {
         data: Base64Bytes(bytes),
-        size: found.len(),
-        mode: found.mode() & PERMISSION_BITS,
+        size: metadata.len(),
+        mode: metadata.mode() & PERMISSION_BITS,
         at_end,
     })
 }
 
-/// The size of pieces of files without a length.
+/// Minimum buffer size, for files that report the length 0.
 const MIN_BUFFER: usize = 64 * 1024;
 
 impl Uploads {
@@ -102,11 +104,12 @@ impl Uploads {
             upload,
             mode,
         } = piece;
-        let named = path.display().to_string();
-        let reply =
-            |error: &io::Error| ErrorReply::of_system(error, &format!("{named} cannot be written"));
-        // Removed from the table while a piece is written: after a failed piece, the upload is
-        // dropped.
+        let shown_path = path.display().to_string();
+        let reply = |error: &io::Error| {
+            ErrorReply::of_system(error, &format!("{shown_path} cannot be written"))
+        };
+        // The upload is removed from the table while a piece is written, so that a failed piece
+        // drops the upload.
         let mut current = match upload {
             None => {
                 if self.table().open.len() >= MAX_UPLOADS {
@@ -117,8 +120,8 @@ impl Uploads {
                 begin(&path, mode)?
             }
             Some(number) => {
-                let known = self.table().open.remove(&number);
-                known.ok_or_else(|| {
+                let current = self.table().open.remove(&number);
+                current.ok_or_else(|| {
                     let error =
                         format!("there is no upload {number}; begin again without `upload`");
                     ErrorReply::from(error)
@@ -126,7 +129,7 @@ impl Uploads {
             }
         };
         current
-            .part
+            .temporary
             .write_all(&data.0)
             .map_err(|error| reply(&error))?;
         current.size += data.0.len() as u64;
@@ -137,8 +140,8 @@ impl Uploads {
         }
         let mut table = self.table();
         let number = upload.unwrap_or_else(|| {
-            table.next += 1;
-            table.next
+            table.last += 1;
+            table.last
         });
         table.open.insert(number, current);
         Ok(FileWrittenData {
@@ -152,6 +155,7 @@ impl Uploads {
     }
 }
 
+/// Starts an upload. An existing file keeps its permissions, unless `mode` is given.
 fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
     let reply = |error: &io::Error| {
         ErrorReply::of_system(error, &format!("{} cannot be written", path.display()))
@@ -173,30 +177,32 @@ fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
     let directory = target.parent().unwrap_or(Path::new("/"));
     // Without a mode, the umask applies, as for any new file. With a mode, only the user can read
     // the file until it is complete.
-    let first = if mode.is_some() { 0o600 } else { 0o644 };
-    let part = tempfile::Builder::new()
+    let initial_mode = if mode.is_some() { 0o600 } else { 0o644 };
+    let temporary = tempfile::Builder::new()
         .prefix(".agent-bash-")
         .suffix(".part")
-        .permissions(Permissions::from_mode(first))
+        .permissions(Permissions::from_mode(initial_mode))
         .tempfile_in(directory)
         .map_err(|error| reply(&error))?;
     Ok(Upload {
         path: target,
-        part,
+        temporary,
         size: 0,
         mode: mode.map(|mode| mode & PERMISSION_BITS),
     })
 }
 
+/// Renames the temporary file to its path.
 fn finish(upload: Upload) -> io::Result<()> {
     if let Some(mode) = upload.mode {
-        let file = upload.part.as_file();
+        let file = upload.temporary.as_file();
         file.set_permissions(Permissions::from_mode(mode))?;
     }
-    let persisted = upload.part.persist(&upload.path);
+    let persisted = upload.temporary.persist(&upload.path);
     persisted.map(drop).map_err(|error| error.error)
 }
 
+/// Refuses a path that is not a regular file.
 fn check_regular(path: &Path, found: &Metadata) -> Result<(), ErrorReply> {
     if found.is_file() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The requests in flight: limits and cancels them.
+//! Limits and cancels the requests in flight.
 
 use agent_bash::core::Cancel;
 use agent_bash_protocol::message::RpcId;
@@ -12,7 +12,9 @@ pub(super) struct InFlight(Arc<Mutex<RequestTable>>);
 
 #[derive(Debug, Default)]
 struct RequestTable {
+    /// The key of the next request.
     next: u64,
+    /// The total length of the lines of the requests.
     bytes: usize,
     requests: BTreeMap<u64, InFlightRequest>,
 }
@@ -44,8 +46,8 @@ pub(super) struct Flight {
 }
 
 impl InFlight {
-    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the client
-    /// could not distinguish the answers.
+    /// Adds a request. `Err` if a limit is reached, or if a request with the same id is in flight,
+    /// because the client could not distinguish the answers.
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
@@ -60,18 +62,18 @@ impl InFlight {
                 .any(|entry| entry.id.as_ref() == Some(id))
         {
             return Err(format!(
-                "a request with the id {} is in flight; give each an id of its own",
+                "a request with the id {} is in flight; give each request a different id",
                 serde_json::json!(id)
             ));
         }
         if table.requests.len() >= MAX_REQUESTS {
             return Err(format!(
-                "{MAX_REQUESTS} requests are in flight, which is the limit; wait for one of them"
+                "{MAX_REQUESTS} requests are in flight, which is the limit; wait for the answer to one of them"
             ));
         }
         if table.bytes + bytes > MAX_REQUEST_BYTES {
             return Err(format!(
-                "the requests in flight have {} MiB and may have no more; wait for one of them",
+                "the requests in flight may have {} MiB in total; wait for the answer to one of them",
                 MAX_REQUEST_BYTES >> 20
             ));
         }
@@ -93,12 +95,12 @@ impl InFlight {
         })
     }
 
-    /// Cancels every request with this id. Returns whether there was one.
+    /// Cancels every request with this id. Returns true if there was one.
     pub(super) fn cancel(&self, target: &RpcId) -> bool {
         self.cancel_where(|entry| entry.id.as_ref() == Some(target))
     }
 
-    /// Cancels `bash`, if it has this id or no id is given.
+    /// Cancels the running `bash` request with the id `target`, or any with `None`.
     pub(super) fn abort_bash(&self, target: Option<&RpcId>) -> bool {
         self.cancel_where(|entry| {
             entry.kind == RequestKind::Bash && (target.is_none() || entry.id.as_ref() == target)
@@ -112,12 +114,12 @@ impl InFlight {
 
     fn cancel_where(&self, matches: impl Fn(&InFlightRequest) -> bool) -> bool {
         let table = self.table();
-        let mut any = false;
+        let mut is_found = false;
         for entry in table.requests.values().filter(|entry| matches(entry)) {
             entry.cancel.cancel();
-            any = true;
+            is_found = true;
         }
-        any
+        is_found
     }
 
     fn table(&self) -> MutexGuard<'_, RequestTable> {

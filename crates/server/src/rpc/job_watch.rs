@@ -9,7 +9,7 @@ use agent_bash_protocol::update::{JobEndedTag, RpcJobEnded};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The jobs whose end is reported to a client. Clones share them.
+/// The jobs whose end is reported to a client. Clones share the set of jobs.
 #[derive(Debug, Clone)]
 pub(super) struct JobWatch {
     session: Arc<Conversation>,
@@ -48,6 +48,7 @@ impl JobWatch {
         }
     }
 
+    /// Waits for the end of a job, and notifies the client.
     async fn wait(self, id: JobId) {
         let Some(jobs) = self.session.jobs() else {
             return;
@@ -66,7 +67,7 @@ impl JobWatch {
             }
             Ok(_) => {}
             Err(error) => {
-                tracing::debug!(%error, job = %id, "no client can be notified of its end");
+                tracing::debug!(%error, job = %id, "the client cannot be notified of the end of the job");
             }
         }
     }

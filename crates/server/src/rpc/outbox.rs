@@ -48,8 +48,8 @@ impl Outbox {
         (outbox, WriterTask(writing))
     }
 
-    /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing.
-    /// If the client has disconnected, the message is dropped.
+    /// Queues a message when there is room for it. Cancel safe: a dropped future has queued
+    /// nothing. If the client has disconnected, the message is dropped.
     pub(super) async fn send(&self, message: &impl Serialize) {
         let mut line = match serde_json::to_vec(message) {
             Ok(line) => line,
@@ -89,6 +89,7 @@ impl WriterTask {
     }
 }
 
+/// Writes queued lines until all clones of the outbox are dropped, or the client disconnects.
 async fn write<W: AsyncWrite + Unpin>(
     mut output: W,
     mut queued: mpsc::UnboundedReceiver<QueuedLine>,
@@ -98,7 +99,7 @@ async fn write<W: AsyncWrite + Unpin>(
     while queued.recv_many(&mut batch, MAX_LINES_PER_WRITE).await > 0 {
         for queued in batch.drain(..) {
             if let Err(error) = output.write_all(&queued.line).await {
-                tracing::debug!(%error, "the client is gone");
+                tracing::debug!(%error, "the client has disconnected");
                 disconnected.cancel();
                 return;
             }

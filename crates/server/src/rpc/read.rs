@@ -34,29 +34,28 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     // `null` counts as absent: many clients send it for fields they do not use.
     fields.retain(|_, value| !value.is_null());
     let kind = fields.get("type").and_then(Value::as_str);
-    let written = kind.unwrap_or_default().to_owned();
+    let type_name = kind.unwrap_or_default().to_owned();
     let id = match fields.get("id") {
         None => None,
         Some(Value::String(text)) => Some(RpcId::Text(text.clone())),
         Some(Value::Number(number)) => Some(RpcId::Number(number.clone())),
-        Some(_) => return refusal(None, &written, "`id` is a text or a number".to_owned()),
+        Some(_) => return refusal(None, &type_name, "`id` is a text or a number".to_owned()),
     };
     if kind.is_none() {
-        let error =
-            "`type` is missing, or no text: it says what is asked for, such as \"tool_call\"";
+        let error = "`type` is missing or not a text; name a request, such as \"tool_call\"";
         return refusal(id, "", error.to_owned());
     }
     match RpcCall::deserialize(&fields) {
         Ok(call) => Ok(ParsedRequest {
             id,
-            kind: written,
+            kind: type_name,
             call,
         }),
-        Err(error) => refusal(id, &written, field_error(fields, &error.to_string())),
+        Err(error) => refusal(id, &type_name, field_error(fields, &error.to_string())),
     }
 }
 
-/// Returns the error response to a line with only a readable head.
+/// Returns the error response to a line of which only the head was read.
 pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
     let id = match head.id {
         Some(Value::String(text)) => Some(RpcId::Text(text)),
@@ -66,10 +65,10 @@ pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
     RpcResponse::failure(id, &head.kind.unwrap_or_default(), error)
 }
 
-/// Returns the error message with the name of the invalid field: the field without which the error
-/// changes.
+/// Returns the error message with the name of the invalid field. If the error changes without a
+/// field, that field is invalid.
 fn field_error(mut fields: Map<String, Value>, error: &str) -> String {
-    // A serde variant is a `type` in this protocol.
+    // Serde calls the `type` of this protocol a variant.
     let message = error.replacen("unknown variant", "unknown type", 1);
     let names: Vec<String> = fields
         .keys()

@@ -18,8 +18,8 @@ impl ErrorReply {
         }
     }
 
-    /// Returns the reply for a system error about a file.
-    pub(super) fn of_system(error: &io::Error, doing: &str) -> Self {
+    /// Returns the reply for a system error. `failure` says what failed.
+    pub(super) fn of_system(error: &io::Error, failure: &str) -> Self {
         let code = match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorCode::NotFound,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -28,7 +28,7 @@ impl ErrorReply {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::NoSpace,
             _ => ErrorCode::Io,
         };
-        Self::new(code, format!("{doing}: {error}"))
+        Self::new(code, format!("{failure}: {error}"))
     }
 }
 

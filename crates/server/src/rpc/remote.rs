@@ -7,7 +7,7 @@ use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash_protocol::RpcCall;
 use serde_json::Value;
 
-/// Returns the remote host's answer; `None` if the request is answered by this server.
+/// Returns the remote host's answer, or a refusal; `None` if this server answers the request.
 pub(super) async fn answer(
     remote_host: &dyn RemoteHost,
     call: &RpcCall,

@@ -105,6 +105,7 @@ impl ServedRequest {
         data(self.terminal_data(name, &call, None))
     }
 
+    /// Returns the call on the terminal with this name.
     fn terminal(&self, name: &str) -> Result<Arc<RunningCall>, ErrorReply> {
         let number = name.parse().ok();
         let call = number.and_then(|number| self.running.find(number));
@@ -119,7 +120,7 @@ impl ServedRequest {
         call: &RunningCall,
         met: Option<MetCondition>,
     ) -> TerminalData {
-        // The screen counts as read.
+        // The answer shows the screen, so the output so far counts as read.
         call.read(None);
         TerminalData {
             terminal: name,

@@ -13,7 +13,8 @@ pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     }
 }
 
-/// Converts an update of the call `id` to a message; `None` for a kind that no request can request.
+/// Converts an update of the call `id` to a message; `None` for a kind of update that no request
+/// can select.
 pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> Option<RpcUpdate> {
     let (output, total_bytes) = match update {
         LiveUpdate::Snapshot { text, total_bytes } => {

@@ -1,8 +1,8 @@
-//! The worker on a remote host: it runs calls that passed its host's policy.
+//! The worker on a remote host: the server that runs calls that its host's policy has checked.
 //!
 //! An ordinary server reads settings, state directory and working directory from its own machine. A
-//! worker receives them in `hello`, its first message. It ends with its input, or when it has
-//! received nothing for its lease; jobs continue.
+//! worker receives them in `hello`, its first message. The worker ends when its input ends, or when
+//! it has received nothing for the time of its lease. Jobs continue.
 
 use super::refused::ErrorReply;
 use super::{RpcService, dispatch, outbox::Outbox, read, response};
@@ -32,7 +32,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The session's name if the host gives none.
 const DEFAULT_SESSION: &str = "worker";
 
-/// The environment from which a worker starts.
+/// The context and the supervisor with which a worker starts.
 #[derive(Debug)]
 pub struct WorkerEnvironment {
     /// The context of the worker's process.
@@ -135,7 +135,8 @@ fn open(
         let error = "the first message to a worker must be `hello`";
         return Err(refused(ErrorReply::new(ErrorCode::Protocol, error)));
     };
-    let (session, lease, machine) = session(&hello, environment, clock).map_err(refused)?;
+    let lease = lease(&hello).map_err(refused)?;
+    let (session, machine) = session(&hello, environment, clock).map_err(refused)?;
     let answer = dispatch::hello(&session, &hello, hello.tools.as_ref(), Some(machine));
     Ok(OpenedSession {
         answer: response(id.clone(), &kind, answer),
@@ -145,21 +146,26 @@ fn open(
     })
 }
 
-fn session(
-    hello: &Hello,
-    environment: WorkerEnvironment,
-    clock: &Arc<dyn Clock>,
-) -> Result<(Conversation, Option<Duration>, MachineData), ErrorReply> {
+/// Checks the version of the protocol, and returns the lease.
+fn lease(hello: &Hello) -> Result<Option<Duration>, ErrorReply> {
     if hello.protocol.is_none() {
         let error = format!("`protocol` is missing; this is version {PROTOCOL_VERSION}");
         return Err(ErrorReply::new(ErrorCode::Protocol, error));
     }
     dispatch::check_protocol(hello)?;
     let lease = hello.lease.as_ref().map(|lease| duration("lease", lease));
-    let lease = lease.transpose()?;
+    Ok(lease.transpose()?)
+}
+
+/// Opens the session that `hello` describes. Returns the session and the data of its machine.
+fn session(
+    hello: &Hello,
+    environment: WorkerEnvironment,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Conversation, MachineData), ErrorReply> {
     let received_settings = hello.settings.as_ref().map(|settings| &settings.0);
     let settings = received_settings.map(Settings::from_remote).transpose();
-    let settings = settings.map_err(text)?.unwrap_or_default();
+    let settings = settings.map_err(to_reply)?.unwrap_or_default();
     let WorkerEnvironment { host, supervisor } = environment;
     let host = host_context(host, hello);
     let name = hello
@@ -167,30 +173,31 @@ fn session(
         .clone()
         .unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let options = ConversationOptions {
-        // A host that reconnects, and its model, still know the paths.
+        // The files are kept for a day, because a host that reconnects, and its model, still use
+        // their paths.
         lifetime: Lifetime::Day,
         clock: Arc::clone(clock),
         ..ConversationOptions::long_lived(name.clone(), supervisor)
     };
-    // The name is checked here, before it becomes a path.
-    let session = Conversation::open(&settings, host, options).map_err(text)?;
-    let known = match (&hello.token, session.host().state_dir()) {
+    // `open` checks the name, before the name becomes a part of a path.
+    let session = Conversation::open(&settings, host, options).map_err(to_reply)?;
+    let is_known_session = match (&hello.token, session.host().state_dir()) {
         (Some(token), Some(root)) => match session_token(&root, &name, &token.0) {
             Ok(SessionToken::Foreign) => {
                 let error =
                     format!("the session `{name}` belongs to another host; name one of your own");
                 return Err(ErrorReply::new(ErrorCode::Token, error));
             }
-            Ok(said) => said == SessionToken::Known,
+            Ok(token) => token == SessionToken::Known,
             Err(error) => {
-                let doing = format!("{} cannot be written", root.join(&name).display());
-                return Err(ErrorReply::of_system(&error, &doing));
+                let failure = format!("{} cannot be written", root.join(&name).display());
+                return Err(ErrorReply::of_system(&error, &failure));
             }
         },
         _ => false,
     };
-    let machine = machine(&session, known);
-    Ok((session, lease, machine))
+    let machine = machine(&session, is_known_session);
+    Ok((session, machine))
 }
 
 /// Returns the worker's context with the host's additions.
@@ -216,7 +223,7 @@ fn host_context(host: HostContext, hello: &Hello) -> HostContext {
     }
 }
 
-fn machine(session: &Conversation, known: bool) -> MachineData {
+fn machine(session: &Conversation, is_known_session: bool) -> MachineData {
     let host = session.host();
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     MachineData {
@@ -232,20 +239,21 @@ fn machine(session: &Conversation, known: bool) -> MachineData {
             .shell()
             .ok()
             .map(|shell| shell.path.display().to_string()),
-        known,
+        known: is_known_session,
     }
 }
 
 /// Waits until all child processes of this worker have ended, if no other process would reap them.
-/// A worker whose parent is outside the container (`docker exec`) leaves its children to PID 1,
-/// which may be any program. The host does not wait.
+/// If the parent of the worker is outside the container (`docker exec`), PID 1 inherits the
+/// children, and PID 1 may be a program that never reaps. The host does not wait for this function.
 pub fn outlast() {
+    // The parent is `None` (pid 0) if it is outside of this PID namespace.
     let has_child = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
     if rustix::process::getppid().is_some() || !has_child() {
         return;
     }
     let _ = rustix::io::write(rustix::stdio::stdout(), b"{\"type\":\"leaving\"}\n");
-    // Closed, so that readers and writers of these streams need not wait.
+    // Close the streams, so that their other ends see end of file and do not wait.
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -254,7 +262,7 @@ pub fn outlast() {
     while !matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {}
 }
 
-fn text(error: impl std::fmt::Display) -> ErrorReply {
+fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
@@ -272,11 +280,12 @@ impl LastInput {
             clock,
             last: Arc::default(),
         };
-        last_input.now();
+        last_input.record_now();
         last_input
     }
 
-    fn now(&self) {
+    /// Records input at this time.
+    fn record_now(&self) {
         self.last.store(self.millis(), Ordering::Relaxed);
     }
 
@@ -284,17 +293,17 @@ impl LastInput {
         u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Waits until there was no input for this time.
+    /// Waits until there was no input for `lease`.
     async fn wait_for_silence(&self, lease: Duration) {
         loop {
             let silent = self
                 .millis()
                 .saturating_sub(self.last.load(Ordering::Relaxed));
-            let left = lease.saturating_sub(Duration::from_millis(silent));
-            if left.is_zero() {
+            let remaining = lease.saturating_sub(Duration::from_millis(silent));
+            if remaining.is_zero() {
                 return;
             }
-            self.clock.sleep(left).await;
+            self.clock.sleep(remaining).await;
         }
     }
 }
@@ -314,7 +323,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for TimedInput<R> {
         let this = self.get_mut();
         let read = Pin::new(&mut this.input).poll_read(context, buffer);
         if read.is_ready() {
-            this.last_input.now();
+            this.last_input.record_now();
         }
         read
     }

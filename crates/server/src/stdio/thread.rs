@@ -36,7 +36,7 @@ pub(super) struct Writer {
 }
 
 impl Reader {
-    /// Starts the thread. It reads one piece ahead, and ends with the input or the program.
+    /// Starts the thread. The thread reads one piece ahead, and ends with the input or the program.
     pub(super) fn start(input: OwnedFd) -> io::Result<Self> {
         let (send, pieces) = mpsc::channel(1);
         let mut input = File::from(input);
@@ -64,7 +64,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when the output fails or this value is dropped.
+    /// Starts the thread. The thread ends when the output fails or this value is dropped.
     pub(super) fn start(output: OwnedFd) -> io::Result<Self> {
         let (pieces, to_write) = std_mpsc::sync_channel::<Vec<u8>>(1);
         let (sender, written) = mpsc::channel(1);

@@ -1,4 +1,4 @@
-//! Runs this program with the arguments of a host's command line, on the machine that has the data.
+//! Serves `program`: runs agent-bash on the worker's machine, with arguments from the host.
 
 use super::refused::ErrorReply;
 use agent_bash::Conversation;
@@ -10,14 +10,15 @@ use std::ffi::OsString;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
-/// This program, even if its file was replaced since it was started.
+/// The executable of this process, even if its file was replaced after the start.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Maximum number of bytes of stderr. Together with the maximum of stdout, the answer fits in a
-/// line.
+/// Maximum number of bytes of stderr. With this and the maximum of stdout ([`MAX_PIECE`]), the
+/// answer fits in a line of the protocol.
 const MAX_STDERR_BYTES: usize = 256 << 10;
 
-/// Runs the program to its end. Kills it if the request is cancelled.
+/// Runs agent-bash with the arguments `words` and the stdin `input`, and returns its output. If the
+/// request is cancelled, kills the process.
 pub(super) async fn run(
     session: &Conversation,
     words: Vec<String>,
@@ -25,18 +26,18 @@ pub(super) async fn run(
     cancel: &Cancel,
 ) -> Result<ProgramData, ErrorReply> {
     let host = session.host();
-    let words: Vec<OsString> = std::iter::once(THIS_PROGRAM.to_owned())
+    let command: Vec<OsString> = std::iter::once(THIS_PROGRAM.to_owned())
         .chain(words)
         .map(OsString::from)
         .collect();
     let cannot =
-        |error: io::Error| ErrorReply::of_system(&error, "our program cannot be run there");
+        |error: io::Error| ErrorReply::of_system(&error, "agent-bash cannot be run on the target");
     let Transport {
         input: mut stdin,
         output,
         errors,
         mut carrier,
-    } = Transport::start(&words, &host.env, &host.cwd).map_err(cannot)?;
+    } = Transport::start(&command, &host.env, &host.cwd).map_err(to_reply)?;
     let work = async {
         let write_input = async {
             // The program may end without reading all of its input.
@@ -48,11 +49,12 @@ pub(super) async fn run(
             read_to_end_within(errors, MAX_STDERR_BYTES),
             write_input
         );
-        let (out, err) = (out.map_err(cannot)?, err.map_err(cannot)?);
+        let (out, err) = (out.map_err(to_reply)?, err.map_err(to_reply)?);
         let (Some(out), Some(err)) = (out, err) else {
-            let most = MAX_PIECE >> 20;
+            let max_mib = MAX_PIECE >> 20;
+            let max_stderr_kib = MAX_STDERR_BYTES >> 10;
             return Err(ErrorReply::from(format!(
-                "it printed more than {most} MiB; ask for a part of it"
+                "the program printed more than {max_mib} MiB, or more than {max_stderr_kib} KiB of errors; request a part of the output"
             )));
         };
         let code = carrier.code().await;
