@@ -45,7 +45,7 @@ struct CacheInner {
     sessions: Sessions,
     snapshots: SnapshotCache,
     /// True while the task that ends idle shells runs.
-    evicting: AtomicBool,
+    is_evicting: AtomicBool,
     /// The kind of a sandboxed shell that was started in advance. Its report answers the next
     /// [`Executor::confines`].
     expected: Mutex<Option<ShellKind>>,
@@ -67,7 +67,7 @@ impl ShellCache {
                 pool,
                 sessions: Sessions::default(),
                 snapshots,
-                evicting: AtomicBool::new(false),
+                is_evicting: AtomicBool::new(false),
                 expected: Mutex::default(),
             }),
         }
@@ -97,22 +97,22 @@ impl ShellCache {
         traced: bool,
     ) {
         let options = &self.inner.options;
-        let is_boxed = sandbox.is_some();
+        let is_sandboxed = sandbox.is_some();
         let kind = ShellKind::bare(shell, base, streams, limits);
         let kind = kind.in_sandbox(sandbox).traced(traced);
         let supervised = options.supervisor.start(base, &options.clock);
         match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
             Ok(shell) => {
                 self.inner.pool.put_for_one(&kind, shell);
-                *self.inner.lock_expected() = is_boxed.then_some(kind);
+                *self.inner.lock_expected() = is_sandboxed.then_some(kind);
             }
             // The call itself will report why it has no shell.
-            Err(error) => tracing::debug!(%error, "no shell could be started ahead"),
+            Err(error) => tracing::debug!(%error, "no shell could be started in advance"),
         }
     }
 
-    /// Waits for the sandboxed shell that was started in advance, and returns its report. Then no
-    /// other sandbox has to be tried.
+    /// Waits for the sandboxed shell that was started in advance, and returns its report. With this
+    /// report, no other sandbox has to be started as a test.
     async fn report_of_expected(&self) -> Option<Report> {
         let kind = self.inner.lock_expected().take()?;
         let (coming, _) = self.inner.pool.take(&kind)?;
@@ -123,7 +123,7 @@ impl ShellCache {
                 report
             }
             Err(error) => {
-                tracing::debug!(%error, "a boxed shell could not be started ahead");
+                tracing::debug!(%error, "a sandboxed shell could not be started in advance");
                 None
             }
         }
@@ -148,7 +148,9 @@ impl ShellCache {
         let configured = configured.await;
         match (configured.snapshot, configured.notice) {
             (None, Some(notice)) => Err(notice),
-            (snapshot, _) => Ok(snapshot.map(|it| it.configured()).unwrap_or_default()),
+            (snapshot, _) => Ok(snapshot
+                .map(|snapshot| snapshot.configured())
+                .unwrap_or_default()),
         }
     }
 
@@ -158,15 +160,15 @@ impl ShellCache {
     }
 
     /// Returns the exports of the persistent shell with that name, as `export -p` prints them;
-    /// `None` before its first call has ended, and while one runs.
+    /// `None` before the shell's first call has ended, and while a call runs.
     pub async fn exports_of(&self, name: &SessionName) -> Option<Vec<u8>> {
         let clock = &*self.inner.options.clock;
         self.inner.sessions.exports(name, clock).await
     }
 
     /// Returns the current functions, aliases and options of the persistent shell with that name;
-    /// `None` before its first call has ended, while one runs, and if they are longer than a MiB.
-    /// Asks the shell, which takes as long as a short command.
+    /// `None` before the shell's first call has ended, while a call runs, and if the definitions
+    /// are longer than 1 MiB. Runs a script in the shell, which takes as long as a short command.
     pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
         let options = &self.inner.options;
         self.inner.sessions.definitions(name, options).await
@@ -189,14 +191,14 @@ impl ShellCache {
     }
 
     /// Discards the persistent shell with that name and all its state. The next call with the name
-    /// gets a new one; a running call continues to its end. Returns false if there was no such
+    /// gets a new shell; a running call continues to its end. Returns false if there was no such
     /// shell.
     pub fn reset_named_shell(&self, name: &SessionName) -> bool {
         self.inner.sessions.reset(name)
     }
 
-    /// Returns a shell for this call. Takes a warm one if one of the same kind exists and the call
-    /// needs nothing that can only be set at a shell's start; otherwise starts a new one.
+    /// Returns a shell for this call. Takes a warm shell of the same kind, if there is one and the
+    /// call needs no property that must be set at a shell's start. Otherwise starts a new shell.
     async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<ShellForCall, StartError> {
         // A warm shell waits outside of any trial and enters the trial with its call, because a
         // shell may cache files of a trial. A sandboxed shell cannot enter a trial later.
@@ -211,13 +213,19 @@ impl ShellCache {
                 self.refill_later(kind);
             }
             match enter_trial(spec, shell).await {
-                Ok(shell) => return Ok(ShellForCall { shell, warm: true }),
-                Err(error) => tracing::debug!(%error, "a shell that was ordered did not come"),
+                Ok(shell) => {
+                    return Ok(ShellForCall {
+                        shell,
+                        is_warm: true,
+                    });
+                }
+                Err(error) => tracing::debug!(%error, "an ordered shell did not start"),
             }
         }
         self.new_shell(spec, kind).await
     }
 
+    /// Starts a shell for this call, with a new supervisor.
     async fn new_shell(
         &self,
         spec: &RunSpec,
@@ -233,12 +241,15 @@ impl ShellCache {
             trial: spec.trial.as_deref(),
         };
         let shell = start::shell(supervised, kind, &options.directory, call_start).await?;
-        Ok(ShellForCall { shell, warm: false })
+        Ok(ShellForCall {
+            shell,
+            is_warm: false,
+        })
     }
 
-    /// Reuses the supervisor of a finished call, if it has no processes left, for the next warm
-    /// shell, or closes it.
-    async fn done_with(
+    /// Reuses the supervisor of a finished call for the next warm shell, if the supervisor has no
+    /// processes left; otherwise closes the supervisor.
+    async fn recycle_or_close(
         &self,
         spec: &RunSpec,
         kind: &ShellKind,
@@ -256,8 +267,8 @@ impl ShellCache {
 
     /// Starts warm shells after a call. The call's supervisor, if it has no processes left, starts
     /// the next one. If no other call runs, new supervisors start the remaining ones up to the
-    /// wanted number; otherwise the supervisors of the running calls will. `own_calls` is 1 if the
-    /// caller is counted as a running call.
+    /// wanted number; otherwise the supervisors of the running calls will start them. `own_calls`
+    /// is 1 if the caller is counted as a running call.
     fn refill(&self, kind: &ShellKind, recycled: Option<SupervisorClient>, own_calls: usize) {
         if !kind.shell.is_bash {
             return;
@@ -275,7 +286,9 @@ impl ShellCache {
         } else if self.inner.pool.is_out_of(kind) {
             self.refill_later(kind);
         }
-        if self.inner.options.warm_shells > 0 && !self.inner.evicting.swap(true, Ordering::AcqRel) {
+        if self.inner.options.warm_shells > 0
+            && !self.inner.is_evicting.swap(true, Ordering::AcqRel)
+        {
             spawn_evictor(Arc::downgrade(&self.inner));
         }
     }
@@ -310,7 +323,7 @@ impl CacheInner {
             Ok(shell) => self.pool.put(kind, shell),
             Err(error) => {
                 tracing::debug!(%error, "a warm shell could not be started");
-                self.pool.give_up(kind);
+                self.pool.release(kind);
             }
         }
     }
@@ -323,6 +336,7 @@ fn refill_with_new(cache: &Arc<CacheInner>, kind: &ShellKind) {
     }
 }
 
+/// Orders a warm shell from a supervisor.
 fn order(
     kind: &ShellKind,
     directory: &Path,
@@ -348,7 +362,7 @@ struct ShellForCall {
     shell: WaitingShell,
     /// True if the shell was started before the call, so that the record must set the call's
     /// variables.
-    warm: bool,
+    is_warm: bool,
 }
 
 /// Starts a reserved warm shell with a new supervisor. Holds a weak reference: a dropped cache
@@ -376,7 +390,7 @@ fn spawn_evictor(cache: Weak<CacheInner>) {
             options.clock.sleep(options.idle).await;
             let Some(inner) = cache.upgrade() else { return };
             if inner.pool.evict(options.idle) == 0 {
-                inner.evicting.store(false, Ordering::Release);
+                inner.is_evicting.store(false, Ordering::Release);
                 return;
             }
         }
@@ -455,21 +469,21 @@ impl Executor for ShellCache {
         let mut handover = self.shell(spec, &kind).await.map_err(NotStarted::from)?;
         loop {
             if cancel.is_cancelled() {
-                self.done_with(spec, &kind, Some(handover.shell.supervised))
+                self.recycle_or_close(spec, &kind, Some(handover.shell.supervised))
                     .await;
                 return Ok(cancelled_before(&*options.clock));
             }
             if let Some(reason) = unrecorded(spec, handover.shell.fds.unwatched.as_ref()) {
                 let supervised = handover.shell.supervised;
-                self.done_with(spec, &kind, Some(supervised)).await;
+                self.recycle_or_close(spec, &kind, Some(supervised)).await;
                 return Err(reason);
             }
-            let ShellForCall { shell, warm } = handover;
-            let refused = match Call::hand_over(spec, shell, warm, options, cancel) {
+            let ShellForCall { shell, is_warm } = handover;
+            let refused = match Call::hand_over(spec, shell, is_warm, options, cancel) {
                 Err(refused) => refused,
                 Ok(call) => {
                     let FinishedCall { result, supervised } = call.finish(out).await;
-                    self.done_with(spec, &kind, supervised).await;
+                    self.recycle_or_close(spec, &kind, supervised).await;
                     match result {
                         Ok(mut outcome) => {
                             configured.add_notices(spec, &mut outcome);
@@ -481,7 +495,7 @@ impl Executor for ShellCache {
                 }
             };
             // A warm shell may have been killed while it waited, so a new one is tried, once.
-            if !warm {
+            if !is_warm {
                 return Err(refused.into());
             }
             handover = self

@@ -38,6 +38,7 @@ pub(crate) struct Call<'a> {
     watchdog: Watchdog,
     script: ScriptFile,
     started_at: Timestamp,
+    /// The monotonic time of the hand-over.
     started: Duration,
     sandbox: Option<SandboxWatch>,
     held_back: bool,
@@ -52,18 +53,18 @@ pub(crate) struct FinishedCall {
     pub(crate) supervised: Option<SupervisorClient>,
 }
 
-/// Returns the contents of a waiting shell's script file, and the bytes that commit it. `exports`:
-/// the shell was started without the call's variables, so the record sets them.
+/// Returns the contents of a waiting shell's script file, and the bytes that commit it.
+/// `sets_variables`: the shell was started without the call's variables, so the record sets them.
 pub(crate) fn script_file(
     spec: &RunSpec,
     fds: &ShellFds,
     snapshot: Option<&Snapshot>,
-    exports: bool,
+    sets_variables: bool,
 ) -> (Vec<u8>, &'static [u8]) {
     if spec.shell.is_any_bash() {
         // A shell that was started with the call's variables has since loaded the snapshot, which
         // may have replaced some of them. The record sets those again.
-        let overwritten = snapshot.filter(|_| !exports).map(|snapshot| {
+        let overwritten = snapshot.filter(|_| !sets_variables).map(|snapshot| {
             let names = snapshot.variables().iter().map(OsStr::new);
             let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));
             changes
@@ -74,9 +75,9 @@ pub(crate) fn script_file(
             cwd: &spec.cwd,
             exports: overwritten
                 .as_ref()
-                .or_else(|| exports.then_some(&spec.env.changes)),
+                .or_else(|| sets_variables.then_some(&spec.env.changes)),
             oldpwd: spec.env.get("OLDPWD"),
-            tail: spec.report_stages && record::may_have_tail(&spec.script),
+            has_tail: spec.report_stages && record::may_have_tail(&spec.script),
             replaced: spec
                 .shell
                 .is_bash
@@ -86,7 +87,7 @@ pub(crate) fn script_file(
                 .and_then(|()| replace::commands(&spec.script, &spec.env, snapshot)),
             snapshot,
             definitions: spec.definitions.as_deref().filter(|_| spec.shell.is_bash),
-            path_is_the_calls: spec.env.changes.contains_key(OsStr::new("PATH")),
+            sets_path: spec.env.changes.contains_key(OsStr::new("PATH")),
             numbers: ShellNumbers {
                 script: fds.script_fd,
                 stdin: fds.stdin_fd,
@@ -103,12 +104,12 @@ pub(crate) fn script_file(
 }
 
 impl<'a> Call<'a> {
-    /// Hands the script to the waiting shell, which starts to run it. `exports`: as in
+    /// Hands the script to the waiting shell, which starts to run it. `sets_variables`: as in
     /// [`script_file`].
     pub(crate) fn hand_over(
         spec: &'a RunSpec,
         shell: WaitingShell,
-        exports: bool,
+        sets_variables: bool,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
     ) -> Result<Self, RefusedHandoff> {
@@ -121,7 +122,7 @@ impl<'a> Call<'a> {
             reason: error.to_string(),
         };
         check_trial(spec, fds.held_back).map_err(failed)?;
-        let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
+        let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), sets_variables);
         let pid = fds.pid;
         let shares_offset = record::shares_offset(&spec.shell, fds.script_fd);
         let script = File::from(fds.script);

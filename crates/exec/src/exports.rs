@@ -1,13 +1,13 @@
-//! Determines which variables of a call can be set in a warm shell so that scripts see no
-//! difference from variables of its environment.
+//! Determines which variables of a call can be set in a warm shell, so that a script sees them as
+//! if they were in the shell's environment.
 
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Names that bash handles specially at its start, or that cannot be set. A call that sets one gets
-/// a new shell. Patterns may end in `*`.
+/// Names that bash handles specially at its start, or that cannot be set. A call that sets such a
+/// variable gets a new shell. Patterns may end in `*`.
 const START_NAMES: &[&str] = &[
     "_",
     "BASH*",
@@ -107,6 +107,7 @@ pub(crate) fn is_set_by_bash(name: &str) -> bool {
     all.any(|pattern| matches(pattern, name.as_bytes()))
 }
 
+/// True if a name matches a pattern, which may end in `*`.
 fn matches(pattern: &str, name: &[u8]) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix.as_bytes()),
@@ -114,28 +115,29 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     }
 }
 
-/// Names to which bash assigns a default at its start: unsetting one differs from starting without
-/// it.
+/// Names to which bash assigns a default at its start: unsetting such a variable differs from
+/// starting bash without it.
 const DEFAULTED_NAMES: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
 /// Returns the first variable that a record cannot set or unset; `None` if the record can make all
 /// changes.
 pub(crate) fn unexportable(changes: &BTreeMap<OsString, Option<OsString>>) -> Option<&OsStr> {
     let mut refused = changes.iter().filter(|(name, value)| {
-        let defaulted = DEFAULTED_NAMES.iter().any(|other| **name == **other);
-        !is_plain_name(name.as_bytes()) || (value.is_none() && defaulted)
+        let has_default = DEFAULTED_NAMES.iter().any(|other| **name == **other);
+        !is_plain_name(name.as_bytes()) || (value.is_none() && has_default)
     });
     refused.next().map(|(name, _)| name.as_os_str())
 }
 
+/// True if a record can set a variable of this name.
 fn is_plain_name(name: &[u8]) -> bool {
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_word_byte = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let Some(first) = name.first() else {
         return false;
     };
-    let identifier = !first.is_ascii_digit() && name.iter().all(word);
-    let at_start = START_NAMES.iter().any(|pattern| matches(pattern, name));
-    identifier && !at_start
+    let is_identifier = !first.is_ascii_digit() && name.iter().all(is_word_byte);
+    let is_start_name = START_NAMES.iter().any(|pattern| matches(pattern, name));
+    is_identifier && !is_start_name
 }
 
 /// Returns the commands that make the changes, each followed by `; `.

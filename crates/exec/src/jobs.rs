@@ -1,5 +1,5 @@
-//! Background jobs: commands that outlive the host that started them. Lists, reads, feeds and ends
-//! them, from this process or a later one.
+//! Background jobs: commands that outlive the host that started them. Any process can list jobs,
+//! read their output, write to their stdin and end them.
 //!
 //! [`ShellCache::start_job`](crate::ShellCache::start_job) starts a job like a call: with the same
 //! shell, environment, snapshot and hand-over. Then only the job's supervisor maintains it: the
@@ -102,8 +102,8 @@ impl Jobs {
     /// # Errors
     /// [`JobError::Registry`].
     pub fn list(&self) -> Result<Vec<Job>, JobError> {
-        let records = self.registry.jobs()?;
-        Ok(records.iter().map(entry::JobFiles::to_job).collect())
+        let jobs = self.registry.jobs()?;
+        Ok(jobs.iter().map(entry::JobFiles::to_job).collect())
     }
 
     /// Returns one job.
@@ -146,14 +146,9 @@ impl Jobs {
         if let Err(error) = locked.clean(self.options.clock.wall(), self.options.keep) {
             tracing::warn!(%error, "old jobs could not be removed");
         }
-        let counts =
-            |record: &entry::JobFiles| record.entry.kind == JobKind::Started && record.is_running();
-        let running = self
-            .registry
-            .jobs()?
-            .iter()
-            .filter(|job| counts(job))
-            .count();
+        let is_counted =
+            |job: &&entry::JobFiles| job.entry.kind == JobKind::Started && job.is_running();
+        let running = self.registry.jobs()?.iter().filter(is_counted).count();
         let limit = self.options.max_running;
         if running >= limit {
             return Err(JobError::TooMany { running, limit });

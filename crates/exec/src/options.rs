@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Options of a [`ShellCache`](crate::ShellCache).
 #[derive(Debug, Clone)]
 pub struct ShellCacheOptions {
-    /// How to start supervisors.
+    /// Starts the supervisors.
     pub supervisor: Supervisor,
     /// The clock for all waits and measurements.
     pub clock: Arc<dyn Clock>,

@@ -126,6 +126,7 @@ impl ShellKind {
         }
     }
 
+    /// Returns the kind of the shell that a call needs.
     pub(crate) fn of(spec: &RunSpec, snapshot: Option<Arc<Snapshot>>) -> Self {
         Self {
             shell: spec.shell.clone(),
@@ -135,7 +136,7 @@ impl ShellKind {
             streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
             sandbox: spec.sandbox.clone(),
-            // A session continues whether or not a call is traced.
+            // A session uses the same shell for traced and untraced calls.
             traced: spec.trace.is_some() && spec.session.is_none(),
             // A sandboxed shell cannot enter a trial later: its sandbox is set up for the files of
             // the trial.
@@ -211,6 +212,7 @@ pub(crate) struct Pool {
     shelves: Mutex<Vec<KindShelf>>,
 }
 
+/// The warm shells of one kind.
 #[derive(Debug)]
 struct KindShelf {
     kind: ShellKind,
@@ -235,8 +237,8 @@ impl Pool {
         }
     }
 
-    /// Takes a shell, preferably one that is ready. Returns it with the number of remaining shells
-    /// of its kind. Drops shells that were killed.
+    /// Takes a shell of a kind, preferably a shell that is ready. Returns the shell and the number
+    /// of remaining shells of the kind. Drops shells that were killed.
     pub(crate) fn take(&self, kind: &ShellKind) -> Option<(ComingShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
@@ -256,7 +258,7 @@ impl Pool {
     }
 
     /// Reserves a slot if another shell of this kind is wanted, and returns true then.
-    /// [`Pool::put`] or [`Pool::give_up`] must follow.
+    /// [`Pool::put`] or [`Pool::release`] must follow.
     pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
         self.reserve_of(kind, self.size)
     }
@@ -270,7 +272,7 @@ impl Pool {
         let limit = if self.others_run(1) {
             max_running + self.size
         } else {
-            // The finished call is itself counted in `most`.
+            // `max_running` counts the finished call, too.
             (max_running + self.size)
                 .saturating_sub(1)
                 .min(self.size * RECYCLED_FACTOR)
@@ -290,6 +292,7 @@ impl Pool {
         drop(surplus);
     }
 
+    /// Reserves a slot if fewer than `limit` shells of this kind are waiting or reserved.
     fn reserve_of(&self, kind: &ShellKind, limit: usize) -> bool {
         if self.size == 0 {
             return false;
@@ -338,13 +341,13 @@ impl Pool {
     }
 
     /// Releases a reserved slot.
-    pub(crate) fn give_up(&self, kind: &ShellKind) {
+    pub(crate) fn release(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
         }
     }
 
-    /// Marks that a later check for missing shells is planned. Returns false if one is already
+    /// Marks that a later check for missing shells is planned. Returns false if a check is already
     /// planned.
     pub(crate) fn schedule_refill(&self, kind: &ShellKind) -> bool {
         let mut all = self.lock();
@@ -451,7 +454,7 @@ mod tests {
         let mut running: Vec<_> = (0..20).map(|_| pool.enter()).collect();
         let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
         assert_eq!(reserved, 22);
-        (0..reserved).for_each(|_| pool.give_up(&kind));
+        (0..reserved).for_each(|_| pool.release(&kind));
         running.truncate(1);
         let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
         assert_eq!(reserved, 2 * RECYCLED_FACTOR);
@@ -464,7 +467,7 @@ mod tests {
         let kind = kind();
         let wanted = || {
             let wanted = (0..30).take_while(|_| pool.reserve_recycled(&kind)).count();
-            (0..wanted).for_each(|_| pool.give_up(&kind));
+            (0..wanted).for_each(|_| pool.release(&kind));
             wanted
         };
         let _call = pool.enter();

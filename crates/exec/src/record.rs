@@ -1,15 +1,18 @@
-//! The start-up text of a shell that waits for a script, and the record by which it takes the
-//! script.
+//! The start-up text of a shell that waits for a script, and the record with which the shell gets
+//! the script.
 //!
 //! A waiting shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the
 //! control pipe. The inherited script file has the parts of a [`ScriptRecord`] and the script, each
 //! terminated by NUL. A NUL on the control pipe commits them; EOF runs nothing, so half a script
-//! never runs. The shell then changes to the call's directory, closes our descriptors, and stores
-//! the script in `BASH_EXECUTION_STRING`, as `bash -c` does. `eval` runs the script, with line 1 as
-//! its first.
+//! never runs. The shell then changes to the call's directory, closes the host's descriptors, and
+//! stores the script in `BASH_EXECUTION_STRING`, as `bash -c` does. `eval` runs the script, with
+//! line 1 as its first.
 //!
 //! All commands that most calls need are in the start-up text, which bash parses while the shell
-//! waits. Only the rest is in the record.
+//! waits. Only other commands are in the record.
+//!
+//! If requested, a tail follows the script: commands that report the exit status of each stage of
+//! the last pipeline, and the directory.
 //!
 //! Commands are escaped (`\builtin`) against aliases. `docs/design` describes rejected
 //! alternatives.
@@ -48,7 +51,7 @@ const BOOT_TEXT: &str = concat!(
     // Sets `OLDPWD` as a bash started in this directory does: from the environment if its value is
     // a directory, otherwise declared only.
     r#"\builtin unset -v OLDPWD; \builtin export OLDPWD; \builtin eval "${__ab[1]}"; "#,
-    // The shell was started before the call.
+    // `SECONDS` counts from the call, although the shell was started earlier.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
     // In the form of [`exec_redirections`].
@@ -124,10 +127,10 @@ const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
 /// Returns the arguments of a shell that waits for its script.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
-    let own = shell.args.iter().map(OsString::from);
+    let shell_args = shell.args.iter().map(OsString::from);
     if !shell.is_any_bash() {
         let text = [PLAIN_BOOT_TEXT, POSIX_READ_SCRIPT].concat();
-        return own.chain(["-c".into(), text.into()]).collect();
+        return shell_args.chain(["-c".into(), text.into()]).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let (before, after) = BOOT_TEXT
@@ -136,12 +139,13 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
     text.extend_from_slice(before.as_bytes());
     text.extend(enter_directory(br#""${__ab[0]}""#, ShellDialect::Bash));
     text.extend_from_slice(after.as_bytes());
-    let bare: &[&str] = if shell.is_bash {
+    let options: &[&str] = if shell.is_bash {
         &["--norc", "--noprofile", "-c"]
     } else {
         &["-c"]
     };
-    own.chain(bare.iter().map(OsString::from))
+    shell_args
+        .chain(options.iter().map(OsString::from))
         .chain([OsString::from_vec(text)])
         .collect()
 }
@@ -152,7 +156,7 @@ pub(crate) const COMMIT_BYTES: &[u8] = b"\0";
 /// The bytes that commit the script file of a shell that is not bash.
 pub(crate) const PLAIN_COMMIT_BYTES: &[u8] = b"\n";
 
-/// The descriptors of this program inside the shell, which the record closes.
+/// The numbers of the host's descriptors inside the shell, which the record closes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShellNumbers {
     /// The script file.
@@ -177,16 +181,16 @@ pub(crate) struct ScriptRecord<'a> {
     /// The value of `OLDPWD` in the environment.
     pub(crate) oldpwd: Option<&'a OsStr>,
     /// True if the tail follows the script.
-    pub(crate) tail: bool,
+    pub(crate) has_tail: bool,
     /// The commands by which the shell executes the program that is the whole script
     /// ([`crate::replace`]).
     pub(crate) replaced: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
-    /// The definitions of another shell.
+    /// The definitions of another shell, which the shell loads.
     pub(crate) definitions: Option<&'a Definitions>,
     /// True if the call sets or unsets `PATH` itself.
-    pub(crate) path_is_the_calls: bool,
+    pub(crate) sets_path: bool,
     /// The descriptors to close.
     pub(crate) numbers: ShellNumbers,
 }
@@ -203,7 +207,7 @@ impl ScriptRecord<'_> {
         text.push(0);
         if let Some(commands) = &self.replaced {
             text.extend_from_slice(commands.as_bytes());
-        } else if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
+        } else if self.has_tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
             text.extend_from_slice(b"tail");
         }
         text.push(0);
@@ -214,7 +218,7 @@ impl ScriptRecord<'_> {
     fn add_settings(&self, text: &mut Vec<u8>) {
         text.extend(old_directory(self.oldpwd));
         let path = self.snapshot.and_then(Snapshot::path);
-        if let Some(path) = path.filter(|_| !self.path_is_the_calls) {
+        if let Some(path) = path.filter(|_| !self.sets_path) {
             text.extend_from_slice(b"\\builtin export PATH=");
             text.extend_from_slice(&quoted(path));
             text.extend_from_slice(b"; ");
@@ -295,11 +299,11 @@ mod tests {
             cwd: Path::new("/tmp"),
             exports: None,
             oldpwd: None,
-            tail: false,
+            has_tail: false,
             replaced: None,
             snapshot: None,
             definitions: None,
-            path_is_the_calls: false,
+            sets_path: false,
             numbers: ShellNumbers {
                 script: 9,
                 stdin: None,
@@ -311,7 +315,7 @@ mod tests {
         };
         assert_eq!(parts(record.clone()), ["/tmp", "", "", "", "echo hi\n"]);
         let with_tail = ScriptRecord {
-            tail: true,
+            has_tail: true,
             ..record.clone()
         };
         assert_eq!(parts(with_tail), ["/tmp", "", "", "tail", "echo hi\n"]);

@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 const START_VARIABLES: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"];
 
 /// Returns the commands by which a shell executes the program of this script, and which do nothing
-/// if there is no such program. Returns `None` if the script may be anything else.
+/// if there is no such program. Returns `None` if the script may do anything else.
 pub(crate) fn commands(
     script: &str,
     env: &Environment,
@@ -35,7 +35,7 @@ pub(crate) fn commands(
             return None;
         }
         let function = format!("BASH_FUNC_{name}%%");
-        if is_set(&function) || snapshot.is_some_and(|it| it.defines(name)) {
+        if is_set(&function) || snapshot.is_some_and(|snapshot| snapshot.defines(name)) {
             return None;
         }
         format!(r"\builtin test -f {name} -a -x {name} && _={name} \builtin exec -- {script}")
@@ -55,8 +55,8 @@ pub(crate) fn commands(
 fn program(script: &str) -> Option<&str> {
     let end = script.find(' ').unwrap_or(script.len());
     let (name, rest) = script.split_at(end);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:,+@%-".contains(&byte);
-    let is_name = name.bytes().all(plain) && !name.is_empty() && !name.starts_with(['-', '%']);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:,+@%-".contains(&byte);
+    let is_name = name.bytes().all(is_plain) && !name.is_empty() && !name.starts_with(['-', '%']);
     if !is_name || BUILTINS.contains(&name) || KEYWORDS.contains(&name) {
         return None;
     }
@@ -69,7 +69,7 @@ fn program(script: &str) -> Option<&str> {
             Some(b'"') if b"$`\\".contains(&byte) => return None,
             Some(_) => {}
             None if b"'\"".contains(&byte) => quote = Some(byte),
-            None if plain(byte) || byte == b' ' || byte == b'=' => {}
+            None if is_plain(byte) || byte == b' ' || byte == b'=' => {}
             None => return None,
         }
     }

@@ -6,8 +6,8 @@
 //! effect on later calls, and late output belongs to its own call. The shell writes its status and
 //! directory to one socket, and its exports to another. Nothing is parsed out of the output.
 
-mod ask;
 mod call;
+mod definitions;
 mod directory;
 mod live;
 mod record;
@@ -48,18 +48,18 @@ struct SessionKey {
     name: SessionName,
     kind: ShellKind,
     /// True if the call that opened the session loaded a snapshot.
-    snapshot: bool,
+    loads_snapshot: bool,
     session: Arc<AsyncMutex<ShellSession>>,
 }
 
 /// A persistent shell in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellInfo {
-    /// The name that calls use for it.
+    /// The name that calls use for the shell.
     pub name: SessionName,
-    /// True while a call runs in it, or is about to.
+    /// True while a call runs in the shell, or is about to run.
     pub busy: bool,
-    /// The shell's directory; `None` while it is busy, and before its first call has ended.
+    /// The shell's directory; `None` while the shell is busy, and before its first call has ended.
     pub cwd: Option<PathBuf>,
 }
 
@@ -153,6 +153,7 @@ impl Sessions {
         session.definitions(name, &kind, options).await
     }
 
+    /// Returns the first session with this name, and its kind.
     fn named(&self, name: &SessionName) -> Option<(ShellKind, Arc<AsyncMutex<ShellSession>>)> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let named = all.iter().find(|named| named.name == *name)?;
@@ -168,15 +169,18 @@ impl Sessions {
         all.len() < before
     }
 
+    /// Returns the session with this name and these properties; creates it if it does not exist.
     fn session(
         &self,
         name: &SessionName,
         kind: &ShellKind,
-        snapshot: bool,
+        loads_snapshot: bool,
     ) -> Arc<AsyncMutex<ShellSession>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find(|named| {
-            named.name == *name && named.snapshot == snapshot && named.kind.is_like(kind)
+            named.name == *name
+                && named.loads_snapshot == loads_snapshot
+                && named.kind.is_like(kind)
         });
         if let Some(known) = known {
             return Arc::clone(&known.session);
@@ -185,7 +189,7 @@ impl Sessions {
         all.push(SessionKey {
             name: name.clone(),
             kind: kind.clone(),
-            snapshot,
+            loads_snapshot,
             session: Arc::clone(&session),
         });
         session
@@ -221,6 +225,7 @@ impl ShellSession {
         Ok(())
     }
 
+    /// Runs a script in the shell, or in a new one if the session has none.
     async fn run(
         &mut self,
         spec: &RunSpec,
@@ -229,16 +234,21 @@ impl ShellSession {
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
-        let mut notices: Vec<_> = self.lost.take().iter().map(|why| reset(why)).collect();
+        let mut notices: Vec<_> = self
+            .lost
+            .take()
+            .iter()
+            .map(|reason| reset_notice(reason))
+            .collect();
         let mut refusal = String::new();
         for _ in 0..MAX_ATTEMPTS {
             if let Err(reason) = self.receive_exports(&*options.clock).await {
-                notices.push(reset(&reason));
+                notices.push(reset_notice(&reason));
             }
             // If this future is dropped, the shell is dropped with it: its state is unknown then.
             let mut shell = self.shell.take();
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
-                notices.push(reset(
+                notices.push(reset_notice(
                     "its shell was traced, so that no command in it could gain privileges",
                 ));
             }
@@ -269,7 +279,7 @@ impl ShellSession {
                     return Ok(with_notices(notices, *outcome));
                 }
                 StateAfterCall::Ended { outcome, reason } => {
-                    notices.push(reset(&reason));
+                    notices.push(reset_notice(&reason));
                     return Ok(with_notices(notices, outcome));
                 }
                 StateAfterCall::Refused { error, shell } => {
@@ -286,7 +296,7 @@ impl ShellSession {
                     });
                 }
                 StateAfterCall::RefusedHandoff(reason) => {
-                    notices.push(reset(&reason));
+                    notices.push(reset_notice(&reason));
                     refusal = reason;
                 }
             }
@@ -301,11 +311,12 @@ fn with_notices(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-fn reset(reason: &str) -> Notice {
-    // A shell reports its directory and exports after a call, so those of this call are lost.
-    let kept = "directory and exported variables are as before this call, functions and plain variables are gone";
+/// Returns the notice that the session got a new shell.
+fn reset_notice(reason: &str) -> Notice {
+    // A shell reports its directory and exports after a call, so the report of this call is lost.
+    let consequence = "directory and exported variables are as before this call, functions and plain variables are gone";
     NoticeKind::SessionReset {
-        reason: format!("{reason}; {kept}"),
+        reason: format!("{reason}; {consequence}"),
     }
     .into()
 }

@@ -82,9 +82,11 @@ pub(crate) struct Snapshot {
     exec_program: Option<String>,
     file: SnapshotFile,
     path: Option<OsString>,
+    /// The variables that the project's hooks changed.
     hooks: HookChanges,
     /// True if the configuration defines a `cd` of its own, which snapshots exclude.
     replaces_cd: bool,
+    /// The commands that set the options, each followed by `; `.
     options: Vec<u8>,
     allows_tail: bool,
 }
@@ -101,14 +103,14 @@ impl Snapshot {
         text
     }
 
-    /// The search path, if the configuration changed it.
+    /// Returns the search path, if the configuration changed it.
     pub(crate) fn path(&self) -> Option<&OsStr> {
         self.path.as_deref()
     }
 
     /// Returns the commands, each followed by `; `, that bring a session's shell to this snapshot.
-    /// The shell has loaded `old`, or none if that was not captured in time; `base` is the search
-    /// path that the shell was started with.
+    /// `old` is the snapshot that the shell has loaded, if one was captured in time. `base` is the
+    /// search path that the shell was started with.
     pub(crate) fn replace(&self, old: Option<&Self>, base: &OsStr) -> Vec<u8> {
         if let Some(old) = old {
             return self.hooks.replace(&old.hooks);
@@ -128,6 +130,7 @@ impl Snapshot {
         self.replaces_cd
     }
 
+    /// Returns the names, aliases and search path of the configuration.
     pub(crate) fn configured(&self) -> ConfiguredNames {
         ConfiguredNames {
             names: self.names.clone(),
@@ -176,7 +179,7 @@ impl Snapshot {
 
     /// True if a function or an alias has this name.
     pub(crate) fn defines(&self, name: &str) -> bool {
-        self.names.iter().any(|own| own == name)
+        self.names.iter().any(|defined| defined == name)
     }
 
     /// True if commands after the script stay invisible: neither `xtrace` nor `verbose` is on.

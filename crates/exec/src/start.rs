@@ -32,7 +32,7 @@ pub(crate) async fn shell(
     coming.ready().await
 }
 
-/// Orders a shell as [`shell`] does, without waiting for it.
+/// Orders a shell like [`shell`], but does not wait until the shell is ready.
 pub(crate) fn order(
     mut supervised: SupervisorClient,
     kind: &ShellKind,

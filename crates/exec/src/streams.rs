@@ -1,4 +1,4 @@
-//! Reads a call's pipes into its consumer.
+//! Reads a call's pipes, and passes the output to the call's consumer.
 
 use agent_bash_call::{Progress, Source, StopLimit};
 use agent_bash_core::{OutputConsumer, StreamId};
@@ -33,6 +33,7 @@ pub(crate) struct OutputStreams {
     arrivals: Option<OwnedFd>,
 }
 
+/// A pipe with the output of one stream.
 #[derive(Debug)]
 struct StreamPipe {
     stream: StreamId,
@@ -81,6 +82,7 @@ impl OutputStreams {
         std::mem::take(&mut self.ended)
     }
 
+    /// Removes a pipe that has reached EOF, or whose consumer has stopped.
     fn end(&mut self, index: usize) {
         let pipe = self.pipes.remove(index);
         if pipe.after_stop.is_exceeded() {
@@ -190,7 +192,7 @@ impl Source for OutputStreams {
     }
 
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
-        let mut any = false;
+        let mut has_read = false;
         // Uses streams, because the indices change when a pipe ends.
         let mut order: Vec<StreamId> = Vec::new();
         for index in self.arrived(2).into_iter().chain(0..self.pipes.len()) {
@@ -210,7 +212,7 @@ impl Source for OutputStreams {
                 self.buffer.reserve(BUFFER_BYTES);
                 match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
                     Ok(count) if count > 0 => {
-                        any = true;
+                        has_read = true;
                         remaining = remaining.saturating_sub(count);
                         if pipe.push(&self.buffer, out) != Progress::Ended {
                             continue;
@@ -224,7 +226,7 @@ impl Source for OutputStreams {
                 break;
             }
         }
-        any
+        has_read
     }
 
     fn ended(&self) -> bool {
@@ -245,6 +247,7 @@ impl Source for OutputStreams {
     }
 }
 
+/// Returns an epoll instance that waits for output in these pipes.
 fn epoll_over(pipes: &[(StreamId, OwnedFd)]) -> io::Result<OwnedFd> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (stream, pipe) in pipes {

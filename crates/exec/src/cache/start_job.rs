@@ -1,4 +1,5 @@
-//! Starting background jobs: the same shells as for calls, handed to their own supervisors.
+//! Starts background jobs in the same shells as calls, and hands the shells to their own
+//! supervisors.
 
 use super::{ShellCache, ShellForCall};
 use crate::jobs::{Job, JobError, JobStdin, Launch, UnlaunchedReason};
@@ -23,7 +24,7 @@ impl ShellCache {
     /// # Errors
     /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without
     /// [`ShellCacheOptions::jobs`], [`JobError::Cancelled`], [`JobError::Busy`],
-    /// [`JobError::Registry`]: nothing of the script has run.
+    /// [`JobError::Registry`]: no part of the script has run.
     ///
     /// [`ShellCacheOptions::jobs`]: crate::ShellCacheOptions::jobs
     pub async fn start_job(
@@ -66,7 +67,7 @@ impl ShellCache {
                 reserved = jobs.reserve() => reserved?,
             };
             let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
-            warm = handover.warm;
+            warm = handover.is_warm;
             if let Some(reason) = handover.shell.supervised.fallback() {
                 let reason = reason.to_owned();
                 return Err(NotStarted::JobNeedsSupervisor { reason }.into());
@@ -74,7 +75,7 @@ impl ShellCache {
             let launch = Launch {
                 spec: &spec,
                 shell: handover.shell,
-                exports: warm,
+                sets_variables: warm,
                 stdin: writer,
             };
             match jobs.launch(reserved, launch).await {
@@ -93,6 +94,7 @@ impl ShellCache {
         }
     }
 
+    /// Returns a shell for a job, and the write end of the job's stdin. `warm`: a warm shell may serve.
     async fn shell_for_job(
         &self,
         spec: &RunSpec,
@@ -100,7 +102,9 @@ impl ShellCache {
         stdin: JobStdin,
         warm: bool,
     ) -> Result<(ShellForCall, Option<OwnedFd>), NotStarted> {
-        let failed = |error: io::Error| NotStarted::new(format!("no pipe for its stdin: {error}"));
+        let failed = |error: io::Error| {
+            NotStarted::new(format!("cannot create a pipe for the job's stdin: {error}"))
+        };
         let started = match stdin {
             JobStdin::Null if warm => self.shell(spec, kind).await,
             JobStdin::Null => self.new_shell(spec, kind).await,
@@ -120,7 +124,10 @@ impl ShellCache {
                     start::shell(supervised, kind, &options.directory, call_start).await
                 };
                 let shell = shell.await.map_err(NotStarted::from)?;
-                let handover = ShellForCall { shell, warm: false };
+                let handover = ShellForCall {
+                    shell,
+                    is_warm: false,
+                };
                 return Ok((handover, Some(write.into())));
             }
         };

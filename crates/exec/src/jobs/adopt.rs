@@ -13,14 +13,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Maximum wait for the registry's lock; short, because a call waits for it.
+/// Maximum wait for the registry's lock. Short, because the answer to a call waits for the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl SurvivorRegistry for Jobs {
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId> {
         let now = self.options.clock.wall();
-        let entry = entry(&adoption, now);
+        let entry = registry_entry(&adoption, now);
         let Adoption {
             supervised,
             output,
@@ -32,19 +32,22 @@ impl SurvivorRegistry for Jobs {
         let locked = match self.registry.lock(&*self.options.clock, LOCK_TIMEOUT).await {
             Ok(locked) => Some(locked),
             Err(error) => {
-                tracing::warn!(%error, "survivors are no job");
+                tracing::warn!(%error, "the survivors could not become a job");
                 None
             }
         };
         let new_job = locked
             .as_ref()
             .and_then(|locked| create_job(locked, &entry?));
-        let job = new_job.as_ref().map(|new| &*new.directory);
-        let _ = supervised.adopt(pipes, &files, alone, quota, job).await;
+        let directory = new_job.as_ref().map(|new| &*new.directory);
+        let _ = supervised
+            .adopt(pipes, &files, alone, quota, directory)
+            .await;
         new_job.filter(NewJob::is_taken).map(NewJob::keep)
     }
 }
 
+/// Creates the directory of the job. If that fails, the survivors continue without being a job.
 fn create_job(locked: &RegistryLock<'_>, entry: &JobEntry) -> Option<NewJob> {
     let created = locked.new_job().and_then(|new| match new.write(entry) {
         Ok(()) => Ok(new),
@@ -54,12 +57,13 @@ fn create_job(locked: &RegistryLock<'_>, entry: &JobEntry) -> Option<NewJob> {
         }),
     });
     created
-        .inspect_err(|error| tracing::warn!(%error, "survivors are no job"))
+        .inspect_err(|error| tracing::warn!(%error, "the survivors could not become a job"))
         .ok()
 }
 
-/// The registry entry of the survivors; `None` if all have ended, or none can be identified.
-fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
+/// Returns the registry entry of the survivors; `None` if no survivor, or not the supervisor, can
+/// be identified. For example, all may have ended.
+fn registry_entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     let identity = |pid: u32| ProcessIdentity::of(i32::try_from(pid).ok()?);
     let process = adoption
         .survivors
@@ -89,11 +93,11 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     })
 }
 
-/// The path of an open file, if other processes can open it.
-fn path_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
-    let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
-    let open = fs::File::from(file.try_clone_to_owned().ok()?);
-    let (named, open) = (fs::metadata(&path).ok()?, open.metadata().ok()?);
-    (named.ino() == open.ino() && named.dev() == open.dev() && path.to_str().is_some())
+/// Returns the path of an open file, if other processes can open the file by this path.
+fn path_of(fd: BorrowedFd<'_>) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
+    let file = fs::File::from(fd.try_clone_to_owned().ok()?);
+    let (by_path, by_fd) = (fs::metadata(&path).ok()?, file.metadata().ok()?);
+    (by_path.ino() == by_fd.ino() && by_path.dev() == by_fd.dev() && path.to_str().is_some())
         .then_some(path)
 }

@@ -41,8 +41,8 @@ pub struct KillOutcome {
 }
 
 impl Jobs {
-    /// Waits until a job has ended, at most for `deadline` (`None`: without a limit). Does not end
-    /// the job.
+    /// Waits until a job has ended, at most for `deadline` (`None`: without a limit). The job is
+    /// not affected.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Registry`].
@@ -61,43 +61,44 @@ impl Jobs {
         };
         tokio::pin!(limit);
         loop {
-            let record = self.registry.job(id)?;
-            if !record.is_running() {
-                return Ok(WaitOutcome::Over(record.to_job()));
+            let job_files = self.registry.job(id)?;
+            if !job_files.is_running() {
+                return Ok(WaitOutcome::Over(job_files.to_job()));
             }
             let ended = async {
-                match JobClient::connect(&record.directory).await {
-                    Ok(mut visit) => drop(visit.ended().await),
-                    // The supervisor is exiting, or cannot be reached: polls its files instead.
+                match JobClient::connect(&job_files.directory).await {
+                    Ok(mut client) => drop(client.ended().await),
+                    // The supervisor is exiting, or cannot be reached. This loop then polls the
+                    // job's files.
                     Err(_) => clock.sleep(POLL_INTERVAL).await,
                 }
             };
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok(WaitOutcome::Cancelled(record.to_job())),
+                () = cancel.cancelled() => return Ok(WaitOutcome::Cancelled(job_files.to_job())),
                 () = ended => {}
-                () = &mut limit => return Ok(WaitOutcome::StillRunning(record.to_job())),
+                () = &mut limit => return Ok(WaitOutcome::StillRunning(job_files.to_job())),
             }
         }
     }
 
     /// Ends a job and all its processes: SIGTERM and SIGCONT, then SIGKILL after `grace`. If the
-    /// job has already ended, ends the processes that it left behind. Returns as soon as all
-    /// processes have ended, at the latest a second after the grace period.
+    /// job has already ended, ends its remaining processes. Returns as soon as all processes have
+    /// ended, at the latest a second after the grace period.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<KillOutcome, JobError> {
-        let record = self.registry.job(id)?;
-        record.mark_kill_requested();
-        let stuck = if let Some(visit) = self.visit(&record).await? {
-            self.end(&record, visit, grace).await
+        let job_files = self.registry.job(id)?;
+        job_files.mark_kill_requested();
+        let stuck = if let Some(client) = self.connect(&job_files).await? {
+            self.end(&job_files, client, grace).await
         } else {
-            self.end_remaining(&record, grace).await;
+            self.end_remaining(&job_files, grace).await;
             Vec::new()
         };
         let job = self.show(id)?;
-        // The job's files have the result.
+        // The job's files now tell how the job ended.
         let survivors = match &job.state {
             _ if !stuck.is_empty() => stuck,
             JobState::Running => self.processes(id).await?,
@@ -109,8 +110,8 @@ impl Jobs {
     /// Writes to a job's stdin, for at most `deadline`.
     ///
     /// # Errors
-    /// [`JobError::NoStdin`], [`JobError::NotRead`] (part of what is in the pipe may still be
-    /// read), [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    /// [`JobError::NoStdin`], [`JobError::NotRead`] (the job may still read input that is in the
+    /// pipe), [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -121,8 +122,8 @@ impl Jobs {
         deadline: Duration,
     ) -> Result<(), JobError> {
         let no_stdin = || JobError::NoStdin { id: id.clone() };
-        let mut visit = self.connect_for_stdin(id).await?;
-        let stdin = self.within_answer_timeout(id, visit.stdin()).await?;
+        let mut client = self.connect_for_stdin(id).await?;
+        let stdin = self.within_answer_timeout(id, client.stdin()).await?;
         let stdin = stdin.ok().flatten().ok_or_else(no_stdin)?;
         let mut pipe = Sender::from_owned_fd(stdin).map_err(|_| no_stdin())?;
         let mut written = 0;
@@ -154,8 +155,8 @@ impl Jobs {
     /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`],
     /// [`JobError::Registry`].
     pub async fn close_stdin(&self, id: &JobId) -> Result<(), JobError> {
-        let mut visit = self.connect_for_stdin(id).await?;
-        match self.within_answer_timeout(id, visit.close_stdin()).await? {
+        let mut client = self.connect_for_stdin(id).await?;
+        match self.within_answer_timeout(id, client.close_stdin()).await? {
             Ok(true) => Ok(()),
             _ => Err(JobError::NoStdin { id: id.clone() }),
         }
@@ -167,11 +168,11 @@ impl Jobs {
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn processes(&self, id: &JobId) -> Result<Vec<Survivor>, JobError> {
-        let record = self.registry.job(id)?;
-        let Some(mut visit) = self.visit(&record).await? else {
-            return Ok(record.leftovers().survivors());
+        let job_files = self.registry.job(id)?;
+        let Some(mut client) = self.connect(&job_files).await? else {
+            return Ok(job_files.leftovers().survivors());
         };
-        let survivors = self.within_answer_timeout(id, visit.survivors()).await?;
+        let survivors = self.within_answer_timeout(id, client.survivors()).await?;
         Ok(survivors.unwrap_or_default())
     }
 
@@ -191,30 +192,32 @@ impl Jobs {
         }
     }
 
+    /// Connects to the supervisor of a running job that has a stdin.
     async fn connect_for_stdin(&self, id: &JobId) -> Result<JobClient, JobError> {
-        let record = self.registry.job(id)?;
+        let job_files = self.registry.job(id)?;
         let no_stdin = || JobError::NoStdin { id: id.clone() };
-        if !record.entry.stdin || !record.is_running() {
+        if !job_files.entry.stdin || !job_files.is_running() {
             return Err(no_stdin());
         }
-        self.visit(&record).await?.ok_or_else(no_stdin)
+        self.connect(&job_files).await?.ok_or_else(no_stdin)
     }
 
     /// Connects to a job's supervisor; returns `None` if the supervisor has exited. Sends SIGCONT
-    /// first, in case it was stopped.
-    async fn visit(&self, record: &JobFiles) -> Result<Option<JobClient>, JobError> {
+    /// first, in case the supervisor was stopped.
+    async fn connect(&self, job_files: &JobFiles) -> Result<Option<JobClient>, JobError> {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER_TIMEOUT;
         loop {
-            if record.entry.supervisor.is_dead() {
+            if job_files.entry.supervisor.is_dead() {
                 return Ok(None);
             }
-            let _ = record.entry.supervisor.wake();
-            match JobClient::connect(&record.directory).await {
-                Ok(visit) => return Ok(Some(visit)),
+            let _ = job_files.entry.supervisor.wake();
+            match JobClient::connect(&job_files.directory).await {
+                Ok(client) => return Ok(Some(client)),
                 // The job has ended, but its supervisor continues for other processes.
                 Err(_)
-                    if record.entry.is_adopted && !self.registry.job(&record.id)?.is_running() =>
+                    if job_files.entry.is_adopted
+                        && !self.registry.job(&job_files.id)?.is_running() =>
                 {
                     return Ok(None);
                 }
@@ -222,7 +225,7 @@ impl Jobs {
                 Err(_) if clock.now() < give_up => clock.sleep(POLL_INTERVAL).await,
                 Err(source) => {
                     return Err(JobError::Unreachable {
-                        id: record.id.clone(),
+                        id: job_files.id.clone(),
                         source,
                     });
                 }
@@ -230,12 +233,18 @@ impl Jobs {
         }
     }
 
-    async fn end(&self, record: &JobFiles, mut visit: JobClient, grace: Duration) -> Vec<Survivor> {
+    /// Ends a job through its supervisor. Returns the processes that withstand SIGKILL.
+    async fn end(
+        &self,
+        job_files: &JobFiles,
+        mut client: JobClient,
+        grace: Duration,
+    ) -> Vec<Survivor> {
         let clock = &self.options.clock;
-        if visit.end(grace).is_ok() {
+        if client.end(grace).is_ok() {
             tokio::select! {
                 biased;
-                killed = visit.killed() => if let JobKilled::Stuck(survivors) = killed {
+                killed = client.killed() => if let JobKilled::Stuck(survivors) = killed {
                     return survivors;
                 },
                 () = clock.sleep(grace + AFTER_GRACE) => {}
@@ -244,8 +253,8 @@ impl Jobs {
         // Waits until the supervisor has exited, so that later requests do not find the job
         // running.
         let give_up = clock.now() + AFTER_GRACE;
-        while !record.entry.is_adopted
-            && record.entry.supervisor.is_alive()
+        while !job_files.entry.is_adopted
+            && job_files.entry.supervisor.is_alive()
             && clock.now() < give_up
         {
             clock.sleep(POLL_INTERVAL / 10).await;
@@ -253,18 +262,18 @@ impl Jobs {
         // The supervisor may have been killed meanwhile.
         if self
             .registry
-            .job(&record.id)
+            .job(&job_files.id)
             .is_ok_and(|now| matches!(now.state, JobState::Lost { .. }))
         {
-            self.end_remaining(record, Duration::ZERO).await;
+            self.end_remaining(job_files, Duration::ZERO).await;
         }
         Vec::new()
     }
 
     /// Ends the remaining processes from this process, because the job has no supervisor.
-    async fn end_remaining(&self, record: &JobFiles, grace: Duration) {
+    async fn end_remaining(&self, job_files: &JobFiles, grace: Duration) {
         let clock = &self.options.clock;
-        let leftovers = record.leftovers();
+        let leftovers = job_files.leftovers();
         if leftovers.find().is_empty() {
             return;
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The name of the file that exists if the job's end was requested.
 const KILL_MARK_FILE: &str = "asked";
 
-/// Maximum number of bytes read of a file: a description contains the command.
+/// Maximum number of bytes read from a file. Large, because a description contains the command.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// A job's description, written once, before the job runs. Its supervisor writes how the job ended
@@ -25,7 +25,7 @@ pub(super) struct JobEntry {
     pub(super) command: String,
     /// The working directory, for display; not every path is valid UTF-8.
     pub(super) cwd: String,
-    /// The job's shell; for adopted survivors, the first of them.
+    /// The job's shell; for adopted survivors, the first survivor.
     pub(super) process: ProcessIdentity,
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
@@ -34,8 +34,8 @@ pub(super) struct JobEntry {
     pub(super) is_adopted: bool,
     /// Inode of the job's output pipe.
     pub(super) pipe: Option<u64>,
-    /// The file of the call, to which adopted survivors continue to write. `None` for a started
-    /// job, which has its own file.
+    /// For adopted survivors: the output file of their call, to which they continue to write.
+    /// `None` for a started job, which has its own file.
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
@@ -45,12 +45,13 @@ pub(super) struct JobEntry {
     /// The job's sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobSandbox>,
-    /// The reason why the job's changes are not recorded, if that was requested.
+    /// The reason why the job's changes are not recorded, although recording was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unrecorded: Option<String>,
 }
 
-/// Returns the sandbox of a shell below this supervisor.
+/// Returns the sandbox of a shell below this supervisor: the requested plan, and the parts that are
+/// enforced.
 pub(super) fn observed_sandbox(
     spec: &RunSpec,
     supervised: &SupervisorClient,
@@ -71,7 +72,7 @@ pub(super) struct JobFiles {
 }
 
 impl JobFiles {
-    /// Reads a job; returns `None` if the directory contains none.
+    /// Reads a job; returns `None` if the directory contains no job.
     pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
         let Some(entry) = read_json::<JobEntry>(&directory.join(ENTRY_FILE))? else {
             return Ok(None);
@@ -89,8 +90,8 @@ impl JobFiles {
         self.state == JobState::Running
     }
 
-    /// Marks that the job's end was requested, because the exit status of survivors is not
-    /// observed. The job is ended even if the mark cannot be written.
+    /// Marks that the job's end was requested. For survivors, whose exit status is not observed,
+    /// only the mark shows that. If the mark cannot be written, the job is still ended.
     pub(super) fn mark_kill_requested(&self) {
         if self.is_running()
             && let Ok(private) = PrivateDir::open(&self.directory, &[])
@@ -161,14 +162,15 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     }
     Ok(ended()?.unwrap_or_else(|| JobState::Lost {
         reason: if entry.supervisor.is_local() {
-            "its supervisor was ended, so its end was not observed".to_owned()
+            "its supervisor was killed, so the end of the job was not observed".to_owned()
         } else {
             "the system restarted while the job ran".to_owned()
         },
     }))
 }
 
-/// Reads a JSON file; returns `None` if it does not exist. A command may have replaced the file.
+/// Reads a JSON file; returns `None` if the file does not exist. A command may have replaced the
+/// file.
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<Option<T>> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

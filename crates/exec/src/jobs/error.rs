@@ -13,8 +13,8 @@ pub enum JobError {
     /// Cancelled by the caller before it was started.
     #[error("cancelled before the job was started")]
     Cancelled,
-    /// The host has no directory for jobs, so it cannot have any.
-    #[error("this host has no directory for background jobs")]
+    /// The host has no directory for jobs, so it cannot have jobs.
+    #[error("this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR")]
     NotKept,
     /// The limit of running jobs is reached.
     #[error(
@@ -27,15 +27,13 @@ pub enum JobError {
         limit: usize,
     },
     /// There is no such job.
-    #[error("there is no job `{id}`; `list` names them all")]
+    #[error("there is no job `{id}`; list the jobs to see their names")]
     Unknown {
         /// The requested id.
         id: JobId,
     },
     /// The job has no stdin.
-    #[error(
-        "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
-    )]
+    #[error("job {id} takes no input: only a running job that was started with `stdin: pipe` does")]
     NoStdin {
         /// The job's id.
         id: JobId,
@@ -56,7 +54,7 @@ pub enum JobError {
         /// The job's id.
         id: JobId,
     },
-    /// The job's output is shorter than what was read before.
+    /// The job's output is shorter than the requested offset.
     #[error("the output of job {id} has {length} bytes now: another process truncated it")]
     Shortened {
         /// The job's id.
@@ -72,8 +70,8 @@ pub enum JobError {
         /// The reason.
         source: io::Error,
     },
-    /// Another process holds the lock for creating jobs and does not release it.
-    #[error("the jobs are being changed by another process; `{path}` is locked")]
+    /// Another process holds the lock for creating jobs, and did not release it in time.
+    #[error("another process is changing the jobs (`{path}` is locked); try again")]
     Busy {
         /// The lock file.
         path: PathBuf,

@@ -19,11 +19,11 @@ pub struct Job {
     pub id: JobId,
     /// The origin of the job.
     pub kind: JobKind,
-    /// The script; for adopted survivors, that of their call.
+    /// The script; for adopted survivors, the script of their call.
     pub command: String,
     /// The job's working directory at the start; invalid UTF-8 is replaced.
     pub cwd: String,
-    /// Pid of the job's shell; for adopted survivors, of the first of them.
+    /// Pid of the job's shell; for adopted survivors, pid of the first survivor.
     pub pid: u32,
     /// The job's process group: `kill -9 -<pgid>` ends the processes still in it.
     pub pgid: u32,
@@ -34,7 +34,8 @@ pub struct Job {
     pub stdin: bool,
     /// The job's state: running, or how it ended.
     pub state: JobState,
-    /// The time at which the script was handed over; for survivors, that of their call.
+    /// The time at which the script was handed to the shell; for survivors, the start of their
+    /// call.
     pub started_at: Timestamp,
     /// For survivors: the time at which their call ended and they became a job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,11 +46,11 @@ pub struct Job {
     /// The job's sandbox; `None` without a sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobSandbox>,
-    /// The reason why the job's changes are not recorded, if that was requested.
+    /// The reason why the job's changes are not recorded, although recording was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// Processes of an ended or lost job that are still alive. Those that hold its output open
-    /// still write to it.
+    /// Processes of an ended or lost job that are still alive. A process that holds the job's
+    /// output open may still write to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
     /// The TCP addresses on which the job's processes listen. Empty until
@@ -76,9 +77,10 @@ impl Job {
             && self.lasted_until(now) < HIDDEN_LIFETIME
     }
 
+    /// Returns the time from the start of the job, or its adoption, until `now`.
     fn lasted_until(&self, Timestamp(now): Timestamp) -> Duration {
-        let Timestamp(from) = self.adopted_at.unwrap_or(self.started_at);
-        Duration::from_millis(now.saturating_sub(from))
+        let Timestamp(start) = self.adopted_at.unwrap_or(self.started_at);
+        Duration::from_millis(now.saturating_sub(start))
     }
 }
 
@@ -96,14 +98,14 @@ pub enum JobKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobState {
-    /// The job's shell runs, or a process that still holds its output open.
+    /// The job's shell runs, or another process holds the job's output open.
     Running,
     /// The job has ended, as its supervisor observed.
     Ended(JobEnd),
     /// The job's supervisor has exited without recording the job's end. Processes of the job may be
     /// alive; [`Jobs::kill`](crate::Jobs::kill) finds them.
     Lost {
-        /// The observation.
+        /// The reason why the end is unknown.
         reason: String,
     },
 }

@@ -25,7 +25,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) shell: WaitingShell,
     /// True if the shell was started without the call's variables, so that the record must set
     /// them.
-    pub(crate) exports: bool,
+    pub(crate) sets_variables: bool,
     /// The write end of the command's stdin.
     pub(crate) stdin: Option<OwnedFd>,
 }
@@ -89,6 +89,7 @@ impl Jobs {
         self.show(&id).map_err(UnlaunchedReason::Refused)
     }
 
+    /// Hands the shell and the script to the supervisor, which then belongs to the job.
     async fn detach(
         &self,
         reserved: &ReservedJob<'_>,
@@ -97,7 +98,7 @@ impl Jobs {
         let Launch {
             spec,
             shell,
-            exports,
+            sets_variables,
             stdin,
         } = launch;
         let WaitingShell {
@@ -105,13 +106,13 @@ impl Jobs {
             fds,
             snapshot,
         } = shell;
-        let readable = |error: io::Error| error.to_string();
-        let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
+        let to_text = |error: io::Error| error.to_string();
+        let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), sets_variables);
         let output = fds.output.into_iter().next().map(|(_, output)| output);
-        let output = output.ok_or("its shell has no output")?;
+        let output = output.ok_or("the shell of the job has no output")?;
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
-        script.write_all_at(&content, 0).map_err(readable)?;
+        script.write_all_at(&content, 0).map_err(to_text)?;
         let unrecorded = begin_recording(spec, &mut supervised, fds.unwatched.as_ref()).await;
         let entry = JobEntry {
             kind: JobKind::Started,
@@ -132,7 +133,7 @@ impl Jobs {
         let new = &reserved.new;
         new.make_output()
             .and_then(|()| new.write(&entry))
-            .map_err(readable)?;
+            .map_err(to_text)?;
         let limit = spec.timeout.unwrap_or(self.options.limit);
         let detach = DetachOptions {
             directory: new.directory.clone().into_os_string(),
@@ -161,14 +162,14 @@ impl Jobs {
 
     /// Removes the directory of a job that did not start.
     fn forget(&self, id: &JobId) {
-        if let Ok(record) = self.registry.job(id) {
-            let _ = std::fs::remove_dir_all(record.directory);
+        if let Ok(job_files) = self.registry.job(id) {
+            let _ = std::fs::remove_dir_all(job_files.directory);
         }
     }
 }
 
-/// Makes the supervisor record the changes of a job before the job begins, if requested. Returns
-/// the reason if that fails.
+/// Makes the supervisor record the changes of a job, if requested, before the job begins. Returns
+/// the reason if the changes cannot be recorded.
 async fn begin_recording(
     spec: &RunSpec,
     supervised: &mut SupervisorClient,

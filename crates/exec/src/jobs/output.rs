@@ -59,17 +59,19 @@ pub struct JobOutput {
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Reads a part of the output.
-pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
-    // Reads the state before the output: a job that has ended has written everything.
-    let job = record.to_job();
-    let ended = !record.is_running() && !job.remaining.iter().any(|left| left.holds_output);
-    let path = record.output().ok_or_else(|| JobError::NoOutput {
-        id: record.id.clone(),
+pub(super) fn read(job_files: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
+    // Reads the state before the output, because a job that has ended has already written all its
+    // output.
+    let job = job_files.to_job();
+    let has_ended =
+        !job_files.is_running() && !job.remaining.iter().any(|process| process.holds_output);
+    let path = job_files.output().ok_or_else(|| JobError::NoOutput {
+        id: job_files.id.clone(),
     })?;
     let part = read_part(&path, range).map_err(|source| JobError::Registry { path, source })?;
     if part.from > part.length {
         return Err(JobError::Shortened {
-            id: record.id.clone(),
+            id: job_files.id.clone(),
             length: part.length,
         });
     }
@@ -79,15 +81,17 @@ pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, J
         from: part.from,
         next,
         at_end: next == part.length,
-        complete: ended && next == part.length,
+        complete: has_ended && next == part.length,
         job,
     })
 }
 
+/// A part of an output file.
 #[derive(Debug)]
 struct OutputPart {
     bytes: Vec<u8>,
     from: u64,
+    /// The length of the whole file.
     length: u64,
 }
 

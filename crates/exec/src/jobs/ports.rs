@@ -48,7 +48,7 @@ impl Jobs {
         }
     }
 
-    /// Returns the processes of a job that listen.
+    /// Returns the processes of a job that listen on TCP ports.
     pub async fn listeners_of(&self, job: &Job) -> Vec<JobListener> {
         let processes = self.living_processes(job).await;
         let pids: Vec<u32> = processes.iter().map(|process| process.pid).collect();

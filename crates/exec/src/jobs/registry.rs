@@ -25,7 +25,7 @@ const MAX_COUNTER_BYTES: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Registry {
     directory: PathBuf,
-    /// The last number that this value has used. No lower number is used again, even if another
+    /// The last number that this process has used. Later numbers are higher, even if another
     /// process removes or replaces the directory.
     last: AtomicU64,
 }
@@ -44,6 +44,7 @@ pub(super) struct NewJob {
     pub(super) id: JobId,
     pub(super) directory: PathBuf,
     private: PrivateDir,
+    /// True if the directory is to stay.
     is_complete: bool,
 }
 
@@ -53,12 +54,12 @@ impl Registry {
         Self { directory, last }
     }
 
-    /// Returns all jobs in the order of their numbers, without unreadable ones.
+    /// Returns all jobs in the order of their numbers, without jobs that cannot be read.
     pub(super) fn jobs(&self) -> Result<Vec<JobFiles>, JobError> {
         let mut found = Vec::new();
         for (number, path) in self.directories()? {
             match JobFiles::read(&path, &JobId(number.to_string())) {
-                Ok(record) => found.extend(record),
+                Ok(job_files) => found.extend(job_files),
                 Err(error) => {
                     tracing::warn!(path = %path.display(), %error, "a job cannot be read");
                 }
@@ -67,6 +68,7 @@ impl Registry {
         Ok(found)
     }
 
+    /// Returns the job with this id.
     pub(super) fn job(&self, id: &JobId) -> Result<JobFiles, JobError> {
         let unknown = || JobError::Unknown { id: id.clone() };
         // Accepts only numbers, because the id becomes part of a path.
@@ -111,6 +113,7 @@ impl Registry {
         }
     }
 
+    /// Returns the number and the path of each job's directory, in the order of the numbers.
     fn directories(&self) -> Result<Vec<(u64, PathBuf)>, JobError> {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
@@ -139,25 +142,25 @@ impl RegistryLock<'_> {
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;
         let counter = registry.directory.join("next");
-        let failed_counter = |error| registry_error(&counter, error);
-        let following: u64 = match open_regular(&counter) {
+        let counter_error = |error| registry_error(&counter, error);
+        let stored_next: u64 = match open_regular(&counter) {
             Ok(file) => {
                 let mut text = String::new();
                 let read = file.take(MAX_COUNTER_BYTES).read_to_string(&mut text);
-                read.map_err(failed_counter)?;
+                read.map_err(counter_error)?;
                 text.trim().parse().unwrap_or(1)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => 1,
-            Err(error) => return Err(failed_counter(error)),
+            Err(error) => return Err(counter_error(error)),
         };
         let directories = registry.directories()?;
         let highest = directories.last().map_or(0, |(number, _)| *number);
         let last = registry.last.load(Ordering::Relaxed);
-        let number = following.max(highest.max(last).saturating_add(1));
+        let number = stored_next.max(highest.max(last).saturating_add(1));
         registry.last.store(number, Ordering::Relaxed);
         let next = format!("{}\n", number.saturating_add(1));
         let written = self.private.replace("next", next.as_bytes());
-        written.map_err(failed_counter)?;
+        written.map_err(counter_error)?;
         let id = JobId(number.to_string());
         let directory = registry.directory.join(&id.0);
         let created = self.private.make_dir(&id.0);
@@ -176,15 +179,15 @@ impl RegistryLock<'_> {
         let mut removed = 0;
         for (number, path) in self.registry.directories()? {
             // Unreadable directories are left for manual inspection.
-            let Ok(record) = JobFiles::read(&path, &JobId(number.to_string())) else {
+            let Ok(job_files) = JobFiles::read(&path, &JobId(number.to_string())) else {
                 continue;
             };
-            let cleaned = match &record {
+            let cleaned = match &job_files {
                 // No other process creates a job while this process holds the lock, so the creator
                 // of this directory has died.
                 None => withdraw(&path).map(drop),
-                Some(record) => {
-                    let old = ended_since(record).is_some_and(|since| {
+                Some(job_files) => {
+                    let old = ended_since(job_files).is_some_and(|since| {
                         Duration::from_millis(now.0.saturating_sub(since.0)) >= keep
                     });
                     if !old {
@@ -201,20 +204,20 @@ impl RegistryLock<'_> {
 }
 
 /// Returns the time at which the job's last process ended; `None` if some are alive.
-fn ended_since(record: &JobFiles) -> Option<Timestamp> {
+fn ended_since(job_files: &JobFiles) -> Option<Timestamp> {
     let written = |path: PathBuf| {
         let time: SystemTime = fs::metadata(path).and_then(|meta| meta.modified()).ok()?;
         Some(Timestamp::from(time))
     };
-    match &record.state {
+    match &job_files.state {
         JobState::Running => None,
         JobState::Ended(end) => (!end.has_remaining).then_some(end.ended_at),
-        JobState::Lost { .. } if !record.leftovers().find().is_empty() => None,
-        // The time of the last output.
-        JobState::Lost { .. } => record
+        JobState::Lost { .. } if !job_files.leftovers().find().is_empty() => None,
+        // A lost job counts as ended at its last output.
+        JobState::Lost { .. } => job_files
             .output()
             .and_then(written)
-            .max(Some(record.entry.started_at)),
+            .max(Some(job_files.entry.started_at)),
     }
 }
 
@@ -256,8 +259,9 @@ impl Drop for NewJob {
     }
 }
 
-/// Removes the directory of a job unless a supervisor has taken it over; returns false then.
-/// Removes the file first that a supervisor renames to take the job over, in case one is about to.
+/// Removes the directory of a job and returns true, unless a supervisor has taken over the job.
+/// Removes the new entry's file first: a supervisor takes over a job by renaming that file, and
+/// then can no longer do so.
 fn withdraw(directory: &Path) -> io::Result<bool> {
     match fs::remove_file(directory.join(NEW_ENTRY_FILE)) {
         Ok(()) => {}

@@ -32,8 +32,9 @@ pub(super) struct SessionCall<'a> {
     pub(super) options: &'a ShellCacheOptions,
     pub(super) shell: LiveShell,
     pub(super) streams: OutputStreams,
-    /// The FIFOs of the streams, and our write ends of them, until the call has ended.
+    /// The paths of the streams' FIFOs, until the call has ended.
     paths: Vec<(StreamId, PathBuf)>,
+    /// The host's write ends of the FIFOs, until the call has ended.
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
@@ -45,6 +46,7 @@ pub(super) struct SessionCall<'a> {
     stuck: Vec<Survivor>,
     recording: Recording,
     pub(super) started_at: Timestamp,
+    /// The monotonic time of the hand-over.
     pub(super) started: Duration,
 }
 
@@ -72,7 +74,7 @@ pub(super) enum StateAfterCall {
 }
 
 impl<'a> SessionCall<'a> {
-    /// Sends the shell its record.
+    /// Sends the record of the call to the shell.
     ///
     /// # Errors
     /// The state of the session. No part of the script has run.
@@ -89,20 +91,21 @@ impl<'a> SessionCall<'a> {
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let cwd = remembered.and_then(|remembered| remembered.cwd.as_ref());
-        // A new shell starts in the last shell's directory, or else in the directory of the call.
-        let enters = spec.enter_cwd || cwd.is_none();
-        let session_cwd = cwd.filter(|_| !enters).cloned();
-        let remembered = remembered.filter(|_| shell.fresh);
+        // A new shell starts in the directory of the previous shell or, if there is none, in the
+        // directory of the call.
+        let enters_cwd = spec.enter_cwd || cwd.is_none();
+        let session_cwd = cwd.filter(|_| !enters_cwd).cloned();
+        let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
             script: &spec.script,
-            cwd: enters.then_some(&*spec.cwd),
+            cwd: enters_cwd.then_some(&*spec.cwd),
             remembered,
-            is_new: shell.fresh && remembered.is_none(),
+            is_new: shell.is_fresh && remembered.is_none(),
             oldpwd: spec.env.get("OLDPWD"),
-            snapshot: shell.snapshot.as_deref().filter(|_| shell.fresh),
+            snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
-            last: shell.last,
+            last_status: shell.last_status,
             stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
             nonce: &expected.record,
@@ -119,7 +122,7 @@ impl<'a> SessionCall<'a> {
         let streams = OutputStreams::of(fds).map_err(failed)?;
         // The recording begins before the shell takes its record: a new traced shell waits for it.
         let unwatched = shell.unwatched.as_ref();
-        let recording = if shell.fresh {
+        let recording = if shell.is_fresh {
             Recording::begin(spec, &shell.supervised, unwatched)
         } else {
             Recording::begin_in_used_shell(spec, &mut shell.supervised, unwatched).await
@@ -153,7 +156,7 @@ impl<'a> SessionCall<'a> {
             watchdog: Some(watchdog),
             cancel: cancel.clone(),
             session_cwd,
-            was_fresh: shell.fresh,
+            was_fresh: shell.is_fresh,
             stuck: Vec::new(),
             recording,
             started_at,
@@ -162,7 +165,7 @@ impl<'a> SessionCall<'a> {
         })
     }
 
-    /// Follows the call to its end.
+    /// Follows the call to its end. Returns the state of the session.
     pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> StateAfterCall {
         out.started(self.shell.pid, self.shell.pid);
         let (options, spec) = (self.options, self.spec);
@@ -183,11 +186,11 @@ impl<'a> SessionCall<'a> {
         let ShellEnded { at, reason, shell } = follower.until_ended(out).await;
         self.writers.clear();
         let duration = at.saturating_sub(self.started);
-        let why = match follower.source().observed() {
+        let why = match follower.source().handover_outcome() {
             HandoverOutcome::Unread(why) => why.to_owned(),
             HandoverOutcome::RefusedHandoff => end_reason(shell),
             observed => {
-                self.shell.fresh = false;
+                self.shell.is_fresh = false;
                 self.stuck = follower.finish(out).await.survivors;
                 return self.conclude(observed, shell, reason, duration, out).await;
             }
@@ -230,8 +233,9 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell could not enter the directory of the call, and continues in its own. A new shell
-    /// has none yet.
+    /// Returns the state after a script that was not run, because the shell could not enter the
+    /// call's directory. A used shell continues in its own directory. A new shell has no directory
+    /// yet and is ended.
     async fn refused(mut self) -> StateAfterCall {
         self.recording.end(&mut self.shell.supervised).await;
         if let Some(cwd) = self.session_cwd {
@@ -245,8 +249,8 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell continues. Background processes are named as survivors, and their output is still
-    /// read.
+    /// Returns the state after a call whose shell continues. Background processes are named as
+    /// survivors, and their output is still read.
     async fn alive(
         mut self,
         report: ShellReport,
@@ -254,7 +258,7 @@ impl<'a> SessionCall<'a> {
         out: &mut dyn OutputConsumer,
     ) -> StateAfterCall {
         let survivors = self.survivors(out).await;
-        self.shell.last = report.code;
+        self.shell.last_status = report.code;
         self.shell.await_exports();
         self.keep_fifos();
         let cwd = ShellCwd::of(self.shell.pid, report.cwd);
@@ -269,7 +273,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// Keeps FIFOs that no process holds open for the next call, and removes the others.
+    /// Removes the FIFOs that a process still holds open. The next call uses the others.
     fn keep_fifos(&mut self) {
         let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
@@ -279,7 +283,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell runs but cannot report.
+    /// Returns the state after a call whose shell runs but cannot report.
     async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> StateAfterCall {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
@@ -290,7 +294,7 @@ impl<'a> SessionCall<'a> {
         StateAfterCall::Ended { outcome, reason }
     }
 
-    /// The shell has ended.
+    /// Returns the state after a call whose shell has ended.
     async fn ended(
         mut self,
         end: Option<ShellEnd>,
@@ -315,6 +319,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
+    /// Ends the recording, and returns the outcome of the call.
     async fn outcome(
         &mut self,
         ending: ScriptEnding,
@@ -333,8 +338,8 @@ impl<'a> SessionCall<'a> {
     }
 }
 
-/// Returns the result of a call whose shell has exited because it is too old, if the shell reported
-/// that.
+/// Returns the state after a call whose shell has exited because its bash is too old; `None` if the
+/// shell did not report that.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<StateAfterCall> {
     shell.channel.receive().ok()?;
     let version = shell.channel.unreported().strip_prefix(&[TOO_OLD_MARK])?;

@@ -61,14 +61,14 @@ impl SessionDirectory {
         self.path.join(STDOUT_FIFO)
     }
 
-    /// Returns the path of the FIFO for its stderr; with merged streams, another name of the FIFO
-    /// for stdout.
+    /// Returns the path of the FIFO for a script's stderr; with merged streams, another name of the
+    /// FIFO for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
 
-    /// Makes stderr another name of stdout's FIFO, unless it is already. A symbolic link would take
-    /// longer to follow for the recorder of changes.
+    /// Makes stderr another name of stdout's FIFO, unless it is already. The name is a hard link,
+    /// because the recorder of changes follows a symbolic link more slowly.
     pub(super) fn join_outputs(&self, stdout: &OwnedFd) -> io::Result<()> {
         let path = self.stderr();
         if self.are_joined(stdout)? {
@@ -80,17 +80,18 @@ impl SessionDirectory {
 
     /// True if stderr is a name of this FIFO.
     pub(super) fn are_joined(&self, stdout: &OwnedFd) -> io::Result<bool> {
-        let own = fstat(stdout)?;
-        let other = lstat(self.stderr());
-        Ok(other.is_ok_and(|other| (other.st_dev, other.st_ino) == (own.st_dev, own.st_ino)))
+        let stdout = fstat(stdout)?;
+        let stderr = lstat(self.stderr());
+        Ok(stderr
+            .is_ok_and(|stderr| (stderr.st_dev, stderr.st_ino) == (stdout.st_dev, stdout.st_ino)))
     }
 }
 
 impl Drop for SessionDirectory {
     fn drop(&mut self) {
         // A shell that opens a removed FIFO for writing creates a regular file, and `rmdir` then
-        // fails. After the rename, the shell cannot find the directory. The second pass removes
-        // files that were created before it.
+        // fails. After the rename, the shell cannot find the directory. The second `remove_dir_all`
+        // removes files that were created before the rename.
         let renamed = self.path.with_extension(REMOVED_EXTENSION);
         let path = match fs::rename(&self.path, &renamed) {
             Ok(()) => &renamed,
@@ -120,6 +121,7 @@ fn fifo(path: &Path) -> io::Result<OwnedFd> {
     open_fifo(path, OFlags::RDWR)
 }
 
+/// Opens a FIFO without blocking.
 pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     Ok(open(path, flags, Mode::empty())?)

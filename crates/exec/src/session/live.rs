@@ -3,7 +3,7 @@
 use super::directory::{SessionDirectory, open_fifo, remove};
 use super::record;
 use super::remembered::RememberedState;
-use super::shell_channel::{ShellChannel, more, receive_from_shell, register_socket};
+use super::shell_channel::{ShellChannel, receive_from_shell, receive_when_ready, register_socket};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
@@ -34,14 +34,14 @@ pub(super) struct LiveShell {
     /// The directory of the shell's FIFOs; removed along with the shell.
     pub(super) directory: SessionDirectory,
     /// True until the shell has run its first script.
-    pub(super) fresh: bool,
+    pub(super) is_fresh: bool,
     /// The snapshot that the shell has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// The commands that bring the shell to `snapshot`, for its next record.
     pub(super) snapshot_changes: Vec<u8>,
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
-    pub(super) last: i32,
+    pub(super) last_status: i32,
     /// The sandbox of the shell, if there is one.
     pub(super) sandbox: Option<SandboxWatch>,
     /// The reason why the shell's changes cannot be recorded, if so.
@@ -105,8 +105,10 @@ impl LiveShell {
         // A single byte fills the shrunk pipe, so the pipe is writable again once the byte was
         // read.
         shrink_pipe(&fds.control);
-        let supervisor = supervised.pid();
-        let reports = fds.reports.ok_or_else(|| failed(&"it has no sockets"))?;
+        let supervisor_pid = supervised.pid();
+        let reports = fds
+            .reports
+            .ok_or_else(|| failed(&"the supervisor opened no report sockets"))?;
         let channel = ShellChannel::new(fds.script, fds.control, reports.status, fds.pid)
             .map_err(|error| failed(&error))?;
         tracing::debug!(
@@ -121,11 +123,11 @@ impl LiveShell {
             exports: reports.exports,
             exports_pending: false,
             directory,
-            fresh: true,
+            is_fresh: true,
             snapshot,
             snapshot_changes: Vec::new(),
-            lone_shell_check: LoneShellCheck::new(fds.pid, supervisor),
-            last: 0,
+            lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
+            last_status: 0,
             sandbox: SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
             unwatched: if is_watched(spec) {
                 fds.unwatched
@@ -135,7 +137,7 @@ impl LiveShell {
         })
     }
 
-    /// Plans the change to the snapshot of the call's project, which the next record makes.
+    /// Plans the change to the snapshot of the call's project. The next record makes the change.
     pub(super) fn change_snapshot(&mut self, spec: &RunSpec, snapshot: Option<&Arc<Snapshot>>) {
         let Some(snapshot) = snapshot else { return };
         let old = self.snapshot.as_ref();
@@ -149,8 +151,8 @@ impl LiveShell {
         self.snapshot = Some(Arc::clone(snapshot));
     }
 
-    /// Opens the FIFO at this path that an earlier call has left, or creates one. Only the host has
-    /// it open afterwards.
+    /// Opens the FIFO at this path from an earlier call, or creates one. Afterwards, only the host
+    /// has the FIFO open.
     fn fifo(path: PathBuf) -> io::Result<ShellFifo> {
         // A script may have removed or replaced the FIFO.
         if let Ok(fifo) = ShellFifo::open(path.clone())
@@ -181,8 +183,8 @@ impl LiveShell {
         }
     }
 
-    /// True if a quick check finds no children of the shell, and no child of the supervisor but the
-    /// shell. Orphans are children of the supervisor.
+    /// True if a quick check finds no children of the shell, and no other children of the
+    /// supervisor. The supervisor is the parent of orphans.
     pub(super) fn is_alone(&self) -> bool {
         self.lone_shell_check.is_alone()
     }
@@ -219,7 +221,7 @@ impl LiveShell {
                     biased;
                     end = until_ended(&mut self.supervised) => return Err(end_reason(end)),
                     () = &mut limit => return Ok(None),
-                    read = more(&socket, self.pid, &mut exports), if is_open => {
+                    read = receive_when_ready(&socket, self.pid, &mut exports), if is_open => {
                         // If no process can write any more, the shell is exiting.
                         is_open = read.map_err(failed)? > 0;
                     }

@@ -27,18 +27,18 @@ const STATUS_FD: i32 = 98;
 /// The descriptor of the socket for exports, also closed for each script.
 const EXPORTS_FD: i32 = 97;
 
-/// Follows a script that contains the word `builtin`. Stores the status, and removes a function of
-/// that name, because later commands of the record use `builtin`. Setting `POSIXLY_CORRECT` enables
-/// POSIX mode, in which a function cannot replace `unset`. Other scripts do not get this tail,
-/// because bash would parse it with every call.
+/// The tail of a script that contains the word `builtin`. It stores the status, and removes a
+/// function named `builtin`, because later commands of the record use the builtin of that name.
+/// Setting `POSIXLY_CORRECT` enables POSIX mode, in which a function cannot replace `unset`. Other
+/// scripts do not get this tail, because bash would parse it with every call.
 const KEEP_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
     r#"__ab_s=("${__ab_s[0]}"); } >/dev/null 2>&1"#,
 );
 
-/// Follows a script if the statuses of its stages are requested. It is in the same text as the
-/// script, because `eval` resets `PIPESTATUS`. Its `set -x` output is discarded.
+/// The tail of a script if the statuses of its stages are requested. The tail is in the same text
+/// as the script, because `eval` resets `PIPESTATUS`. Its `set -x` output is discarded.
 const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
 /// The commands that run each call. A script can inspect its shell, so none of the `__ab_…`
@@ -131,8 +131,8 @@ fn filled_in(text: &str, directory: &SessionDirectory) -> Vec<u8> {
     let mut parts = text.split('{');
     filled.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
     for part in parts {
-        let place = part.split_once('}').and_then(|(name, rest)| {
-            let place = match name {
+        let value = part.split_once('}').and_then(|(name, rest)| {
+            let value = match name {
                 "out" => path(&directory.stdout()),
                 "err" => path(&directory.stderr()),
                 "control" => number(CONTROL_FD),
@@ -142,10 +142,10 @@ fn filled_in(text: &str, directory: &SessionDirectory) -> Vec<u8> {
                 "forget" => FORGET_TEXT.into(),
                 _ => return None,
             };
-            Some((place, rest))
+            Some((value, rest))
         });
-        if let Some((place, rest)) = place {
-            filled.extend(place);
+        if let Some((value, rest)) = value {
+            filled.extend(value);
             filled.extend_from_slice(rest.as_bytes());
         } else {
             filled.push(b'{');
@@ -164,6 +164,8 @@ impl Nonce {
     const NONCE_CHARACTERS: &[u8; 64] =
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
+    /// Returns a new random nonce.
+    ///
     /// # Errors
     /// The system has no random bytes.
     pub(super) fn random() -> io::Result<Self> {
@@ -217,8 +219,8 @@ pub(super) struct SessionRecord<'a> {
     pub(super) snapshot: Option<&'a Snapshot>,
     /// The commands that bring a used shell to another snapshot, each followed by `; `.
     pub(super) changes: &'a [u8],
-    /// `$?` when the script begins: the exit status of the script before.
-    pub(super) last: i32,
+    /// `$?` when the script begins: the exit status of the previous script.
+    pub(super) last_status: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
     pub(super) stages: bool,
     /// Variables for this call only.
@@ -293,10 +295,10 @@ impl SessionRecord<'_> {
         if self.cwd.is_some() || must_exist {
             add(b"fi; ");
         }
-        match self.last {
+        match self.last_status {
             0 => add(b"\\builtin :\0"),
             // A command in front of `&&` does not run the `ERR` trap.
-            last => add(format!("(\\builtin exit {last}) && \\builtin : #\0").as_bytes()),
+            status => add(format!("(\\builtin exit {status}) && \\builtin : #\0").as_bytes()),
         }
         text
     }
@@ -309,6 +311,7 @@ impl SessionRecord<'_> {
         }
     }
 
+    /// Returns the commands that follow the script, if any.
     fn tail(&self) -> Option<&'static str> {
         if self.stages {
             Some(STAGES_TEXT)
@@ -319,7 +322,7 @@ impl SessionRecord<'_> {
         }
     }
 
-    /// True if a tail follows the script, which stores statuses.
+    /// True if a tail that stores statuses follows the script.
     pub(super) fn has_tail(&self) -> bool {
         self.tail().is_some()
     }
@@ -346,7 +349,7 @@ impl SessionRecord<'_> {
     }
 }
 
-/// Tells whether a script was run, or why not.
+/// Whether a script was run, or the reason why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScriptRun {
     /// The script was run.
@@ -360,7 +363,7 @@ pub(super) enum ScriptRun {
 /// The report of a shell after a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellReport {
-    /// Tells whether the script was run.
+    /// Whether the script was run.
     pub(super) run: ScriptRun,
     /// Exit status of the script, 0 to 255.
     pub(super) code: i32,
@@ -377,11 +380,13 @@ pub(super) struct ExpectedReport {
     pub(super) call: Nonce,
     /// The record's nonce.
     pub(super) record: Nonce,
-    /// True if a tail follows the script, which stores statuses.
+    /// True if a tail that stores statuses follows the script.
     pub(super) has_tail: bool,
 }
 
 impl ExpectedReport {
+    /// Returns the properties of a report with new nonces, of a script without a tail.
+    ///
     /// # Errors
     /// The system has no random bytes.
     pub(super) fn random() -> io::Result<Self> {
@@ -409,21 +414,21 @@ impl ExpectedReport {
         let mut code = status(code)?;
         let mut stages = None;
         if self.has_tail
-            && let Some(noted) = parts.into_iter().map(status).collect::<Option<Vec<_>>>()
-            && let Some((status, noted)) = noted.split_first()
+            && let Some(statuses) = parts.into_iter().map(status).collect::<Option<Vec<_>>>()
+            && let Some((status, statuses)) = statuses.split_first()
         {
             code = *status;
-            let of_each = || noted.iter().copied().map(Stage::from).collect();
-            stages = (noted.len() > 1).then(of_each);
+            let to_stages = || statuses.iter().copied().map(Stage::from).collect();
+            stages = (statuses.len() > 1).then(to_stages);
         }
-        let left = |what: &str| {
-            let nonce = flag.strip_prefix(what.as_bytes());
+        let has_mark = |mark: &str| {
+            let nonce = flag.strip_prefix(mark.as_bytes());
             nonce.is_some_and(|rest| rest.starts_with(self.record.as_bytes()))
         };
         Some(ShellReport {
-            run: if left(NO_DIRECTORY_MARK) {
+            run: if has_mark(NO_DIRECTORY_MARK) {
                 ScriptRun::NoDirectory
-            } else if left(UNPARSED_MARK) {
+            } else if has_mark(UNPARSED_MARK) {
                 ScriptRun::Unread
             } else {
                 ScriptRun::Yes

@@ -13,8 +13,8 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Sender;
 
-/// Maximum number of bytes that are stored while a report is incomplete; at more bytes, they are
-/// dropped.
+/// Maximum number of bytes that are stored while a report is incomplete. If more bytes arrive, the
+/// stored bytes are dropped.
 const MAX_REPORT_BYTES: usize = 1 << 20;
 
 /// The host's ends of the channel.
@@ -27,7 +27,7 @@ pub(super) struct ShellChannel {
     /// The socket from which reports are read.
     status: UnixStream,
     /// Pid of the shell. Bytes that other processes write are ignored.
-    shell: u32,
+    shell_pid: u32,
     /// Bytes from the shell since the last report.
     reported: Vec<u8>,
     /// The properties that identify the current call's report.
@@ -35,19 +35,21 @@ pub(super) struct ShellChannel {
 }
 
 impl ShellChannel {
+    /// Creates the channel from the host's descriptors.
+    ///
     /// # Errors
     /// The runtime cannot watch the socket.
     pub(super) fn new(
         record: OwnedFd,
         control: OwnedFd,
         status: OwnedFd,
-        shell: u32,
+        shell_pid: u32,
     ) -> io::Result<Self> {
         Ok(Self {
             record: File::from(record),
             control: File::from(control),
             status: register_socket(status)?,
-            shell,
+            shell_pid,
             reported: Vec::new(),
             expected: None,
         })
@@ -56,31 +58,32 @@ impl ShellChannel {
     /// Returns a function that checks for an unread report of the current call; `None` if the
     /// socket cannot be duplicated.
     pub(super) fn report_probe(&self) -> Option<impl Fn() -> bool + Send + Sync + 'static> {
-        // Close-on-exec, so that processes that the host starts meanwhile do not inherit it.
+        // The duplicate is close-on-exec, so that processes that the host starts meanwhile do not
+        // inherit it.
         let status = rustix::io::fcntl_dupfd_cloexec(&self.status, 0).ok()?;
         let nonce = self.expected.as_ref()?.call.clone();
-        let shell = self.shell;
+        let shell_pid = self.shell_pid;
         Some(move || {
             let mut buffer = [0; 4096];
             peek_report(&status, &mut buffer).is_ok_and(|received| {
                 let mut words = buffer[..received.length].windows(nonce.as_bytes().len());
-                received.writer.is_none_or(|writer| writer == shell)
+                received.writer.is_none_or(|writer| writer == shell_pid)
                     && words.any(|word| word == nonce.as_bytes())
             })
         })
     }
 
     /// Waits for more bytes of a report. Cancel safe.
-    pub(super) async fn more(&mut self) -> io::Result<()> {
-        if more(&self.status, self.shell, &mut self.reported).await? == 0 {
+    pub(super) async fn receive_more(&mut self) -> io::Result<()> {
+        if receive_when_ready(&self.status, self.shell_pid, &mut self.reported).await? == 0 {
             // The shell has closed the socket, so it exits soon, and the supervisor reports that.
             std::future::pending::<()>().await;
         }
         Ok(())
     }
 
-    /// Writes a record, which the shell reads as soon as it is ready, and sets the properties of
-    /// its report.
+    /// Writes a record, which the shell reads when it is ready, and stores the properties of the
+    /// expected report.
     pub(super) fn write(&mut self, record: &[u8], expected: ExpectedReport) -> io::Result<()> {
         self.reported.clear();
         let line = run_record_line(&expected.call);
@@ -131,7 +134,7 @@ impl ShellChannel {
         // A shell that writes endlessly must not block the host.
         for _ in 0..MAX_REPORT_BYTES / BUFFER_BYTES {
             if !matches!(
-                receive_from_shell(&self.status, self.shell, &mut self.reported)?,
+                receive_from_shell(&self.status, self.shell_pid, &mut self.reported)?,
                 Some(1..)
             ) {
                 break;
@@ -158,7 +161,7 @@ impl PendingProbe {
     }
 }
 
-/// Registers a shell's report socket with the runtime.
+/// Registers a socket for reports or exports with the runtime.
 ///
 /// # Errors
 /// The runtime cannot watch the socket.
@@ -167,11 +170,15 @@ pub(super) fn register_socket(socket: OwnedFd) -> io::Result<UnixStream> {
 }
 
 /// Waits for bytes and receives them as [`receive_from_shell`] does. Cancel safe.
-pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) -> io::Result<usize> {
+pub(super) async fn receive_when_ready(
+    socket: &UnixStream,
+    shell_pid: u32,
+    text: &mut Vec<u8>,
+) -> io::Result<usize> {
     loop {
         socket.readable().await?;
         let received = socket.try_io(Interest::READABLE, || {
-            let received = receive_from_shell(socket, shell, text)?;
+            let received = receive_from_shell(socket, shell_pid, text)?;
             received.ok_or_else(|| io::ErrorKind::WouldBlock.into())
         });
         match received {
@@ -189,7 +196,7 @@ const BUFFER_BYTES: usize = 4096;
 /// yet.
 pub(super) fn receive_from_shell(
     socket: impl AsFd,
-    shell: u32,
+    shell_pid: u32,
     text: &mut Vec<u8>,
 ) -> io::Result<Option<usize>> {
     let mut buffer = [0; BUFFER_BYTES];
@@ -199,7 +206,7 @@ pub(super) fn receive_from_shell(
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
             Ok(received) => {
-                if received.writer.is_none_or(|writer| writer == shell) {
+                if received.writer.is_none_or(|writer| writer == shell_pid) {
                     if text.len() > MAX_REPORT_BYTES {
                         text.clear();
                     }

@@ -1,5 +1,5 @@
-//! The directory of a session's shell, and the commands with which another shell enters it, or
-//! fails.
+//! The directory of a session's shell, and the commands with which another shell enters that
+//! directory.
 //!
 //! The path that the shell reports can be wrong: a script may set PWD, and a directory may be moved
 //! or removed while a shell is in it. The kernel knows the directory, but not the symbolic link by
@@ -24,7 +24,8 @@ pub(super) struct ShellCwd {
 }
 
 impl ShellCwd {
-    /// Returns the current directory of the shell with this pid, whose own path for it is `name`.
+    /// Returns the current directory of the shell with this pid, whose own path for the directory
+    /// is `name`.
     pub(super) fn of(pid: u32, name: Vec<u8>) -> Self {
         let real = directory_of(pid).map(|path| path.into_os_string().into_vec());
         Self { name, real }
@@ -41,8 +42,8 @@ impl ShellCwd {
         OsStr::from_bytes(display_path).into()
     }
 
-    /// Returns the commands that enter the directory, or fail without an effect. They use the
-    /// shell's own path only if it still names the same directory.
+    /// Returns the commands that enter the directory, or fail without an effect. The commands use
+    /// the shell's own path only if this path still names the same directory.
     pub(super) fn enter(&self) -> Vec<u8> {
         let Some(real) = &self.real else {
             return enter(&self.name);

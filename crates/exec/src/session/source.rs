@@ -1,8 +1,8 @@
-//! Waits for the output and the report of a session's shell while it runs a script.
+//! Waits for the output and the report of a session's shell, while the shell runs a script.
 
 use super::record::{ScriptRun, ShellReport};
 use super::shell_channel::{PendingProbe, ShellChannel};
-use crate::streams::{OutputStreams, ReadyStream as OutputReady};
+use crate::streams::{OutputStreams, ReadyStream};
 use agent_bash_call::{Alarm, Progress, Source};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
 use std::io;
@@ -11,15 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The time limit for a waiting shell to take a record. If a shell has taken the record and does
-/// not report within this time, the host asks it whether it has finished.
+/// not report within this time, the host writes a probe byte to find out whether the shell has
+/// finished.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Additional time for a new shell.
 const START_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// The reason why a shell has not run a script although it has taken the record.
+/// The reason why a shell has not run a script, although the shell has taken the record.
 const UNPARSED_REASON: &str =
-    "its shell could not read the script, as where an alias stands in for a word of the language";
+    "its shell could not parse the script, for example because an alias replaces a reserved word";
 
 /// The output and the report of one call.
 #[derive(Debug)]
@@ -30,11 +31,14 @@ pub(super) struct SessionSource<'a> {
     alarm: Alarm,
     /// The time of the next check whether the shell has taken its record.
     next_check: Option<Duration>,
+    /// Time by which the first check is postponed once, for a new shell.
     start_allowance: Option<Duration>,
-    pending: Option<PendingProbe>,
+    /// A probe byte that the shell may not have read yet.
+    pending_probe: Option<PendingProbe>,
+    /// Set once the shell is known to have finished, or not to have begun, without a report.
     silent_state: Option<SilentShell>,
-    /// True after bytes that complete no report: output is read next, so that a flood of such bytes
-    /// does not delay it.
+    /// True after bytes that complete no report. Output is read next, so that a flood of such bytes
+    /// does not delay the output.
     output_first: bool,
 }
 
@@ -47,15 +51,16 @@ enum SilentShell {
     TookNothing,
 }
 
-/// An event to handle.
+/// An event of a running call, which `read` handles.
 #[derive(Debug)]
 pub(super) enum SessionEvent {
-    Output(OutputReady),
+    /// A stream has output.
+    Output(ReadyStream),
     /// The shell has written bytes, or closed the socket.
     Reported(io::Result<()>),
-    /// The check is due whether the shell has taken its record.
+    /// It is time to check whether the shell has taken its record.
     Check,
-    /// The shell has read the probe byte, so it has finished.
+    /// The shell has read the probe byte, so it has finished the record.
     Answered,
 }
 
@@ -70,14 +75,14 @@ pub(super) enum HandoverOutcome {
     Mute,
     /// The shell could not enter the directory.
     Refused,
-    /// The shell has not run the script, for this reason.
+    /// The shell has not run the script, for the given reason.
     Unread(&'static str),
     /// The shell has ended without taking the script.
     RefusedHandoff,
 }
 
 impl<'a> SessionSource<'a> {
-    /// `is_new`: the shell has just been started.
+    /// Creates the source of one call. `is_new`: the shell has just been started.
     pub(super) fn new(
         streams: &'a mut OutputStreams,
         channel: &'a mut ShellChannel,
@@ -91,14 +96,14 @@ impl<'a> SessionSource<'a> {
             clock: Arc::clone(clock),
             alarm: Alarm::new(Arc::clone(clock)),
             start_allowance: is_new.then_some(START_TIMEOUT),
-            pending: None,
+            pending_probe: None,
             silent_state: None,
             output_first: false,
         }
     }
 
     /// Returns the outcome of the hand-over, after the shell has finished or ended.
-    pub(super) fn observed(&mut self) -> HandoverOutcome {
+    pub(super) fn handover_outcome(&mut self) -> HandoverOutcome {
         // The shell's end may be observed before its last report is read.
         let _ = self.channel.receive();
         let withdrawn = matches!(self.silent_state, Some(SilentShell::TookNothing));
@@ -119,14 +124,15 @@ impl<'a> SessionSource<'a> {
         }
     }
 
-    /// Checks whether the shell has taken its record; if so, asks it whether it has finished.
-    fn next_check(&mut self) -> Option<Progress> {
+    /// Checks whether the shell has taken its record. If so, writes a probe byte. If not, sets the
+    /// time of another check, or withdraws the record.
+    fn check_taken(&mut self) -> Option<Progress> {
         let now = self.clock.now();
         self.next_check = None;
         if self.channel.has_taken() {
-            self.pending = self.channel.probe().ok();
-        } else if let Some(more) = self.start_allowance.take() {
-            self.next_check = Some(now + more);
+            self.pending_probe = self.channel.probe().ok();
+        } else if let Some(extra) = self.start_allowance.take() {
+            self.next_check = Some(now + extra);
         } else if matches!(self.channel.withdraw(), Ok(true)) {
             self.silent_state = Some(SilentShell::TookNothing);
             return Some(Progress::ShellDone);
@@ -145,16 +151,16 @@ impl Source for SessionSource<'_> {
             return tokio::select! {
                 biased;
                 _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
-                () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
+                () = probe_read(self.pending_probe.as_ref()) => SessionEvent::Answered,
                 ready = self.streams.ready() => SessionEvent::Output(ready),
-                reported = self.channel.more() => SessionEvent::Reported(reported),
+                reported = self.channel.receive_more() => SessionEvent::Reported(reported),
             };
         }
         tokio::select! {
             biased;
-            reported = self.channel.more() => SessionEvent::Reported(reported),
+            reported = self.channel.receive_more() => SessionEvent::Reported(reported),
             _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
-            () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
+            () = probe_read(self.pending_probe.as_ref()) => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }
     }
@@ -168,10 +174,11 @@ impl Source for SessionSource<'_> {
                 report.map(|_| Progress::ShellDone)
             }
             SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
-            SessionEvent::Check => self.next_check(),
+            SessionEvent::Check => self.check_taken(),
             SessionEvent::Answered => {
-                self.pending = None;
-                // Any report was written before the answer.
+                self.pending_probe = None;
+                // The shell writes its report before it reads the probe byte, so any report has
+                // arrived.
                 let is_done = self.channel.receive().is_ok();
                 self.silent_state = is_done.then_some(SilentShell::Done);
                 is_done.then_some(Progress::ShellDone)

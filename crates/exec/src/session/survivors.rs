@@ -12,15 +12,15 @@ impl LiveShell {
     /// Excludes processes that already run from the survivors of the next call. Must be called
     /// before the script is sent.
     pub(super) async fn exclude_earlier_processes(&mut self, policy: SurvivorPolicy) {
-        if policy != SurvivorPolicy::Adopt && !self.fresh {
-            // If the supervisor is gone, the call will notice.
+        if policy != SurvivorPolicy::Adopt && !self.is_fresh {
+            // If the supervisor has exited, the call detects that.
             let _ = self.supervised.adopt(&[], &[], false, 0, None).await;
         }
     }
 }
 
 impl SessionCall<'_> {
-    /// Handles the survivors while the shell continues. Returns those that still run.
+    /// Handles the survivors while the shell continues. Returns the survivors that still run.
     pub(super) async fn survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         match self.spec.survivors {
             // Skips the query if there cannot be survivors.
@@ -30,7 +30,7 @@ impl SessionCall<'_> {
         }
     }
 
-    /// Handles the survivors after the shell has ended. Returns those that still run.
+    /// Handles the survivors after the shell has ended. Returns the survivors that still run.
     pub(super) async fn survivors_of_shell(
         &mut self,
         out: &mut dyn OutputConsumer,
@@ -48,7 +48,7 @@ impl SessionCall<'_> {
         let Ok(mut survivors) = self.shell.supervised.survivors().await else {
             return Vec::new();
         };
-        survivors.retain(|one| one.pid != self.shell.pid);
+        survivors.retain(|survivor| survivor.pid != self.shell.pid);
         let pipes: Vec<_> = self.streams.open_streams().map(|(_, pipe)| pipe).collect();
         for survivor in &mut survivors {
             survivor.holds_output = holds_open(survivor.pid, &pipes);
@@ -57,6 +57,7 @@ impl SessionCall<'_> {
         survivors
     }
 
+    /// Lets the supervisor read the open output, and registers the survivors as a job.
     async fn hand_over_survivors(
         &mut self,
         survivors: &mut Vec<Survivor>,
@@ -69,8 +70,8 @@ impl SessionCall<'_> {
             .await;
     }
 
-    /// Ends the survivors, or waits for their end, within the call's time limit. Returns those that
-    /// withstand SIGKILL.
+    /// Ends the survivors, or waits for their end, within the call's time limit. Returns the
+    /// survivors that withstand SIGKILL.
     async fn end_survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let (clock, spec) = (&self.options.clock, self.spec);
         if self.shell.supervised.link().watch_survivors().is_err() {
@@ -86,13 +87,13 @@ impl SessionCall<'_> {
             clock,
             DRAIN_TIMEOUT,
         );
-        let withstand = follower
+        let stuck = follower
             .end_survivors(self.cancel.clone(), limit, out)
             .await;
         if !self.streams.ended() {
             // The shell itself also holds the pipes open.
             self.hand_over_survivors(&mut Vec::new(), out).await;
         }
-        withstand
+        stuck
     }
 }

@@ -38,8 +38,8 @@ pub(crate) struct SnapshotCache {
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotForCall {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    /// Set for the first call that a failed capture affects, and for the first call with a snapshot
-    /// that earlier calls had to do without.
+    /// Set for the first call that a failed capture affects. Also set for the first call that gets
+    /// a snapshot after earlier calls ran without it.
     pub(crate) notice: Option<Notice>,
     entry: Option<Arc<CacheEntry>>,
 }
@@ -75,6 +75,7 @@ struct CacheKey {
     project: Project,
 }
 
+/// A snapshot, or the capture that will produce it.
 #[derive(Debug)]
 struct CacheEntry {
     key: CacheKey,
@@ -82,20 +83,25 @@ struct CacheEntry {
     /// True after the capture has ended.
     is_finished: watch::Sender<bool>,
     is_started: AtomicBool,
-    /// A call reached the maximum wait. Later calls do not wait at all.
+    /// True after a call reached the maximum wait. Later calls do not wait at all.
     is_slow: AtomicBool,
-    /// A call got the notice about the slow capture.
+    /// True after a call got the notice about the slow capture.
     slowness_is_reported: AtomicBool,
-    /// A call got the notice about the result.
+    /// True after a call got the notice about the result.
     result_is_reported: AtomicBool,
     /// The reasons that were reported for commands that were not found.
     reported_reasons: Mutex<BTreeSet<String>>,
 }
 
+/// The result of a capture.
 #[derive(Debug)]
 enum Captured {
     Snapshot(Arc<Snapshot>),
-    Failed { at: Duration, reason: String },
+    /// The capture failed at this time, for this reason.
+    Failed {
+        at: Duration,
+        reason: String,
+    },
 }
 
 impl SnapshotCache {
@@ -106,9 +112,9 @@ impl SnapshotCache {
         }
     }
 
-    /// Returns the snapshot for a call that begins in `cwd`. If the cache has none for the call's
-    /// shell, environment, configuration and project, captures it, and waits for at most
-    /// `max_wait`. Cancel safe: the capture continues.
+    /// Returns the snapshot for a call that begins in `cwd`. If the cache has no snapshot for the
+    /// call's shell, environment, configuration and project, starts a capture, and waits for it for
+    /// at most `max_wait`. Cancel safe: the capture continues.
     ///
     /// If the configuration's tools replace `cd`, a script that begins with `cd DIRECTORY` gets the
     /// snapshot of that directory.
@@ -139,7 +145,8 @@ impl SnapshotCache {
         found
     }
 
-    /// Returns the snapshot for this shell, environment and directory, as [`Self::for_call`] does.
+    /// Returns the snapshot for this shell, environment and directory. Waits like
+    /// [`Self::for_call`].
     pub(crate) async fn for_shell(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -166,7 +173,7 @@ impl SnapshotCache {
         }
     }
 
-    /// Returns the snapshot as [`Self::for_shell`] does, without marking a notice as reported.
+    /// Returns the snapshot like [`Self::for_shell`], but marks no notice as reported.
     pub(crate) async fn peek(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -181,8 +188,8 @@ impl SnapshotCache {
         }
     }
 
-    /// Returns the entry for a shell in a directory. Starts its capture if necessary, and waits for
-    /// it for at most `max_wait`. Returns `None` if no configuration can be loaded.
+    /// Returns the entry for a shell in a directory. Starts the capture if necessary, and waits for
+    /// its end for at most `max_wait`. Returns `None` if no configuration can be loaded.
     async fn get_or_capture(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -222,14 +229,15 @@ impl SnapshotCache {
         Some((entry, options))
     }
 
-    /// Returns the entry for a key, a new one if there is none or the old one is unusable.
+    /// Returns the entry for a key. Creates an entry if there is none, or if the old entry is
+    /// unusable.
     fn entry(&self, key: CacheKey, now: Duration) -> Arc<CacheEntry> {
         // Ignores poisoning: every operation on the list leaves it consistent.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = entries.iter().position(|entry| entry.key == key)
-            && entries[at].is_usable(now)
+        if let Some(index) = entries.iter().position(|entry| entry.key == key)
+            && entries[index].is_usable(now)
         {
-            let entry = entries.remove(at);
+            let entry = entries.remove(index);
             entries.push(Arc::clone(&entry));
             return entry;
         }
@@ -286,12 +294,13 @@ impl CacheEntry {
             Captured::Failed { reason, .. } => (words.next()?, reason.clone()),
             Captured::Snapshot(snapshot) => {
                 if let Some(name) = words.clone().find(|word| snapshot.excluded.contains(*word)) {
-                    let reason = "a variable that it needs holds a secret, or cannot be read again";
+                    let reason =
+                        "a variable that the definition needs holds a secret, or cannot be loaded";
                     (name, reason.to_owned())
                 } else {
                     let program = snapshot.exec_program.as_deref()?;
                     let reason = format!(
-                        "the configuration runs `exec {program}`, and what {program} reads is not loaded"
+                        "the configuration runs `exec {program}`, and the configuration of {program} is not loaded"
                     );
                     (words.next()?, reason)
                 }
@@ -306,6 +315,7 @@ impl CacheEntry {
             .then_some((name, reason))
     }
 
+    /// Returns the result of the capture, with a notice if no call has reported it.
     fn for_call(&self) -> SnapshotForCall {
         let report = |notice: NoticeKind| {
             let is_new = !self.result_is_reported.swap(true, Ordering::AcqRel);
@@ -332,8 +342,8 @@ impl CacheEntry {
     }
 }
 
-/// Captures in a separate task, so that neither the end of a call nor its timeout interrupts the
-/// configuration.
+/// Starts the capture in a separate task, so that neither the end of a call nor its timeout
+/// interrupts the configuration.
 fn spawn_capture(entry: Arc<CacheEntry>, reader: ConfigurationReader) {
     tokio::spawn(async move {
         let captured = match capture(&reader).await {

@@ -1,6 +1,6 @@
 //! Reads a configuration in a separate shell below a supervisor, which lets that shell finish even
-//! if the host ends. Then a second shell loads the definitions; only those that it reports
-//! unchanged are used.
+//! if the host ends. Then a second shell loads the definitions. Only definitions that the second
+//! shell reports unchanged are used.
 
 use super::compose;
 use super::dump::{
@@ -37,8 +37,8 @@ const MAX_DEFINITIONS: usize = 4 << 20;
 /// The time between SIGTERM and SIGKILL for the processes of a configuration that takes too long.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
 
-/// Variables that we set for calls and that terminals do not have. Configurations test them to
-/// detect that no user is present.
+/// Variables that the host sets for calls, and that terminals do not have. Configurations test them
+/// to detect that no user is present.
 const UNSET_IN_TERMINALS: &[&str] = &["CI", "NO_COLOR"];
 
 /// The `TERM` of the shell that reads the configuration.
@@ -67,9 +67,9 @@ pub(super) struct Configuration {
     pub(super) replaces_cd: bool,
 }
 
-/// How to start the shell that reads the configuration.
+/// The mode of the shell that reads the configuration.
 #[derive(Debug, Clone, Copy)]
-enum CaptureWay {
+enum CaptureMode {
     /// Interactive: many configurations do nothing in other shells.
     Interactive,
     /// Interactive, up to the first `command exec` or `builtin exec`.
@@ -79,16 +79,16 @@ enum CaptureWay {
     Plain,
 }
 
-/// Tried in this order until a shell reports its definitions.
-const WAYS: [CaptureWay; 3] = [
-    CaptureWay::Interactive,
-    CaptureWay::UpToExec,
-    CaptureWay::Plain,
+/// The modes, in the order in which they are tried until a shell reports its definitions.
+const CAPTURE_MODES: [CaptureMode; 3] = [
+    CaptureMode::Interactive,
+    CaptureMode::UpToExec,
+    CaptureMode::Plain,
 ];
 
 impl ConfigurationReader {
-    /// Reads the configuration. Daemons that it starts continue, as after the start of a terminal's
-    /// shell.
+    /// Reads the configuration. Daemons that the configuration starts continue, as after the start
+    /// of a shell in a terminal.
     pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
         let rc = &self.options.rc;
         let text = read_file(rc).map_err(|source| SkipReason::Unreadable {
@@ -96,10 +96,12 @@ impl ConfigurationReader {
             source,
         })?;
         let terminal = idle_terminal::is_wanted(&text).then(IdleTerminal::open);
-        // Without a terminal, the file still defines what needs none.
+        // Without a terminal, the file still makes the definitions that need no terminal.
         let terminal = terminal.and_then(|opened| {
             opened
-                .inspect_err(|error| tracing::debug!(%error, "no terminal for the configuration"))
+                .inspect_err(
+                    |error| tracing::debug!(%error, "cannot open a terminal for the configuration"),
+                )
                 .ok()
         });
         let mut dump = match &terminal {
@@ -125,7 +127,7 @@ impl ConfigurationReader {
                 if filter::is_allowed(&definition, secrets) {
                     allowed.push(definition);
                 }
-                // The search for secrets in thousands of functions must not hold up calls.
+                // The search for secrets in thousands of functions must not delay calls.
                 tokio::task::yield_now().await;
             }
             *list = allowed;
@@ -147,7 +149,11 @@ impl ConfigurationReader {
             &unreadable,
             &excluded,
         ));
-        let length = |list: &[Definition]| list.iter().map(|it| it.text.len()).sum::<usize>();
+        let length = |list: &[Definition]| {
+            list.iter()
+                .map(|definition| definition.text.len())
+                .sum::<usize>()
+        };
         if length(functions) + length(aliases) > MAX_DEFINITIONS {
             return Err(SkipReason::TooLong);
         }
@@ -159,14 +165,15 @@ impl ConfigurationReader {
         })
     }
 
+    /// Reads the configuration in one mode after another, until a shell reports its state.
     async fn read_rc(&self, terminal: Option<&IdleTerminal>) -> Result<ShellDump, SkipReason> {
         let mut ended = ShellEnd::Exited(0);
-        for way in WAYS {
+        for mode in CAPTURE_MODES {
             let supervised = &mut self.launch().await?;
             supervised
                 .let_finish(self.options.capture_timeout, GRACE_PERIOD)
                 .map_err(|_| StartError::Disconnected)?;
-            let args = way.args(&self.options.rc, &self.directory, terminal);
+            let args = mode.args(&self.options.rc, &self.directory, terminal);
             let fds = self
                 .start(supervised, args, self.terminal_environment())
                 .await?;
@@ -233,7 +240,7 @@ impl ConfigurationReader {
         supervised.start(start, None).await
     }
 
-    /// Returns the changes that make the environment that of a terminal.
+    /// Returns the changes that make the environment like the environment of a terminal.
     fn terminal_environment(&self) -> Vec<(OsString, Option<OsString>)> {
         let unset = UNSET_IN_TERMINALS.iter().filter(|name| {
             // A variable that the user's settings set is set for the configuration, too.
@@ -247,10 +254,11 @@ impl ConfigurationReader {
     }
 }
 
-impl CaptureWay {
+impl CaptureMode {
+    /// Returns the arguments of the shell.
     fn args(self, rc: &Path, directory: &Path, terminal: Option<&IdleTerminal>) -> Vec<OsString> {
         let interactive: &[&str] = &["--norc", "--noprofile", "-i", "-c"];
-        let (first, before): (&[&str], &str) = match self {
+        let (options, before_source): (&[&str], &str) = match self {
             Self::Interactive => (interactive, ""),
             Self::UpToExec => (interactive, STOP_AT_EXEC),
             Self::Plain => (
@@ -264,11 +272,11 @@ impl CaptureWay {
         if let Some(terminal) = terminal {
             text.extend(terminal.redirection());
         }
-        text.extend_from_slice(before.as_bytes());
+        text.extend_from_slice(before_source.as_bytes());
         text.extend_from_slice(SOURCE.as_bytes());
         text.extend(quoted(rc.as_os_str()));
         text.extend_from_slice(AFTER_RC.as_bytes());
-        let mut args: Vec<OsString> = first.iter().map(OsString::from).collect();
+        let mut args: Vec<OsString> = options.iter().map(OsString::from).collect();
         args.push(OsString::from_vec(text));
         args
     }
@@ -301,11 +309,12 @@ async fn until_ended(supervised: &mut SupervisorClient) -> Result<ShellEnd, Skip
     }
 }
 
-fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, SkipReason> {
+/// Reads a shell's report, which begins at `offset`.
+fn read_from(file: OwnedFd, offset: u64) -> Result<Vec<u8>, SkipReason> {
     use std::io::Seek;
     let mut file = File::from(file);
     let mut bytes = Vec::new();
-    file.seek(io::SeekFrom::Start(at))
+    file.seek(io::SeekFrom::Start(offset))
         .and_then(|_| file.take(MAX_REPORT + 1).read_to_end(&mut bytes))
         .map_err(SkipReason::Transfer)?;
     if bytes.len() as u64 > MAX_REPORT {
@@ -322,34 +331,34 @@ fn retain_reloaded(list: &mut Vec<Definition>, reloaded: &[Definition]) {
         .collect();
     list.retain(|definition| {
         let name = definition.name.as_str();
-        let same = reloaded.get(name) == Some(&definition.text.as_slice());
-        if !same {
+        let is_same = reloaded.get(name) == Some(&definition.text.as_slice());
+        if !is_same {
             tracing::debug!(name, "left out of the snapshot: bash cannot read it again");
         }
-        same
+        is_same
     });
 }
 
 /// Retains the variables that the other shell reported with the same value. Returns the names of
-/// the others.
+/// the removed variables.
 fn retain_reloaded_variables(
     changed: &mut BTreeMap<String, Option<Variable>>,
     reloaded: &BTreeMap<String, Variable>,
 ) -> BTreeSet<String> {
-    let mut lost = BTreeSet::new();
+    let mut removed = BTreeSet::new();
     changed.retain(|name, variable| {
-        let same = match (variable, reloaded.get(name)) {
+        let is_same = match (variable, reloaded.get(name)) {
             (Some(variable), Some(reloaded)) => variable.is_like(reloaded),
             (None, reloaded) => reloaded.is_none(),
             (Some(_), None) => false,
         };
-        if !same {
+        if !is_same {
             tracing::debug!(name, "left out of the snapshot: bash cannot set it again");
-            lost.insert(name.clone());
+            removed.insert(name.clone());
         }
-        same
+        is_same
     });
-    lost
+    removed
 }
 
 fn end_text(end: ShellEnd) -> String {

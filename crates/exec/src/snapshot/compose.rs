@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// `set -o` options that are not copied: those of interactive shells, those that cannot be set, and
-/// those that would end a shell before the script (an interactive bash ignores `noexec`).
+/// `set -o` options that are not copied: options of interactive shells, options that cannot be set,
+/// and options that would end a shell before the script (an interactive bash ignores `noexec`).
 const SKIPPED_SET_OPTIONS: &[&str] = &[
     "emacs",
     "histexpand",
@@ -27,7 +27,7 @@ const SKIPPED_SET_OPTIONS: &[&str] = &[
     "vi",
 ];
 
-/// `shopt` options that are not copied: those that cannot be set, and `expand_aliases`, which is
+/// `shopt` options that are not copied: options that cannot be set, and `expand_aliases`, which is
 /// set only if there are aliases.
 const SKIPPED_SHOPT_OPTIONS: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
@@ -110,12 +110,15 @@ pub(super) fn load_text(
     text.extend_from_slice(b"\\builtin shopt -s extglob\n");
     text.extend(functions.iter().flat_map(function));
     text.extend_from_slice(b"\\builtin shopt -u extglob\n");
-    let exported = functions.iter().filter(|it| exported.contains(&it.name));
-    text.extend(exported.flat_map(|it| export(&it.name)));
+    let exported = functions
+        .iter()
+        .filter(|function| exported.contains(&function.name));
+    text.extend(exported.flat_map(|function| export(&function.name)));
     text.extend(aliases.iter().flat_map(alias));
     text
 }
 
+/// Returns the command that exports a function.
 fn export(name: &str) -> Vec<u8> {
     let name = quoted(OsStr::new(name));
     [b"\\builtin export -f -- ", &*name, b"\n"].concat()
@@ -139,20 +142,20 @@ pub(super) fn option_commands(
         (only(after, before), only(before, after))
     };
     let (mut on, off) = changed(&before.shopt, &after.shopt, SKIPPED_SHOPT_OPTIONS);
-    // The option is on by default in interactive shells, so it is not a change, but off in shells
-    // that run a script.
+    // `expand_aliases` is on by default in interactive shells, so the comparison finds no change.
+    // In shells that run a script, the option is off.
     if has_aliases && after.shopt.contains("expand_aliases") {
         on.push("expand_aliases".to_owned());
     }
     let mut commands = Vec::new();
-    for (verb, names) in [("-s", on), ("-u", off)] {
+    for (option, names) in [("-s", on), ("-u", off)] {
         if !names.is_empty() {
-            commands.push(format!("\\builtin shopt {verb} {}; ", names.join(" ")));
+            commands.push(format!("\\builtin shopt {option} {}; ", names.join(" ")));
         }
     }
     let (on, off) = changed(&before.set, &after.set, SKIPPED_SET_OPTIONS);
-    for (verb, names) in [("+o", off), ("-o", on)] {
-        let set = |name: &String| format!("\\builtin set {verb} {name}; ");
+    for (option, names) in [("+o", off), ("-o", on)] {
+        let set = |name: &String| format!("\\builtin set {option} {name}; ");
         commands.extend(names.iter().map(set));
     }
     let allows_tail = !PRINTING_OPTIONS

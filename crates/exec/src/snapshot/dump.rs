@@ -185,16 +185,16 @@ pub(super) const READ_PARTS: &str = concat!(
     state!()
 );
 
-/// Reports the state of a running shell, from a subshell. The state "before" is that of a new
-/// shell; the quoted path of its program follows.
-pub(super) const ASK_BEFORE: &str = concat!(
+/// Reports the state of a running shell, from a subshell. The state "before" is the state of a new
+/// shell. The quoted path of that shell's program follows, then [`RUNNING_REPORT_END`].
+pub(super) const RUNNING_REPORT_BEGIN: &str = concat!(
     r"( { \builtin printf '\0'; ",
     r"\command env -u BASHOPTS -u BASH_ENV -u ENV -u SHELLOPTS "
 );
 
-/// The text after the path. The final `&& \builtin :` prevents a failure from ending the shell or
-/// running an ERR trap.
-pub(super) const ASK_NEW: &str = concat!(
+/// The text after the path of [`RUNNING_REPORT_BEGIN`]. The final `&& \builtin :` prevents a
+/// failure from ending the shell or running an ERR trap.
+pub(super) const RUNNING_REPORT_END: &str = concat!(
     r" --norc --noprofile -c '\builtin printf ",
     r#""%s\0" "$SHELLOPTS" "$BASHOPTS" "${PATH-}" end'; "#,
     define_no_more!(),
@@ -224,7 +224,7 @@ pub(super) struct Definition {
     pub(super) text: Vec<u8>,
 }
 
-/// A variable: the command that declares it, and its value (of an array, the element 0).
+/// A variable: the command that declares it, and its value (for an array, the value of element 0).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Variable {
     pub(super) declaration: Vec<u8>,
@@ -330,9 +330,9 @@ impl ShellState {
     /// Returns the functions and aliases whose texts are UTF-8.
     pub(super) fn defined(&self) -> ShellDefinitions {
         let texts = |list: &[Definition]| {
-            let texts = list.iter().filter_map(|it| {
-                let text = String::from_utf8(it.text.clone()).ok()?;
-                Some((it.name.clone(), text))
+            let texts = list.iter().filter_map(|definition| {
+                let text = String::from_utf8(definition.text.clone()).ok()?;
+                Some((definition.name.clone(), text))
             });
             Arc::new(texts.collect())
         };
@@ -348,7 +348,7 @@ impl ShellState {
 }
 
 impl Variable {
-    /// The attributes, as letters.
+    /// Returns the attributes, as letters.
     pub(super) fn attributes(&self) -> &[u8] {
         let mut words = self.declaration.split(|byte| *byte == b' ');
         let attributes = words.nth(1).and_then(|word| word.strip_prefix(b"-"));
@@ -359,13 +359,15 @@ impl Variable {
         self.attributes().contains(&b'x')
     }
 
-    /// True if both have the same value and attributes, apart from `readonly`. The elements of an
-    /// associative array may have another order.
+    /// True if both variables have the same value and attributes, apart from `readonly`. The
+    /// elements of an associative array may have another order.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let parts = |it: &Self| {
-            let attributes = it.attributes().iter().copied();
-            let attributes: Vec<u8> = attributes.filter(|it| !b"r-".contains(it)).collect();
-            let value = it.declaration.splitn(3, |byte| *byte == b' ').nth(2);
+        let parts = |variable: &Self| {
+            let attributes = variable.attributes().iter().copied();
+            let attributes: Vec<u8> = attributes
+                .filter(|letter| !b"r-".contains(letter))
+                .collect();
+            let value = variable.declaration.splitn(3, |byte| *byte == b' ').nth(2);
             let mut value = value.unwrap_or_default().to_vec();
             if attributes.contains(&b'A') {
                 value.sort_unstable();
@@ -385,8 +387,8 @@ impl Variable {
 /// Parses `ulimit -a`: `open files (-n) 1024`, `file size (blocks, -f) unlimited`.
 fn limits(text: &str) -> BTreeMap<char, String> {
     let limit = |line: &str| {
-        let (what, value) = line.rsplit_once(") ")?;
-        let (_, letter) = what.rsplit_once('-')?;
+        let (description, value) = line.rsplit_once(") ")?;
+        let (_, letter) = description.rsplit_once('-')?;
         let value = value.trim();
         let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
         (letter.len() == 1 && is_plain).then(|| (letter.chars().next(), value.to_owned()))
@@ -474,8 +476,8 @@ mod tests {
             SOURCE,
             AFTER_RC,
             READ_PARTS,
-            ASK_BEFORE,
-            ASK_NEW,
+            RUNNING_REPORT_BEGIN,
+            RUNNING_REPORT_END,
         ] {
             assert!(!text.contains('\n'), "{text}");
         }

@@ -14,8 +14,8 @@ const FILE_SUFFIX: &str = ".bash";
 /// Extension of a file that is being written.
 const DRAFT_SUFFIX: &str = ".new";
 
-/// The age at which a file is swept whose owner cannot be checked, because it lives in another PID
-/// namespace.
+/// The age from which a file is swept if its owner cannot be checked, because the owner is in
+/// another PID namespace.
 const SWEEP_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Maximum number of file names to try. One process has one snapshot per cache and environment.
@@ -90,6 +90,7 @@ pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     stale.filter(|name| dir.remove(name).is_ok()).count()
 }
 
+/// True if the file was written at least [`SWEEP_AGE`] ago.
 fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
     dir.metadata(name).is_ok_and(|stat| {
         let written = Duration::from_secs(u64::try_from(stat.mtime()).unwrap_or(0));

@@ -1,5 +1,5 @@
-//! Excludes definitions of the user's shell: those with names that scripts rely on, and those with
-//! secrets in their texts.
+//! Excludes definitions of the user's shell: definitions with names that scripts rely on, and
+//! definitions with secrets in their texts.
 //!
 //! Detects secrets by the rules for environment variables, applied to the words of a text.
 
@@ -12,11 +12,11 @@ use std::ffi::OsStr;
 const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
 
 /// Minimum length in bytes of a literal that is assigned to a secret's name: `pass=0` and `key=x`
-/// are no secrets.
+/// are not secrets.
 const MIN_SECRET: usize = 4;
 
 /// True if a definition may be part of a snapshot. Logs the names (never the texts) of excluded
-/// ones.
+/// definitions.
 pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
     if name.is_empty() || name.starts_with(OWN_PREFIX) || WHOLE_ARRAY_SUBSCRIPTS.contains(&name) {
@@ -25,14 +25,14 @@ pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>
     if is_reserved(name) {
         tracing::debug!(
             name,
-            "left out of the snapshot: scripts rely on what this name means"
+            "left out of the snapshot: scripts rely on the meaning of this name"
         );
         return false;
     }
     if secrets.is_some_and(|filter| holds_secret(&definition.text, filter)) {
         tracing::debug!(
             name,
-            "left out of the snapshot: it looks as if it held a secret"
+            "left out of the snapshot: the definition probably holds a secret"
         );
         return false;
     }
@@ -68,7 +68,7 @@ fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
         // `Bearer …`: a prefix that is a separate word.
         || pieces
             .windows(2)
-            .any(|two| looks_secret(&format!("{} {}", two[0], two[1])))
+            .any(|pair| looks_secret(&format!("{} {}", pair[0], pair[1])))
         || words(&text).any(|word| assigns_secret(&word, filter))
 }
 
@@ -92,8 +92,8 @@ fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
     };
     let name = name.trim_start_matches('-').trim_end_matches('+');
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    let literal = value.len() >= MIN_SECRET && !value.contains(['$', '`']);
-    literal
+    let is_literal = value.len() >= MIN_SECRET && !value.contains(['$', '`']);
+    is_literal
         && !name.is_empty()
         && name.chars().all(is_name)
         && filter.is_secret(OsStr::new(name), OsStr::new(value))

@@ -12,7 +12,8 @@ use std::os::unix::ffi::OsStrExt;
 /// The changes that the hooks made after the configuration was read in a project.
 #[derive(Debug, Default)]
 pub(super) struct HookChanges {
-    /// The variables, each with its value without the hooks and with them; `None` is unset.
+    /// The variables. Each has its value without the hooks and its value with the hooks; `None` is
+    /// unset.
     variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
     path: PathEdit,
 }
@@ -25,8 +26,9 @@ struct PathEdit {
 }
 
 impl HookChanges {
-    /// Returns the changes of a configuration. If its tools replace `cd`, they have run while the
-    /// configuration was read, and the search path is compared with the one before.
+    /// Returns the changes of a configuration. If the configuration's tools replace `cd`, the tools
+    /// have already run while the configuration was read. Then the search path is compared with the
+    /// path before the configuration.
     pub(super) fn new(
         variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
         dump: &ShellDump,
@@ -44,31 +46,33 @@ impl HookChanges {
         }
     }
 
-    /// Returns the commands, each followed by `; `, that replace the changes of another project by
-    /// these. Variables that hooks do not set keep the values that the session has set.
-    pub(super) fn replace(&self, other: &Self) -> Vec<u8> {
+    /// Returns the commands, each followed by `; `, that replace the changes `old` of another
+    /// project with these changes. Variables that hooks do not set keep the values that the session
+    /// has set.
+    pub(super) fn replace(&self, old: &Self) -> Vec<u8> {
         let mut text = Vec::new();
         let mut set = |name: &str, variable: Option<&Variable>| {
             let command = compose::variable(name, variable);
             text.extend_from_slice(command.trim_ascii_end());
             text.extend_from_slice(b"; ");
         };
-        for (name, (without, with)) in &other.variables {
+        for (name, (without, with)) in &old.variables {
             if !self.variables.contains_key(name) && without != with {
                 set(name, without.as_ref());
             }
         }
         for (name, (_, with)) in &self.variables {
-            if other.variables.get(name).map(|(_, with)| with) != Some(with) {
+            if old.variables.get(name).map(|(_, with)| with) != Some(with) {
                 set(name, with.as_ref());
             }
         }
-        text.extend(self.path.after(&other.path).commands());
+        text.extend(self.path.after(&old.path).commands());
         text
     }
 }
 
 impl PathEdit {
+    /// Returns the edit that changes the search path `before` into `after`.
     fn between(before: &OsStr, after: &OsStr) -> Self {
         let [before, after] = [before, after].map(search_path::entries);
         Self {
@@ -77,18 +81,18 @@ impl PathEdit {
         }
     }
 
-    /// Returns the edit of a search path that `other` has edited, so that this edit replaces it.
-    fn after(&self, other: &Self) -> Self {
-        let mut removed = without(&other.added, &self.added);
-        removed.extend(without(&self.removed, &other.removed));
+    /// Returns the edit that replaces the edit `old` of a search path with this edit.
+    fn after(&self, old: &Self) -> Self {
+        let mut removed = without(&old.added, &self.added);
+        removed.extend(without(&self.removed, &old.removed));
         Self {
             removed,
-            added: without(&self.added, &other.added),
+            added: without(&self.added, &old.added),
         }
     }
 
     /// Returns the commands that apply the edit to the shell's `PATH`. Each entry gets a colon on
-    /// both sides, so that the removal of one leaves those of its neighbours.
+    /// both sides, so that the removal of an entry leaves the colons of its neighbours.
     fn commands(&self) -> Vec<u8> {
         let mut text = Vec::new();
         if !self.removed.is_empty() {
@@ -117,7 +121,7 @@ fn without<T: AsRef<[u8]> + PartialEq>(all: &[T], known: &[T]) -> Vec<Vec<u8>> {
     rest.map(|entry| entry.as_ref().to_vec()).collect()
 }
 
-/// Returns the commands that add to a shell's `PATH` what a configuration has added to `base`.
+/// Returns the commands that change a shell's `PATH` as a configuration has changed `base`.
 pub(super) fn add_to_path(base: &OsStr, configured: &OsStr) -> Vec<u8> {
     PathEdit::between(base, configured).commands()
 }

@@ -1,7 +1,7 @@
 //! A terminal without a user, for configurations that do nothing without a terminal.
 //!
-//! Only files that test for one get it: with a terminal, others would set variables to its path, or
-//! start line editors. No process has it as its controlling terminal.
+//! Only files that test for a terminal get this terminal. With a terminal, other files would set
+//! variables to its path, or start line editors. The terminal is no process's controlling terminal.
 
 use agent_bash_core::Clock;
 use agent_bash_process::quoted;
@@ -21,12 +21,13 @@ use tokio::net::unix::pipe::Receiver;
 /// The key Ctrl-D: a program that reads a line gets an end of input.
 const END_OF_INPUT: u8 = 4;
 
-/// Presses of Ctrl-D that are there from the start.
+/// The presses of Ctrl-D that are sent at the start.
 const FIRST_ENDS: [u8; 16] = [END_OF_INPUT; 16];
 
 /// The time between further presses, for programs that discard earlier input.
 const PRESS_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The usual size of a terminal.
 const SIZE: Winsize = Winsize {
     ws_row: 24,
     ws_col: 80,
@@ -39,14 +40,14 @@ pub(super) fn is_wanted(configuration: &[u8]) -> bool {
     let mut words = configuration
         .split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty());
-    let mut before: &[u8] = b"";
+    let mut previous: &[u8] = b"";
     words.any(|word| {
-        let found = match before {
+        let found = match previous {
             b"-t" => matches!(word.trim_ascii_end(), [b'0'..=b'2', ..]),
             b"tty" | b"!tty" => word.starts_with(b"-s"),
             _ => false,
         };
-        before = word;
+        previous = word;
         found
     })
 }
@@ -55,12 +56,14 @@ pub(super) fn is_wanted(configuration: &[u8]) -> bool {
 #[derive(Debug)]
 pub(super) struct IdleTerminal {
     host_side: Receiver,
-    /// Open until the end: the host's side would report an error without a program that uses it.
+    /// Stays open, because the host's side reports an error while no descriptor of the program's
+    /// side is open.
     _program_side: OwnedFd,
     path: CString,
 }
 
 impl IdleTerminal {
+    /// Opens a terminal, and sends the first presses of Ctrl-D.
     pub(super) fn open() -> io::Result<Self> {
         let host_side = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         rustix::io::fcntl_setfd(&host_side, FdFlags::CLOEXEC)?;
@@ -79,17 +82,18 @@ impl IdleTerminal {
         })
     }
 
-    /// The terminal's path.
+    /// Returns the terminal's path.
     pub(super) fn path(&self) -> &OsStr {
         OsStr::from_bytes(self.path.as_bytes())
     }
 
-    /// Returns the command, followed by `; `, that gives a shell the terminal.
+    /// Returns the command, followed by `; `, that makes the terminal a shell's stdin, stdout and
+    /// stderr.
     pub(super) fn redirection(&self) -> Vec<u8> {
         [br"\command exec <>", &*quoted(self.path()), b" >&0 2>&0; "].concat()
     }
 
-    /// Discards what programs print, and ends their input.
+    /// Discards the output of programs, and ends their input.
     pub(super) async fn serve(&self, clock: &dyn Clock) -> Infallible {
         loop {
             let mut pause = clock.sleep(PRESS_INTERVAL);
@@ -99,7 +103,8 @@ impl IdleTerminal {
                     () = self.discard_output() => {}
                 }
             }
-            // Full of unread input: further presses change nothing.
+            // If the terminal is full of unread input, the write fails, and the program reads the
+            // earlier presses.
             let _ = rustix::io::write(&self.host_side, &[END_OF_INPUT]);
         }
     }

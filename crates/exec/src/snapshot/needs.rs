@@ -1,5 +1,5 @@
-//! Selects the variables of a snapshot: those that the configuration exports, and those that its
-//! functions and aliases use.
+//! Selects the variables of a snapshot: variables that the configuration exports, and variables
+//! that its functions and aliases use.
 
 use super::dump::{Definition, ShellDump, ShellState, Variable};
 use super::hook_changes::HookChanges;
@@ -45,7 +45,7 @@ pub(super) fn configured(
     let was_read_by_parent =
         search_path::has_active(base) || was_read_by_parent_shell(before, after);
     let mut result = ConfiguredVariables::default();
-    let mut of_project = BTreeMap::new();
+    let mut project_changes = BTreeMap::new();
     let at_prompt = dump.at_prompt.as_ref();
     let names = before.variables.keys().chain(after.variables.keys());
     let names = names.chain(at_prompt.iter().flat_map(|state| state.variables.keys()));
@@ -57,49 +57,55 @@ pub(super) fn configured(
         // `__ab_restore` restores inherited variables before the prompt's hook runs.
         let is_inherited = base.contains_key(OsStr::new(name));
         let before_hook = if is_inherited { old } else { read };
-        let hooked = at_prompt.map_or(before_hook, |state| state.variables.get(name));
-        let now = if is_same(hooked, before_hook) {
+        let with_hook = at_prompt.map_or(before_hook, |state| state.variables.get(name));
+        let now = if is_same(with_hook, before_hook) {
             if is_inherited && was_read_by_parent {
                 old
             } else {
                 read
             }
         } else {
-            hooked
+            with_hook
         };
         // A replaced `cd` sets the variables of its tool while the configuration is read.
-        let without = if replaces_cd && !PER_SHELL_VARIABLES.contains(&name.as_str()) {
+        let without_hook = if replaces_cd && !PER_SHELL_VARIABLES.contains(&name.as_str()) {
             old
         } else {
             before_hook
         };
-        let is_exported = [without, hooked]
+        let is_exported = [without_hook, with_hook]
             .iter()
-            .any(|it| it.is_some_and(Variable::is_exported));
+            .any(|variable| variable.is_some_and(Variable::is_exported));
         let is_secret = |variable: &Variable| {
             let secrets = options.secrets.as_ref();
             secrets.is_some_and(|filter| variable.holds_secret(name, filter))
         };
-        if !is_same(hooked, without)
+        if !is_same(with_hook, without_hook)
             && is_exported
-            && ![without, hooked].into_iter().flatten().any(is_secret)
+            && ![without_hook, with_hook]
+                .into_iter()
+                .flatten()
+                .any(is_secret)
         {
-            let change = (without.cloned(), hooked.cloned());
-            of_project.insert(name.clone(), change);
+            let change = (without_hook.cloned(), with_hook.cloned());
+            project_changes.insert(name.clone(), change);
         }
         if is_same(old, now) {
             continue;
         }
         match (now, options.secrets.as_ref()) {
             (Some(variable), Some(filter)) if variable.holds_secret(name, filter) => {
-                tracing::debug!(name, "left out of the snapshot: it looks like a secret");
+                tracing::debug!(
+                    name,
+                    "left out of the snapshot: the variable probably holds a secret"
+                );
                 result.withheld.insert(name.clone());
             }
             (now, _) => drop(result.changed.insert(name.clone(), now.cloned())),
         }
     }
     result.path = path(dump, base, options);
-    result.hooks = HookChanges::new(of_project, dump, replaces_cd);
+    result.hooks = HookChanges::new(project_changes, dump, replaces_cd);
     result
 }
 
@@ -109,7 +115,10 @@ pub(super) fn retain_used(
     functions: &[Definition],
     aliases: &[Definition],
 ) {
-    let texts = functions.iter().chain(aliases).map(|it| it.text.as_slice());
+    let texts = functions
+        .iter()
+        .chain(aliases)
+        .map(|definition| definition.text.as_slice());
     let mut named: BTreeSet<String> = texts.flat_map(identifiers).map(str::to_owned).collect();
     // The value of a nameref is the name of another variable.
     for variable in changed.values().flatten() {
@@ -123,8 +132,8 @@ pub(super) fn retain_used(
     });
 }
 
-/// Removes functions and aliases that use one of the `withheld` variables, and those that call a
-/// missing or removed one. Returns the names of the removed ones.
+/// Removes functions and aliases that use one of the `withheld` variables, or call a missing or
+/// removed function or alias. Returns the names of the removed functions and aliases.
 pub(super) fn drop_broken(
     functions: &mut Vec<Definition>,
     aliases: &mut Vec<Definition>,
@@ -145,7 +154,10 @@ pub(super) fn drop_broken(
                         && called_commands(&definition.text).any(|name| dropped.contains(name));
                 if is_broken {
                     let name = &definition.name;
-                    tracing::debug!(name, "left out of the snapshot: it needs what was left out");
+                    tracing::debug!(
+                        name,
+                        "left out of the snapshot: the definition needs an excluded one"
+                    );
                     dropped.insert(name.clone());
                 }
                 !is_broken
@@ -157,22 +169,23 @@ pub(super) fn drop_broken(
     }
 }
 
-/// True if the parent of this shell had probably read the configuration: reading it again exports
-/// nothing new and adds no directory to the search path.
+/// True if the parent of this shell had probably read the configuration. Then reading the
+/// configuration again exports nothing new, and adds no directory to the search path.
 fn was_read_by_parent_shell(before: &ShellState, after: &ShellState) -> bool {
-    let exported = |state: &ShellState, name: &String| {
+    let is_exported = |state: &ShellState, name: &String| {
         let variable = state.variables.get(name);
         variable.is_some_and(Variable::is_exported)
     };
     let mut names = after.variables.keys();
-    let exports = names.any(|name| {
-        exported(after, name) && !before.variables.contains_key(name) && !is_set_by_bash(name)
+    let exports_new = names.any(|name| {
+        is_exported(after, name) && !before.variables.contains_key(name) && !is_set_by_bash(name)
     });
     let paths = [before, after].map(|state| state.options.path.as_bytes());
     let [old, new] = paths.map(|path| path.split(|byte| *byte == b':').collect::<BTreeSet<_>>());
-    !exports && new.is_subset(&old)
+    !exports_new && new.is_subset(&old)
 }
 
+/// True if the configuration must not change this variable.
 fn is_fixed(name: &str, options: &SnapshotOptions) -> bool {
     is_set_by_bash(name)
         || UNATTENDED_DEFAULTS
@@ -195,12 +208,12 @@ fn path(
         None => merged,
     };
     let secrets = options.secrets.as_ref();
-    let secret = secrets.is_some_and(|filter| filter.is_secret(OsStr::new("PATH"), &path));
-    (!path.is_empty() && path != *before && !secret).then_some(path)
+    let is_secret = secrets.is_some_and(|filter| filter.is_secret(OsStr::new("PATH"), &path));
+    (!path.is_empty() && path != *before && !is_secret).then_some(path)
 }
 
-fn is_same(one: Option<&Variable>, other: Option<&Variable>) -> bool {
-    one.map(|it| &it.declaration) == other.map(|it| &it.declaration)
+fn is_same(first: Option<&Variable>, second: Option<&Variable>) -> bool {
+    first.map(|variable| &variable.declaration) == second.map(|variable| &variable.declaration)
 }
 
 /// Returns the identifiers in a text.
@@ -231,8 +244,8 @@ const COMMAND_OPENERS: &[&str] = &[
     "then", "do", "else", "elif", "if", "while", "until", "!", "{", "time",
 ];
 
-/// Returns the names of the commands that a text, formatted by `declare -f`, calls: those at the
-/// beginning of a line or after an operator.
+/// Returns the names of the commands that a text, formatted by `declare -f`, calls: the words at
+/// the beginning of a line or after an operator.
 fn called_commands(text: &[u8]) -> impl Iterator<Item = &str> {
     let pieces = text.split(|byte| b"\n;|&(`".contains(byte));
     pieces.filter_map(|piece| {

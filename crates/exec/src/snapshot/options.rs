@@ -23,15 +23,16 @@ pub struct SnapshotOptions {
     /// Variables that the user's settings set; the configuration does not change them.
     pub fixed_variables: BTreeSet<String>,
     /// Exported functions of the host's own environment, as variables (`BASH_FUNC_…`). The snapshot
-    /// contains them like those of the file.
+    /// contains these functions, like the functions of the file.
     pub functions: BTreeMap<OsString, OsString>,
-    /// Detects definitions that hold secrets and are excluded; with `None`, none are excluded.
+    /// Detects definitions that hold secrets and are excluded; with `None`, no definition is
+    /// excluded.
     pub secrets: Option<SecretFilter>,
 }
 
 impl SnapshotOptions {
-    /// Options with a maximum wait of two seconds, a capture timeout of one minute, and the default
-    /// rules for secrets.
+    /// Returns options with a maximum wait of two seconds, a capture timeout of one minute, and the
+    /// default rules for secrets.
     pub fn new(rc: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
         Self {
             rc: rc.into(),

@@ -1,5 +1,6 @@
-//! The directory in which a configuration is read for a call: that of the call's project. Tools
-//! with settings per directory (version managers, direnv) read that directory and files in it.
+//! The directory in which a configuration is read for a call: the directory of the call's project.
+//! Tools with settings per directory (version managers, direnv) read that directory and files in
+//! it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -108,9 +109,9 @@ pub(super) fn entered_directory(script: &str, cwd: &Path, home: Option<&Path>) -
         rest.split_at(end.unwrap_or(rest.len()))
     };
     let rest = rest.trim_start_matches(blanks);
-    let ends = rest.is_empty() || ["&&", ";", "\n"].iter().any(|end| rest.starts_with(end));
+    let ends_command = rest.is_empty() || ["&&", ";", "\n"].iter().any(|end| rest.starts_with(end));
     let is_special = |c: char| "$`\\*?[{\"'()<>#!".contains(c);
-    if !ends || word.is_empty() || word.starts_with('-') || word.contains(is_special) {
+    if !ends_command || word.is_empty() || word.starts_with('-') || word.contains(is_special) {
         return None;
     }
     let path = match word.strip_prefix('~') {
@@ -143,6 +144,7 @@ impl From<&Metadata> for FileIdentity {
     }
 }
 
+/// Returns the identity of a file; `None` if the file does not exist.
 fn identity(path: &Path) -> Option<FileIdentity> {
     std::fs::metadata(path)
         .ok()

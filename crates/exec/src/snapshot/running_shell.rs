@@ -1,7 +1,7 @@
 //! Reads the functions, aliases and options that a running shell has now.
 
 use super::compose;
-use super::dump::{ASK_BEFORE, ASK_NEW, ShellDump};
+use super::dump::{RUNNING_REPORT_BEGIN, RUNNING_REPORT_END, ShellDump};
 use super::filter;
 use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
@@ -15,7 +15,12 @@ const BEGIN_BYTE: u8 = 0;
 /// changes nothing in the shell.
 pub(crate) fn report_script(shell: &Shell) -> String {
     let path = quoted(shell.path.as_os_str());
-    [ASK_BEFORE, &String::from_utf8_lossy(&path), ASK_NEW].concat()
+    [
+        RUNNING_REPORT_BEGIN,
+        &String::from_utf8_lossy(&path),
+        RUNNING_REPORT_END,
+    ]
+    .concat()
 }
 
 /// Parses the output of [`report_script`]; returns `None` if it is incomplete.

@@ -1,5 +1,5 @@
 //! The search path of shells that load a snapshot: the directories of environments that were active
-//! when the host started, then those of the configuration.
+//! when the host started, then the directories of the configuration.
 //!
 //! A host that a user starts in an activated environment (venv, conda, nix) has the environment's
 //! directories first. Reading the configuration again would put other directories before them.
@@ -26,11 +26,12 @@ enum EnvironmentRoot {
 struct EnvironmentMarker {
     variable: &'static str,
     root: EnvironmentRoot,
-    /// The tool adapts the search path to the current directory, so an entry that it removes is not
-    /// added again.
+    /// True if the tool adapts the search path to the current directory. Then an entry that the
+    /// tool removes is not added again.
     follows_directory: bool,
 }
 
+/// Returns the marker of an environment that the user activates.
 const fn activated(variable: &'static str, root: EnvironmentRoot) -> EnvironmentMarker {
     EnvironmentMarker {
         variable,
@@ -39,6 +40,7 @@ const fn activated(variable: &'static str, root: EnvironmentRoot) -> Environment
     }
 }
 
+/// Returns the marker of a tool that changes the environment with the directory.
 const fn per_directory(variable: &'static str, root: EnvironmentRoot) -> EnvironmentMarker {
     EnvironmentMarker {
         variable,
@@ -90,15 +92,16 @@ pub(super) fn has_active(variables: &Variables) -> bool {
         .any(|marker| marker.root(variables).is_some())
 }
 
-/// Merges the search path `before` the configuration was read with the one `after`. `variables` is
-/// the environment of the shell.
+/// Merges the search paths `before` and `after` the configuration was read. `variables` is the
+/// environment of the shell.
 pub(super) fn merged(before: &OsStr, after: &OsStr, variables: &Variables) -> OsString {
     let (old, new) = (entries(before), entries(after));
     let front: Vec<&[u8]> = active(&old, &new, variables);
     let adds_nothing = new.iter().all(|entry| old.contains(entry));
     let is_custom = old.first().is_some_and(|entry| !is_system(entry));
     let rest: Vec<&[u8]> = if adds_nothing && is_custom {
-        // The parent shell had read the configuration, and the user has changed the path since.
+        // The parent shell had read the configuration, and the user has changed the path
+        // afterwards.
         let remaining = old.iter().filter(|entry| new.contains(entry));
         remaining.copied().collect()
     } else {
@@ -119,10 +122,10 @@ pub(super) fn with_hook_changes(merged: OsString, before: &OsStr, after: &OsStr)
         return merged;
     }
     let (old, new) = (entries(before), entries(after));
-    let own = entries(&merged);
+    let merged_entries = entries(&merged);
     let added = new.iter().filter(|entry| !old.contains(entry));
-    let removed = |entry: &&[u8]| old.contains(entry) && !new.contains(entry);
-    let rest = own.iter().filter(|entry| !removed(entry));
+    let is_removed = |entry: &&[u8]| old.contains(entry) && !new.contains(entry);
+    let rest = merged_entries.iter().filter(|entry| !is_removed(entry));
     joined(added.chain(rest).copied())
 }
 
@@ -150,6 +153,7 @@ fn active<'a>(old: &[&'a [u8]], new: &[&[u8]], variables: &Variables) -> Vec<&'a
 }
 
 impl EnvironmentMarker {
+    /// Returns the absolute path of the root, if the environment is active.
     fn root(&self, variables: &Variables) -> Option<OsString> {
         let value = variables.get(OsStr::new(self.variable))?;
         let root = match self.root {

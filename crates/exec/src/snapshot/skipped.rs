@@ -11,19 +11,19 @@ use std::time::Duration;
 pub(super) enum SkipReason {
     #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
     Unreadable { rc: PathBuf, source: io::Error },
-    #[error("reading `{rc}` takes longer than {limit}; calls go on without it until it is read", rc = rc.display(), limit = short_duration(*limit))]
+    #[error("reading `{rc}` takes longer than {limit}; calls run without the file until it has been read", rc = rc.display(), limit = short_duration(*limit))]
     Slow { rc: PathBuf, limit: Duration },
     #[error("the shell that read `{rc}` ended or became another program before it reported its definitions ({how})", rc = rc.display())]
     NoReport { rc: PathBuf, how: String },
-    #[error("it defines more than 4 MiB")]
+    #[error("the configuration defines more than 4 MiB")]
     TooLong,
-    #[error("the shell that read it could not be ended")]
+    #[error("the shell that read the configuration could not be ended")]
     Stuck,
     #[error("{0}")]
     Start(#[from] StartError),
     #[error("the definitions could not be transferred: {0}")]
     Transfer(io::Error),
-    #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
+    #[error("no file can be written in `{directory}`: {source}", directory = directory.display())]
     NotStored {
         directory: PathBuf,
         source: io::Error,

@@ -72,7 +72,7 @@ fn job_can_be_started_written_to_read_awaited_and_ended() -> Result<()> {
         ),
         (
             json!({"type": "jobs.input", "job": job, "text": "x"}),
-            "reads nothing",
+            "takes no input",
         ),
         (
             json!({"type": "jobs.wait", "job": job, "timeout": "soon"}),

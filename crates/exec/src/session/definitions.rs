@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for a shell's report. The caller does without the definitions of a slower shell.
+/// Time limit for a shell's report. If a shell is slower, the caller continues without its
+/// definitions.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum size of the definitions in bytes: each command that uses them reads all of them.
 const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 impl ShellSession {
-    /// Returns the definitions of the shell, if it has run a script. Runs a script in it that
-    /// changes nothing, not even `$?`.
+    /// Returns the definitions of the shell, if the shell has run a script. To read them, runs a
+    /// script that changes no state of the shell, not even `$?`.
     pub(super) async fn definitions(
         &mut self,
         name: &SessionName,
@@ -33,8 +34,8 @@ impl ShellSession {
             self.lost = Some(reason);
         }
         // If this future is dropped, the shell is dropped with it: its state is unknown then.
-        let shell = self.shell.take_if(|shell| !shell.fresh)?;
-        let last = shell.last;
+        let shell = self.shell.take_if(|shell| !shell.is_fresh)?;
+        let last_status = shell.last_status;
         let env = Environment {
             base: Arc::clone(&kind.base),
             changes: BTreeMap::new(),
@@ -55,14 +56,10 @@ impl ShellSession {
             Err(after) => *after,
         };
         match after {
-            StateAfterCall::Alive {
-                mut shell,
-                cwd: place,
-                ..
-            } => {
-                shell.last = last;
+            StateAfterCall::Alive { mut shell, cwd, .. } => {
+                shell.last_status = last_status;
                 self.shell = Some(shell);
-                self.remembered.get_or_insert_default().cwd = Some(place);
+                self.remembered.get_or_insert_default().cwd = Some(cwd);
                 running_shell::parse_report(&output.0)
             }
             StateAfterCall::Refused { shell, .. } => {
