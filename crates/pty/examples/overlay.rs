@@ -9,8 +9,9 @@ use agent_bash_pty::{PtyExecutor, PtyOptions, PtySize};
 use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-struct Nowhere;
-impl OutputConsumer for Nowhere {
+/// Discards the output: the program shows the screen instead.
+struct DiscardOutput;
+impl OutputConsumer for DiscardOutput {
     fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         ConsumerFlow::Continue
     }
@@ -39,7 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     let executor = PtyExecutor::new(options);
-    let session = runtime.block_on(executor.start(&spec, Box::new(Nowhere), &Cancel::new()))?;
+    let session =
+        runtime.block_on(executor.start(&spec, Box::new(DiscardOutput), &Cancel::new()))?;
     let (theme, mut keys, mut terminal) = (Theme::dark(), OverlayKeys::default(), ratatui::init());
     while session.status().ended.is_none() {
         let (screen, mut inner) = (session.screen(), ratatui::layout::Rect::default());

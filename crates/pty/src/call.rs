@@ -17,8 +17,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A started command on its terminal. It makes progress only while [`PtyRun::finish`] is awaited.
-/// Dropping it kills the command like a cancellation without grace.
+/// A started command on its terminal. The command makes progress only while [`PtyRun::finish`] is
+/// awaited. Dropping this value kills the command like a cancellation without grace.
 pub struct PtyRun {
     pub(crate) spec: RunSpec,
     pub(crate) options: PtyOptions,
@@ -30,8 +30,9 @@ pub struct PtyRun {
     pub(crate) source: TerminalSource,
     pub(crate) script: ScriptFile,
     pub(crate) watchdog: Watchdog,
-    pub(crate) ended: EndReporter,
+    pub(crate) end_reporter: EndReporter,
     pub(crate) started_at: Timestamp,
+    /// The monotonic time of the start.
     pub(crate) started: Duration,
 }
 
@@ -42,9 +43,10 @@ pub(crate) struct EndReporter {
 }
 
 impl PtyRun {
-    /// A handle to the session, for showing it and typing into it.
+    /// Returns a handle to the session, with which a host shows the screen and types into the
+    /// terminal.
     pub fn session(&self) -> PtySession {
-        self.ended.shared.session()
+        self.end_reporter.shared.session()
     }
 
     /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`].
@@ -77,7 +79,7 @@ impl PtyRun {
         );
         let ended = follower.until_ended(out).await;
         follower.source().release_program_side();
-        let mut left = follower.finish(out).await;
+        let mut cleared = follower.finish(out).await;
         let traced = self.changes.end(&mut self.supervised).await;
         let unstarted = self.script.unstarted(&self.spec);
         let result = match unstarted.filter(|_| ended.reason.is_none() && ended.shell.is_some()) {
@@ -85,18 +87,18 @@ impl PtyRun {
             Some(UnstartedReason::RefusedHandoff(refused)) => Err(terminal_error(refused)),
             None => {
                 let duration = ended.at.saturating_sub(self.started);
-                let mut outcome = left.outcome(&handover, duration);
+                let mut outcome = cleared.outcome(&handover, duration);
                 outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
                 outcome.traced = traced;
                 self.source.add_terminal_facts(&mut outcome, out);
                 Ok(outcome)
             }
         };
-        self.ended.shared.end(PtyEnd {
+        self.end_reporter.shared.end(PtyEnd {
             result: result.clone(),
             killed: ended.reason == Some(EndReason::Kill),
         });
-        if left.is_empty {
+        if cleared.is_empty {
             // This program may exit next, and could then no longer reap the supervisor.
             self.supervised.close().await;
         }
@@ -105,7 +107,7 @@ impl PtyRun {
 }
 
 impl TerminalSource {
-    /// Adds facts to the outcome that exist only for calls on a terminal.
+    /// Adds to the outcome the facts that exist only for calls on a terminal.
     fn add_terminal_facts(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
         outcome.closed_early = self.closed_early;
         if let Some(state) = self.waited_for {

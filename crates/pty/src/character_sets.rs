@@ -4,12 +4,13 @@
 /// DEC Special Graphics, from the byte [`FIRST_GRAPHIC`] on.
 const GRAPHICS: &str = " ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
 
+/// The byte of the first character in [`GRAPHICS`].
 const FIRST_GRAPHIC: u8 = b'_';
 
 /// The final byte that designates DEC Special Graphics.
 const GRAPHICS_SET: u8 = b'0';
 
-/// The designated sets, and the one in use.
+/// The designated sets G0 and G1, and which of them is in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CharacterSets {
     /// True if the sets G0 and G1 are graphics.
@@ -38,7 +39,7 @@ impl CharacterSets {
         }
     }
 
-    /// Returns the graphic character of a byte; `None` if it is text.
+    /// Returns the graphic character of a byte; `None` if the byte is plain text.
     pub(crate) fn graphic(self, byte: u8) -> Option<char> {
         if !self.is_graphics[usize::from(self.is_shifted)] {
             return None;

@@ -8,7 +8,7 @@ use agent_bash_process::{has_terminal_open, is_on_terminal, processes_of_session
 use std::fs;
 use std::path::Path;
 
-/// Limit of threads examined per process.
+/// Maximum number of threads examined per process.
 const MAX_THREADS: usize = 64;
 
 /// The activity of a foreground thread.
@@ -25,25 +25,31 @@ enum ThreadActivity {
     Other,
 }
 
-/// Returns the input that the programs on the terminal wait for. `session` is the session leader's
-/// pid.
+/// Returns the input that the programs on the terminal wait for. `session_leader` is the pid of the
+/// terminal's session leader.
 pub(crate) fn detect_waiting(
     terminal: &Terminal,
-    session: i32,
-    alternate: bool,
+    session_leader: i32,
+    is_alternate: bool,
 ) -> Option<WaitingFor> {
     let modes = terminal.line_modes()?;
     let foreground = terminal.foreground()?;
-    let doing: Vec<ThreadActivity> = processes_of_session(session)
+    let activities: Vec<ThreadActivity> = processes_of_session(session_leader)
         .into_iter()
         .filter(|process| process.group == foreground)
         .flat_map(|process| thread_activities(process.pid, terminal.path()))
         .collect();
-    classify(modes, alternate, &doing)
+    classify(modes, is_alternate, &activities)
 }
 
-fn classify(modes: LineModes, alternate: bool, doing: &[ThreadActivity]) -> Option<WaitingFor> {
-    let any = |wanted: &[ThreadActivity]| doing.iter().any(|one| wanted.contains(one));
+/// Returns the input that threads with these activities wait for.
+fn classify(
+    modes: LineModes,
+    is_alternate: bool,
+    activities: &[ThreadActivity],
+) -> Option<WaitingFor> {
+    let any =
+        |wanted: &[ThreadActivity]| activities.iter().any(|activity| wanted.contains(activity));
     match (modes.canonical, modes.echo) {
         (true, true) => any(&[ThreadActivity::Reading]).then_some(WaitingFor::Line),
         (true, false) => {
@@ -54,7 +60,7 @@ fn classify(modes: LineModes, alternate: bool, doing: &[ThreadActivity]) -> Opti
             ThreadActivity::Polling,
             ThreadActivity::Hidden,
         ])
-        .then_some(if alternate {
+        .then_some(if is_alternate {
             WaitingFor::FullScreen
         } else {
             WaitingFor::Raw
@@ -62,6 +68,7 @@ fn classify(modes: LineModes, alternate: bool, doing: &[ThreadActivity]) -> Opti
     }
 }
 
+/// Returns the activities of the threads of a process.
 fn thread_activities(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
@@ -73,6 +80,7 @@ fn thread_activities(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
         .collect()
 }
 
+/// Returns the activity of a thread, whose directory in `/proc` is `thread`.
 fn thread_activity(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     let Some(call) = fs::read_to_string(thread.join("syscall"))
         .ok()
@@ -149,7 +157,7 @@ mod tests {
         let secret = (true, false);
         let keys = (false, false);
         let keys_with_echo = (false, true);
-        for (modes, alternate, doing, wanted) in [
+        for (modes, is_alternate, doing, wanted) in [
             (lines, false, &[Other, Reading][..], Some(WaitingFor::Line)),
             (lines, true, &[Reading], Some(WaitingFor::Line)),
             // `tail -f`, `sleep`, a busy loop, no process, another user's program.
@@ -174,7 +182,7 @@ mod tests {
                 echo: modes.1,
             };
             assert_eq!(
-                classify(modes, alternate, doing),
+                classify(modes, is_alternate, doing),
                 wanted,
                 "{modes:?} {doing:?}"
             );

@@ -1,10 +1,11 @@
 //! The screen of a terminal: processes programs' output, and provides a plain [`Screen`].
 //!
-//! The emulator also decides which output readers get. They do not get output on the alternate
-//! screen, because it is a sequence of redraws. When a program leaves that screen or ends, they get
-//! a line that says how long the program had the whole screen.
+//! The emulator also decides which output goes to the readers of a call's output. Readers do not
+//! get output on the alternate screen, because that output is a sequence of redraws. When a program
+//! leaves that screen or ends, readers get a line that says how long the program had the whole
+//! screen.
 //!
-//! A known full-screen program is treated alike on the main screen: from its first jump to the
+//! The same applies to a known full-screen program on the main screen, from its first jump to the
 //! upper left corner until it restores the line discipline. For an edited line, readers get the
 //! final text ([`LineInEdit`]).
 
@@ -50,7 +51,7 @@ struct FullScreenProgram {
 enum FullScreenLine {
     /// The line is empty.
     Empty,
-    /// The line ends there for the reader.
+    /// For readers, the line ends before the program.
     Ends,
     /// The line is visible again after the program. Later output continues it, or erases it, as git
     /// does with its hint about waiting for an editor.
@@ -64,7 +65,7 @@ enum Drawing {
     NotExpected,
     /// A full-screen program is expected, and has not begun.
     Expected,
-    /// The program draws. `was_raw`: canonical mode has been off since.
+    /// The program draws. `was_raw`: canonical mode was off at some time while it drew.
     Now { was_raw: bool },
 }
 
@@ -79,8 +80,8 @@ struct EmulatorState {
 #[derive(Default)]
 struct ReaderOutput {
     bytes: Vec<u8>,
-    /// True directly after the line that replaces a program. A line end that such a program sends
-    /// last is dropped.
+    /// True directly after the line that replaces a program. The last line end of the program is
+    /// dropped.
     is_after_program: bool,
     /// The edit in progress.
     edited: Option<LineInEdit>,
@@ -124,9 +125,9 @@ impl Emulator {
     /// Processes a program's output, split anywhere, which arrived at `now`. `raw`: canonical mode
     /// is off.
     pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> ProcessedChunk {
-        // On the alternate screen, the sequence that leaves it marks the end. Elsewhere, restored
-        // canonical mode marks the end. If a program restores it before its last output is read,
-        // that output is drawing, too.
+        // On the alternate screen, the sequence that leaves that screen marks the end of the
+        // program. On the main screen, restored canonical mode marks the end. If a program restores
+        // canonical mode before its last output is read, readers get that output, too.
         if let Drawing::Now { was_raw } = &mut self.main_screen {
             if *was_raw && !raw && !self.screen.is_alternate() {
                 self.main_screen = Drawing::NotExpected;
@@ -145,7 +146,7 @@ impl Emulator {
         } = self;
         filter.split(chunk, screen.size.cols(), |piece| match piece {
             OutputPiece::Bytes(bytes) => {
-                if *main_screen == Drawing::Expected && jumps_to_a_corner(bytes) {
+                if *main_screen == Drawing::Expected && jumps_to_upper_left(bytes) {
                     *main_screen = Drawing::Now { was_raw: raw };
                     let line = if screen.is_at_line_start() {
                         FullScreenLine::Empty
@@ -225,7 +226,7 @@ impl Emulator {
         self.screen.size
     }
 
-    /// How keys must be sent.
+    /// Returns the modes that determine how keys are encoded.
     pub(crate) fn input_modes(&self) -> InputModes {
         let queries = self.screen.parser.callbacks();
         let screen = self.screen.parser.screen();
@@ -244,7 +245,7 @@ impl Emulator {
         self.screen.is_alternate()
     }
 
-    /// The screen, or the screen scrolled back by `lines_back` lines.
+    /// Returns the screen, scrolled back by `lines_back` lines.
     pub(crate) fn snapshot(&mut self, lines_back: usize) -> Screen {
         let mut state = None;
         self.screen.guarded(|parser| {
@@ -255,7 +256,7 @@ impl Emulator {
         state.unwrap_or_else(|| snapshot(&self.screen.parser))
     }
 
-    /// The text of the screen, line by line, without trailing blanks.
+    /// Returns the text of the screen, line by line, without trailing blanks.
     pub(crate) fn text(&self) -> Vec<String> {
         self.screen.text()
     }
@@ -275,7 +276,7 @@ impl EmulatorState {
         self.parser.screen().cursor_position().1 == 0
     }
 
-    /// The state of the line up to the cursor.
+    /// Returns the state of the line up to the cursor.
     fn line_before_cursor(&self) -> FullScreenLine {
         let screen = self.parser.screen();
         let (row, col) = screen.cursor_position();
@@ -283,7 +284,7 @@ impl EmulatorState {
             return FullScreenLine::Empty;
         }
         if row > 0 && screen.row_wrapped(row - 1) {
-            // The line began further up, which later output cannot change.
+            // The line began in a row above, which later output cannot change.
             return FullScreenLine::Ends;
         }
         FullScreenLine::Continues(screen.contents_between(row, 0, row, col))
@@ -334,9 +335,9 @@ impl ReaderOutput {
         };
         if self.edited.is_none()
             && (raw || is_prompt)
-            && let Some(at) = LineInEdit::start_offset(&bytes[ended..], is_prompt)
+            && let Some(offset) = LineInEdit::start_offset(&bytes[ended..], is_prompt)
         {
-            let (before, edits) = bytes.split_at(ended + at);
+            let (before, edits) = bytes.split_at(ended + offset);
             screen.feed(before);
             self.add(before);
             let resized = resized.filter(|_| before.is_empty());
@@ -348,6 +349,7 @@ impl ReaderOutput {
         self.add_or_edit(bytes);
     }
 
+    /// Adds output, or feeds it to the edit in progress.
     fn add_or_edit(&mut self, bytes: &[u8]) {
         let Some(edited) = &mut self.edited else {
             return self.add(bytes);
@@ -368,7 +370,7 @@ impl ReaderOutput {
         }
     }
 
-    /// Sets a new size of the screen. First sends the edit, because its rows may be cut.
+    /// Sets a new size of the screen. Ends the edit first, because the resize may cut its rows.
     fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &EmulatorState) {
         let before = self.resized.take();
         self.end_edit(false);
@@ -380,6 +382,7 @@ impl ReaderOutput {
         });
     }
 
+    /// Adds output for readers.
     fn add(&mut self, mut bytes: &[u8]) {
         if self.is_after_program {
             let blank = blank_len(bytes);
@@ -423,24 +426,24 @@ fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     result
 }
 
-/// Length of the output before the first text: sequences, and the line end after them, if there is
-/// one. Sequences must be whole.
+/// Returns the length of the output before the first text: sequences, and the line end after them,
+/// if there is one. Sequences must be whole.
 fn blank_len(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        at += match (byte, bytes.get(at + 1)) {
-            (b'\n', _) => return at + 1,
+    let mut offset = 0;
+    while let Some(byte) = bytes.get(offset) {
+        offset += match (byte, bytes.get(offset + 1)) {
+            (b'\n', _) => return offset + 1,
             (b'\r', _) => 1,
             (0x1b, Some(b'[' | b'(' | b')' | b'=' | b'>' | b'7' | b'8')) => {
-                sequence_len(&bytes[at..])
+                sequence_len(&bytes[offset..])
             }
-            _ => return at,
+            _ => return offset,
         };
     }
     bytes.len()
 }
 
-/// Length of the line end at the beginning of output.
+/// Returns the length of the line end at the beginning of output; 0 if there is none.
 fn line_end_len(bytes: &[u8]) -> usize {
     let returns = bytes.iter().take_while(|byte| **byte == b'\r').count();
     match bytes.get(returns) {
@@ -451,24 +454,26 @@ fn line_end_len(bytes: &[u8]) -> usize {
 
 /// True if output moves to the upper left corner, as full-screen programs do first. Sequences must
 /// be whole.
-fn jumps_to_a_corner(bytes: &[u8]) -> bool {
+fn jumps_to_upper_left(bytes: &[u8]) -> bool {
     let jumps: [&[u8]; 2] = [b"\x1b[H", b"\x1b[1;1H"];
     let has = |jump: &&[u8]| bytes.windows(jump.len()).any(|part| part == *jump);
     jumps.iter().any(has)
 }
 
-/// The emulator fails with one column. Sizes are clamped far above that, and again by this
-/// function.
+/// Returns the length, at least 2, because the emulator fails with one column. [`PtySize`] already
+/// allows only larger sizes.
 fn at_least_two(length: u16) -> NonZeroU16 {
     NonZeroU16::new(length.max(2)).unwrap_or(NonZeroU16::MAX)
 }
 
+/// Creates the third-party emulator.
 fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<TerminalReplies> {
     let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
     vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, TerminalReplies::new(colors))
 }
 
-/// The emulator supports 47 and 1049 of the three numbers for the alternate screen.
+/// Returns an equivalent sequence that the emulator supports. It supports the modes 47 and 1049 for
+/// the alternate screen, but not 1047.
 fn supported_form(sequence: &[u8]) -> &[u8] {
     match sequence {
         b"\x1b[?1047h" => b"\x1b[?47h",
@@ -477,6 +482,7 @@ fn supported_form(sequence: &[u8]) -> &[u8] {
     }
 }
 
+/// Converts the screen of the third-party emulator.
 fn snapshot(parser: &vt100::Parser<TerminalReplies>) -> Screen {
     let screen = parser.screen();
     let (rows, cols) = screen.size();

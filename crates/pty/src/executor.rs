@@ -22,7 +22,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Called with a handle to every session that starts.
+/// A callback that receives a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 
 /// Runs scripts, each on its own terminal in a new shell. The snapshot of the user's shell is not
@@ -54,8 +54,8 @@ impl PtyExecutor {
     }
 
     /// Sets a callback that receives a handle to every session started by [`Executor::run`], so
-    /// that it can be shown and typed into. It is called before the first output and must not
-    /// block.
+    /// that a host can show the session and type into it. The callback is called before the first
+    /// output, and must not block.
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(PtySession) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
@@ -69,20 +69,21 @@ impl PtyExecutor {
     }
 
     /// Sets whether commands started from now on are known full-screen programs, such as editors.
-    /// Their drawing is then not output, even on the main screen.
+    /// Their drawing is then not part of the output, even on the main screen.
     pub fn expect_full_screen(&self, is_full_screen: bool) {
         self.is_full_screen.store(is_full_screen, Ordering::Release);
     }
 
     /// Records the next call as asciicast v2. Input is not recorded.
-    pub fn record_next(&self, into: RecordingWriter) {
-        *self.recording() = Some(into);
+    pub fn record_next(&self, writer: RecordingWriter) {
+        *self.recording() = Some(writer);
     }
 
-    /// Starts a script on a terminal. It makes progress only while [`PtyRun::finish`] is awaited.
+    /// Starts a script on a terminal. The script makes progress only while [`PtyRun::finish`] is
+    /// awaited.
     ///
-    /// These fields of `spec` are ignored: `streams` (there is only one), `stdin` (it is the
-    /// terminal), `report_stages`, `enter_cwd`, `snapshot`.
+    /// These fields of `spec` are ignored: `streams` (a terminal has only one), `stdin` (stdin is
+    /// the terminal), `report_stages`, `enter_cwd`, `snapshot`.
     ///
     /// # Errors
     ///
@@ -98,7 +99,7 @@ impl PtyExecutor {
             )));
         }
         if spec.trial.is_some() {
-            let reason = "what a command on a terminal changes is not held back".to_owned();
+            let reason = "the changes of a command on a terminal cannot be held back".to_owned();
             return Err(NotStarted::Trial { reason });
         }
         let options = PtyOptions {
@@ -128,8 +129,8 @@ impl PtyExecutor {
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
             .map_err(|error| match NotStarted::from(error) {
-                no_sandbox @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => {
-                    no_sandbox
+                sandbox_error @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => {
+                    sandbox_error
                 }
                 other => terminal_error(other),
             })?;
@@ -140,13 +141,19 @@ impl PtyExecutor {
         };
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), signals, spec);
-        let session = supervised.pid();
+        let session_leader = supervised.pid();
         let clock = Arc::clone(&options.clock);
-        let for_source = Arc::clone(&shared);
+        let source_session = Arc::clone(&shared);
         Ok(PtyRun {
             spec: spec.clone(),
-            source: TerminalSource::new(terminal, program_side, for_source, clock, session),
-            ended: EndReporter {
+            source: TerminalSource::new(
+                terminal,
+                program_side,
+                source_session,
+                clock,
+                session_leader,
+            ),
+            end_reporter: EndReporter {
                 shared,
                 clock: Arc::clone(&options.clock),
             },
@@ -170,7 +177,7 @@ impl PtyExecutor {
     ///
     /// # Errors
     ///
-    /// As [`PtyExecutor::open`].
+    /// The errors of [`PtyExecutor::open`].
     ///
     /// # Panics
     ///
@@ -235,6 +242,7 @@ impl Executor for PtyExecutor {
     }
 }
 
+/// Returns the message that starts the shell.
 fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalStart {
     let (args, commit) = script::boot(spec);
     // Programs would trust these variables more than the terminal's size.

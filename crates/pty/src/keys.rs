@@ -1,7 +1,7 @@
 //! Encodes keys as xterm sends them, or as the program has requested.
 //!
-//! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules: `modes`,
-//! `legacy` (xterm), `kitty`, `mouse`.
+//! Sources: xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules:
+//! `modes`, `legacy` (xterm), `kitty`, `mouse`.
 
 mod kitty;
 mod legacy;
@@ -11,8 +11,8 @@ mod mouse;
 use agent_bash_core::KeyInput;
 pub(crate) use modes::InputModes;
 
-/// Returns the bytes for an input. Empty if the program did not request such input, as for the
-/// mouse.
+/// Returns the bytes for an input. Empty if the program did not request such input, for example
+/// mouse events.
 pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     match input {
         KeyInput::Key { key, modifiers } if modes.kitty != 0 => {

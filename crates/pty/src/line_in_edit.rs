@@ -33,25 +33,27 @@ struct Reader {
     /// The colours in force before the edit.
     colours: String,
     /// True if colour sequences were sent.
-    coloured: bool,
+    has_sent_colours: bool,
 }
 
 /// A line without its line end. The reader has received the text so far.
 struct OpenLine {
     /// The text with its colours.
     text: String,
-    /// True if the cursor is at its end.
+    /// True if the cursor is at the end of the line.
     at_end: bool,
-    /// True if its beginning is still on the screen.
+    /// True if the beginning of the line is still on the screen.
     has_beginning: bool,
 }
 
 /// Rows that have scrolled off the screen.
 #[derive(Default)]
 struct ScrolledRows {
-    /// The rows above the edit, as they were before it. Rows from the first changed one on are part
-    /// of the edit. Moving there is not enough: pyrepl moves up and down again.
+    /// The rows above the edited line, as they were before the edit. Rows from the first changed
+    /// row on are part of the edit. A cursor movement into a row is not a change, because pyrepl
+    /// moves up and down again.
     above: VecDeque<String>,
+    /// The text of the scrolled rows that are part of the edit.
     text: String,
     state: BasicFormattedCaptureState,
 }
@@ -75,23 +77,23 @@ impl LineInEdit {
     /// Returns the offset in output at which an edit begins. `prompt`: bracketed paste is on, so
     /// that an end of line belongs to the editor, too. Sequences must be whole.
     pub(crate) fn start_offset(bytes: &[u8], prompt: bool) -> Option<usize> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            let controls = |byte: &u8| matches!(byte, 0x08 | b'\r' | b'\n' | &ESC);
-            at += bytes[at..].iter().position(controls)?;
-            let rest = &bytes[at..];
-            at += match rest[0] {
-                ESC if edits_text(&rest[..sequence_len(rest)]) => return Some(at),
+            let is_control = |byte: &u8| matches!(byte, 0x08 | b'\r' | b'\n' | &ESC);
+            offset += bytes[offset..].iter().position(is_control)?;
+            let rest = &bytes[offset..];
+            offset += match rest[0] {
+                ESC if edits_text(&rest[..sequence_len(rest)]) => return Some(offset),
                 ESC => sequence_len(rest),
                 b'\n' if !prompt => 1,
                 b'\r' if !prompt => {
                     let returns = rest.iter().take_while(|byte| **byte == b'\r').count();
                     if rest.get(returns) != Some(&b'\n') {
-                        return Some(at);
+                        return Some(offset);
                     }
                     returns + 1
                 }
-                _ => return Some(at),
+                _ => return Some(offset),
             };
         }
     }
@@ -124,7 +126,7 @@ impl LineInEdit {
             reader: Reader {
                 open: Some(open),
                 colours: terminal.attributes_formatted(),
-                coloured: false,
+                has_sent_colours: false,
             },
         }
     }
@@ -142,7 +144,7 @@ impl LineInEdit {
         self.reader.convert_rows(&std::mem::take(text)).into_bytes()
     }
 
-    /// Sets a new size of the terminal. The rows above are recorded as they are now.
+    /// Sets a new size of the terminal. From now on, the rows above count as unchanged.
     pub(crate) fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16) {
         let (before, _) = self.screen.screen().cursor_position();
         self.screen.set_size(rows, cols);
@@ -161,13 +163,13 @@ impl LineInEdit {
         let (rows, _) = terminal.size();
         let is_used = |row: &u16| is_last && used_columns(terminal, *row) > 0;
         let below = (row + 1..rows.get()).rev().find(is_used);
-        let behind = match below {
+        let movement = match below {
             Some(_) => String::new(),
-            None => place_cursor(terminal, row, col),
+            None => cursor_movement(terminal, row, col),
         };
         let mut text = reader.convert_rows(&scroll_off_rows(screen, below.unwrap_or(row)));
-        text.push_str(&behind);
-        if reader.coloured || colours != reader.colours {
+        text.push_str(&movement);
+        if reader.has_sent_colours || colours != reader.colours {
             text.push_str(&colours);
         }
         text.into_bytes()
@@ -180,15 +182,15 @@ impl Reader {
         let mut text = String::with_capacity(rows.len());
         let mut erased = 0;
         if let Some(open) = self.open.take() {
-            let goes_on = rows.strip_prefix(&open.text).filter(|_| open.at_end);
-            if goes_on.is_none() {
+            let continuation = rows.strip_prefix(&open.text).filter(|_| open.at_end);
+            if continuation.is_none() {
                 text.push_str(&open.erase());
                 erased = text.len();
             }
             if self.colours != NO_COLOURS {
                 text.push_str(NO_COLOURS);
             }
-            if let Some(rest) = goes_on {
+            if let Some(rest) = continuation {
                 text.extend(open.colours());
                 rows = rest;
             }
@@ -203,14 +205,14 @@ impl Reader {
                 text.push_str(line);
             }
         }
-        self.coloured |= text[erased..].contains('\x1b');
+        self.has_sent_colours |= text[erased..].contains('\x1b');
         text
     }
 }
 
 impl OpenLine {
-    /// The output that removes the open line: a movement to the left that erases. A carriage return
-    /// is not enough, because an artifact shows all states of a line.
+    /// Returns the output that removes the open line: a movement to the left that erases. A
+    /// carriage return is not enough, because an artifact shows all states of a line.
     fn erase(&self) -> String {
         let chars: usize = plain(&self.text).map(|part| part.chars().count()).sum();
         // A movement that is too long is harmless. The reader may have blanks or marks that the
@@ -228,7 +230,7 @@ impl OpenLine {
         steps + &rest + "\x1b[K"
     }
 
-    /// The colours at the end of the line.
+    /// Returns the colours at the end of the line.
     fn colours(&self) -> impl Iterator<Item = String> {
         let since = self.text.rsplit(NO_COLOURS).next().unwrap_or_default();
         let sequences = since.split('\x1b').skip(1);
@@ -237,7 +239,7 @@ impl OpenLine {
     }
 }
 
-/// The text of the first rows.
+/// Returns the text of the first rows.
 fn rows_above(screen: &vt100::Screen, rows: usize) -> VecDeque<String> {
     let (_, cols) = screen.size();
     screen.rows(0, cols.get()).take(rows).collect()
@@ -250,8 +252,8 @@ fn scroll_off_rows(mut screen: vt100::Parser<ScrolledRows>, last: u16) -> String
     std::mem::take(&mut screen.callbacks_mut().text)
 }
 
-/// The output that moves the cursor to its column, after the text of a row.
-fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
+/// Returns the output that moves the cursor from the end of a row's text to its column.
+fn cursor_movement(screen: &vt100::Screen, row: u16, col: u16) -> String {
     let end = used_columns(screen, row);
     if col >= end {
         return " ".repeat(usize::from(col - end));
@@ -264,14 +266,14 @@ fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
     format!("\x1b[{chars}D")
 }
 
-/// Columns of a row up to its last cell that is not empty.
+/// Returns the number of columns of a row up to its last cell that is not empty.
 fn used_columns(screen: &vt100::Screen, row: u16) -> u16 {
     let (_, cols) = screen.size();
-    let has = |col: &u16| {
+    let is_used = |col: &u16| {
         let cell = screen.cell(row, *col);
         cell.is_some_and(|cell| cell.has_contents() || cell.is_wide_continuation())
     };
-    let last = (0..cols.get()).rev().find(has);
+    let last = (0..cols.get()).rev().find(is_used);
     last.map_or(0, |last| last + 1)
 }
 
@@ -303,8 +305,8 @@ fn edits_text(sequence: &[u8]) -> bool {
     }
 }
 
-/// Length of the sequence at the beginning of output. For a string, only the length of its
-/// introducer.
+/// Returns the length of the sequence at the beginning of output. For a control string, returns
+/// only the length of its introducer.
 pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
     let length = match bytes.get(1) {
         Some(b'[') => {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// Options of a [`PtyExecutor`](crate::PtyExecutor).
 #[derive(Debug, Clone)]
 pub struct PtyOptions {
-    /// How to start supervisors.
+    /// Starts the supervisors.
     pub supervisor: Supervisor,
-    /// Used for every wait and every measurement.
+    /// The clock for all waits and measurements.
     pub clock: Arc<dyn Clock>,
     /// Initial size of terminals.
     pub size: PtySize,
@@ -28,7 +28,7 @@ pub struct PtyOptions {
 }
 
 impl PtyOptions {
-    /// 120 × 40, light on dark, 100 MiB for survivors.
+    /// Returns options with a size of 120 × 40, light text on black, and 100 MiB for survivors.
     pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,

@@ -8,8 +8,8 @@ use agent_bash_core::visible;
 use std::fmt::Write as _;
 use vt100::Screen;
 
-/// Maximum size of unsent replies in bytes. A program that sends queries without reading gets no
-/// more.
+/// Maximum size of unsent replies in bytes. A program that sends queries without reading the
+/// replies gets no more replies.
 const MAX_UNSENT_BYTES: usize = 16 * 1024;
 
 /// Maximum length of a title in characters.
@@ -55,18 +55,19 @@ impl TerminalReplies {
         std::mem::take(&mut self.replies)
     }
 
-    /// Resets everything, as after a full reset.
+    /// Resets the modes, for a full reset of the terminal.
     pub(crate) fn reset(&mut self) {
         self.focus_events = false;
         self.kitty = [Vec::new(), Vec::new()];
     }
 
-    /// The Kitty keyboard flags in force; 0 means off.
+    /// Returns the Kitty keyboard flags in force; 0 means off.
     pub(crate) fn kitty_flags(&self, alternate_screen: bool) -> u8 {
         let stack = &self.kitty[usize::from(alternate_screen)];
         stack.last().copied().unwrap_or(0)
     }
 
+    /// Adds a reply, unless too many replies are pending.
     fn reply(&mut self, text: std::fmt::Arguments<'_>) {
         if self.replies.len() < MAX_UNSENT_BYTES {
             // Cannot fail for a string.
@@ -74,11 +75,12 @@ impl TerminalReplies {
         }
     }
 
-    fn set_kitty(&mut self, alternate: bool, change: KittyChange) {
+    /// Changes the Kitty keyboard flags of a screen.
+    fn set_kitty(&mut self, is_alternate: bool, change: KittyChange) {
         /// The bits that the protocol defines.
         const DEFINED_FLAGS: u8 = 0b1_1111;
-        let current = self.kitty_flags(alternate);
-        let stack = &mut self.kitty[usize::from(alternate)];
+        let current = self.kitty_flags(is_alternate);
+        let stack = &mut self.kitty[usize::from(is_alternate)];
         match change {
             KittyChange::Push(flags) => {
                 if stack.len() == MAX_KEYBOARD_STACK {
@@ -106,8 +108,11 @@ impl TerminalReplies {
 /// A change to the Kitty keyboard flags.
 #[derive(Debug, Clone, Copy)]
 enum KittyChange {
+    /// Pushes these flags.
     Push(u8),
+    /// Removes this many entries.
     Pop(u16),
+    /// Changes the flags in force: the flags, and the mode (2 adds, 3 removes, else replaces).
     Set(u8, u16),
 }
 
@@ -132,7 +137,7 @@ impl vt100::Callbacks for TerminalReplies {
             let param = params.get(index).and_then(|param| param.first());
             param.copied().unwrap_or(0)
         };
-        let alternate = screen.alternate_screen();
+        let is_alternate = screen.alternate_screen();
         let (rows, cols) = screen.size();
         let (rows, cols) = (rows.get(), cols.get());
         match (first, second, last, number(0)) {
@@ -164,17 +169,17 @@ impl vt100::Callbacks for TerminalReplies {
                 self.reply(format_args!("\x1b[?{mode};{state}$y"));
             }
             (Some(b'?'), None, 'u', _) => {
-                let flags = self.kitty_flags(alternate);
+                let flags = self.kitty_flags(is_alternate);
                 self.reply(format_args!("\x1b[?{flags}u"));
             }
             (Some(b'>'), None, 'u', flags) => {
-                self.set_kitty(alternate, KittyChange::Push(low_byte(flags)));
+                self.set_kitty(is_alternate, KittyChange::Push(low_byte(flags)));
             }
             (Some(b'<'), None, 'u', count) => {
-                self.set_kitty(alternate, KittyChange::Pop(count.max(1)));
+                self.set_kitty(is_alternate, KittyChange::Pop(count.max(1)));
             }
             (Some(b'='), None, 'u', flags) => {
-                self.set_kitty(alternate, KittyChange::Set(low_byte(flags), number(1)));
+                self.set_kitty(is_alternate, KittyChange::Set(low_byte(flags), number(1)));
             }
             (Some(b'>'), None, 'q', 0) => {
                 let version = env!("CARGO_PKG_VERSION");
@@ -213,11 +218,11 @@ impl vt100::Callbacks for TerminalReplies {
     }
 }
 
-/// The state of a private mode as in DECRPM: 1 set, 2 reset, 0 unknown.
+/// Returns the state of a private mode as in DECRPM: 1 set, 2 reset, 0 unknown.
 fn mode_state(screen: &Screen, focus_events: bool, mode: u16) -> u8 {
     use vt100::{MouseProtocolEncoding as Encoding, MouseProtocolMode as Mouse};
     let mouse = screen.mouse_protocol_mode();
-    let set = match mode {
+    let is_set = match mode {
         1 => screen.application_cursor(),
         9 => mouse == Mouse::Press,
         25 => !screen.hide_cursor(),
@@ -230,9 +235,10 @@ fn mode_state(screen: &Screen, focus_events: bool, mode: u16) -> u8 {
         2004 => screen.bracketed_paste(),
         _ => return 0,
     };
-    if set { 1 } else { 2 }
+    if is_set { 1 } else { 2 }
 }
 
+/// Returns the number as a byte; 0 if it is too large.
 fn low_byte(number: u16) -> u8 {
     u8::try_from(number).unwrap_or(0)
 }

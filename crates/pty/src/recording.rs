@@ -1,5 +1,5 @@
-//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then one
-//! for every piece of output and every change of size.
+//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then a
+//! line for every piece of output and every change of size.
 //!
 //! Input is not recorded: with echo it is part of the output, and without echo it is private.
 
@@ -20,10 +20,11 @@ pub(crate) struct Recording {
     started: Duration,
     /// The beginning of a character that is not complete yet.
     incomplete: Vec<u8>,
-    failed: bool,
+    has_failed: bool,
 }
 
 impl Recording {
+    /// Starts a recording, and writes its first line.
     pub(crate) fn start(out: RecordingWriter, clock: Arc<dyn Clock>, size: PtySize) -> Self {
         let Timestamp(millis) = clock.wall();
         let mut recording = Self {
@@ -31,9 +32,9 @@ impl Recording {
             started: clock.now(),
             clock,
             incomplete: Vec::new(),
-            failed: false,
+            has_failed: false,
         };
-        recording.line(&json!({
+        recording.write_line(&json!({
             "version": 2,
             "width": size.cols(),
             "height": size.rows(),
@@ -50,12 +51,12 @@ impl Recording {
         let text = String::from_utf8_lossy(&self.incomplete[..whole]).into_owned();
         self.incomplete.drain(..whole);
         if !text.is_empty() {
-            self.event("o", &text);
+            self.write_event("o", &text);
         }
     }
 
     pub(crate) fn resized(&mut self, size: PtySize) {
-        self.event("r", &format!("{}x{}", size.cols(), size.rows()));
+        self.write_event("r", &format!("{}x{}", size.cols(), size.rows()));
     }
 
     /// Writes an incomplete character at the end, and flushes the writer.
@@ -63,21 +64,21 @@ impl Recording {
         let text = String::from_utf8_lossy(&self.incomplete).into_owned();
         self.incomplete.clear();
         if !text.is_empty() {
-            self.event("o", &text);
+            self.write_event("o", &text);
         }
         let flushed = self.out.flush();
         self.stop_on_error(flushed);
     }
 
-    fn event(&mut self, kind: &str, data: &str) {
+    fn write_event(&mut self, kind: &str, data: &str) {
         let seconds = self.clock.now().saturating_sub(self.started).as_secs_f64();
-        // With microsecond resolution, like other recorders.
+        // The resolution is a microsecond, like that of other recorders.
         let seconds = (seconds * 1e6).round() / 1e6;
-        self.line(&json!([seconds, kind, data]));
+        self.write_line(&json!([seconds, kind, data]));
     }
 
-    fn line(&mut self, value: &serde_json::Value) {
-        if !self.failed {
+    fn write_line(&mut self, value: &serde_json::Value) {
+        if !self.has_failed {
             let written = self.out.write_all(format!("{value}\n").as_bytes());
             self.stop_on_error(written);
         }
@@ -87,7 +88,7 @@ impl Recording {
     fn stop_on_error(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             tracing::warn!(%error, "the recording of a terminal could not be written");
-            self.failed = true;
+            self.has_failed = true;
         }
     }
 }

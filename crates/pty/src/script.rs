@@ -17,8 +17,8 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// Bash's start-up text. It waits until the shell is in the terminal's foreground. On EOF nothing
-/// runs.
+/// Bash's start-up text. The text waits until the shell is in the terminal's foreground. On EOF, no
+/// script runs.
 const BOOT_TEXT: &str = concat!(
     // A bash that is too old reports so after its preamble.
     if_too_old!(
@@ -45,7 +45,7 @@ const PLAIN_BOOT: &str = concat!(
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
 );
 
-/// The bytes that commit a script to such a shell.
+/// The bytes that commit a script to a shell that is not bash.
 const PLAIN_COMMIT: &str = "\n";
 
 /// Returns the arguments of the shell, and the bytes that commit its script.
@@ -68,8 +68,8 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     (args, COMMIT_TEXT)
 }
 
-/// Writes the script of a call into an anonymous file. The shell reads it; a failing preamble
-/// writes its error into it.
+/// Writes the script of a call into an anonymous file. The shell reads the file. A preamble that
+/// fails writes its error into the file.
 pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     let is_bash = spec.shell.is_any_bash();
     let content = if is_bash {
@@ -87,11 +87,12 @@ pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     })
 }
 
+/// Returns the contents of the file for bash: the preamble and the script.
 fn content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 512);
     let mut add = |part: &[u8]| text.extend_from_slice(part);
     // `{script_fd}` is substituted only in the shell's arguments: the preamble gets the number from
-    // there.
+    // `__ab_fd`.
     add(b"{ ");
     add(&enter_directory(
         &quoted(spec.cwd.as_os_str()),
@@ -114,8 +115,8 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     }
     add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
     if let Some(options) = definitions
-        .map(|it| &it.options)
-        .filter(|it| !it.is_empty())
+        .map(|definitions| &definitions.options)
+        .filter(|options| !options.is_empty())
     {
         add(b"{ ");
         add(options);
@@ -126,6 +127,7 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     text
 }
 
+/// Returns the contents of the file for a shell that is not bash, as one text.
 fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
@@ -133,7 +135,7 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
         &quoted(spec.cwd.as_os_str()),
         ShellDialect::Posix,
     ));
-    // If such a shell does not support descriptors of two digits, the descriptor stays open and
+    // A POSIX shell may not support descriptors of two digits. Then the descriptor stays open and
     // gets no message.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");
     text.push(NO_DIRECTORY_MARK);

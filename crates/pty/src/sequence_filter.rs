@@ -6,10 +6,10 @@
 //! control sequences, truncates control strings, and drops sequences longer than any program sends.
 //! Characters of the graphics set become Unicode. Everything else passes unchanged.
 //!
-//! The filter also reports sequences before and after which the caller examines the screen: those
-//! that set and reset private modes (including the alternate screen), and the full reset. An
-//! incomplete character at the end of a chunk waits for the next chunk: the emulator's parser loses
-//! output directly after such a character.
+//! The filter also reports sequences before and after which the caller examines the screen:
+//! sequences that set or reset private modes (including the alternate screen), and the full reset.
+//! An incomplete character at the end of a chunk waits for the next chunk: the emulator's parser
+//! loses output directly after such a character.
 
 use crate::character_sets::CharacterSets;
 use agent_bash_core::whole_characters;
@@ -45,7 +45,7 @@ enum ParserState {
     Escape {
         sent: bool,
     },
-    /// After ESC and an intermediate byte; 0 after more of them.
+    /// After ESC and an intermediate byte; 0 after several intermediate bytes.
     Intermediate(u8),
     /// In a control sequence, which is held back.
     Sequence,
@@ -110,6 +110,7 @@ impl SequenceFilter {
         std::mem::take(&mut self.bytes)
     }
 
+    /// Passes on the waiting bytes as a piece.
     fn flush(&mut self, piece: &mut impl FnMut(OutputPiece<'_>)) {
         if !self.bytes.is_empty() {
             piece(OutputPiece::Bytes(&self.bytes));
@@ -117,9 +118,10 @@ impl SequenceFilter {
         }
     }
 
+    /// Processes one byte.
     fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(OutputPiece<'_>)) {
         match (self.state, byte) {
-            // In any state, these cancel the current sequence.
+            // CAN and SUB cancel the current sequence in any state.
             (
                 ParserState::Escape { .. } | ParserState::Sequence | ParserState::DroppedSequence,
                 CAN | SUB,
@@ -186,7 +188,7 @@ impl SequenceFilter {
             | (ParserState::DroppedCommand, BEL | CAN | SUB) => {
                 self.state = ParserState::Ground;
             }
-            // Bytes that no sequence may contain, and bytes of dropped ones.
+            // Bytes that no sequence may contain, and bytes of dropped sequences.
             (
                 ParserState::Sequence | ParserState::DroppedSequence | ParserState::DroppedCommand,
                 _,
@@ -203,8 +205,9 @@ impl SequenceFilter {
         }
     }
 
+    /// Processes the byte after ESC.
     fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(OutputPiece<'_>)) {
-        // Not valid after ESC: the emulator keeps waiting, too.
+        // The byte is not valid after ESC. Like the emulator, the filter keeps waiting.
         if byte >= 0x7f {
             return;
         }
@@ -237,6 +240,7 @@ impl SequenceFilter {
         };
     }
 
+    /// Passes on a complete control sequence, with limited numbers.
     fn end_of_sequence(&mut self, cols: u16, piece: &mut impl FnMut(OutputPiece<'_>)) {
         let sequence = std::mem::take(&mut self.sequence);
         let (Some(last), Some(first)) = (sequence.last(), sequence.get(2)) else {

@@ -14,15 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// Limit of bytes of input queued for a program that does not read.
+/// Maximum number of bytes of input that are queued for a program that does not read.
 const MAX_INPUT_BYTES: usize = 1 << 20;
 
 /// If more bytes are queued, replies to a program's queries are dropped: the program does not read
 /// them.
 const MAX_INPUT_BYTES_FOR_REPLIES: usize = 64 << 10;
 
-/// A handle to a command on its terminal. Clones refer to the same session. Dropping it ends
-/// nothing. After the command's end it still has the last screen, and holds no descriptors.
+/// A handle to a command on its terminal. Clones refer to the same session. Dropping a handle does
+/// not end the command. After the command's end, a handle still has the last screen, and holds no
+/// descriptors.
 #[derive(Clone)]
 pub struct PtySession {
     shared: Arc<SharedSession>,
@@ -62,12 +63,12 @@ pub enum InputRefused {
 }
 
 impl PtySession {
-    /// The screen. Cheap: built once per change, and only on demand.
+    /// Returns the screen. Cheap, because the screen is built once per change, and only on demand.
     pub fn screen(&self) -> Arc<Screen> {
         let generation = self.status.borrow().generation;
         let mut cache = lock(&self.shared.cache);
-        if let Some((of, screen)) = &*cache
-            && *of == generation
+        if let Some((cached_generation, screen)) = &*cache
+            && *cached_generation == generation
         {
             return Arc::clone(screen);
         }
@@ -76,24 +77,24 @@ impl PtySession {
         screen
     }
 
-    /// The screen that is `lines` lines further up; at most [`Screen::scrollback`].
+    /// Returns the screen scrolled back by `lines` lines, at most [`Screen::scrollback`].
     pub fn scrolled_back(&self, lines: usize) -> Screen {
         lock(&self.shared.emulator).snapshot(lines)
     }
 
-    /// The screen's text, line by line, without trailing blanks and without empty lines at the
-    /// bottom.
+    /// Returns the screen's text, line by line, without trailing blanks and without empty lines at
+    /// the bottom.
     pub fn text(&self) -> Vec<String> {
         lock(&self.shared.emulator).text()
     }
 
-    /// The current state of the session.
+    /// Returns the current state of the session.
     pub fn status(&self) -> PtyStatus {
         self.status.borrow().clone()
     }
 
-    /// Waits for a change since this handle last waited; returns at once if there was one. Rapid
-    /// changes are combined. Does not return after the end. Cancel safe.
+    /// Waits for a change since this handle last waited; returns at once if there was a change.
+    /// Rapid changes are combined. Does not return after the end. Cancel safe.
     pub async fn changed(&mut self) -> PtyStatus {
         if self.status.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -147,7 +148,7 @@ impl PtySession {
     pub fn resize(&self, size: PtySize) {
         let terminal = lock(&self.shared.terminal);
         let Some(terminal) = &*terminal else { return };
-        // The emulator first: output after the signal is for the new size.
+        // The emulator is resized first, because output after SIGWINCH is for the new size.
         {
             let mut emulator = lock(&self.shared.emulator);
             if emulator.size() == size {
@@ -164,7 +165,7 @@ impl PtySession {
         self.shared.notify_change(|_| {});
     }
 
-    /// The current size.
+    /// Returns the current size.
     pub fn size(&self) -> PtySize {
         lock(&self.shared.emulator).size()
     }
@@ -185,7 +186,7 @@ impl fmt::Debug for PtySession {
     }
 }
 
-/// Shared by the handles and the running call.
+/// The state that the handles and the running call share.
 pub(crate) struct SharedSession {
     emulator: Mutex<Emulator>,
     /// The last built screen, and its generation.
@@ -196,6 +197,7 @@ pub(crate) struct SharedSession {
     pub(crate) input: Mutex<VecDeque<u8>>,
     /// Signals new input.
     pub(crate) wake: Notify,
+    /// Triggered by [`PtySession::kill`].
     pub(crate) kill: Cancel,
     recording: Mutex<Option<Recording>>,
     status: watch::Sender<PtyStatus>,
@@ -221,6 +223,7 @@ impl SharedSession {
         })
     }
 
+    /// Returns a new handle.
     pub(crate) fn session(self: &Arc<Self>) -> PtySession {
         PtySession {
             shared: Arc::clone(self),
@@ -264,13 +267,13 @@ impl SharedSession {
 
     pub(crate) fn set_waiting(&self, waiting: Option<WaitingFor>) {
         self.status.send_if_modified(|status| {
-            let changes = status.waiting != waiting;
+            let has_changed = status.waiting != waiting;
             status.waiting = waiting;
-            changes
+            has_changed
         });
     }
 
-    /// The final output: see [`Emulator::finish`].
+    /// Returns the rest of the output: see [`Emulator::finish`].
     pub(crate) fn finish(&self, now: Duration) -> Vec<u8> {
         lock(&self.emulator).finish(now)
     }
@@ -291,6 +294,7 @@ impl SharedSession {
         });
     }
 
+    /// Changes the status, and reports that the screen may have changed.
     fn notify_change(&self, change: impl FnOnce(&mut PtyStatus)) {
         self.status.send_modify(|status| {
             status.generation += 1;
@@ -299,8 +303,8 @@ impl SharedSession {
     }
 }
 
-/// Ignores poisoning: a panic may come from the emulator, which is reset, or from a recording's
-/// writer.
+/// Locks a mutex, and ignores poisoning: a panic may come from the emulator, which is reset, or
+/// from a recording's writer.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,7 +19,7 @@ impl PtySize {
     /// Allowed numbers of rows.
     pub const ALLOWED_ROWS: RangeInclusive<u16> = 5..=200;
 
-    /// The nearest allowed size.
+    /// Returns the nearest allowed size.
     pub fn clamped(cols: u16, rows: u16) -> Self {
         Self {
             cols: cols.clamp(*Self::ALLOWED_COLS.start(), *Self::ALLOWED_COLS.end()),

@@ -1,5 +1,5 @@
 //! The events of a command on its terminal: output, room to write typed input, and silence. After
-//! some silence, checks whether the command waits for input.
+//! some silence, this source checks whether the command waits for input.
 
 use crate::detect;
 use crate::session::SharedSession;
@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 16 * 1024;
 /// shell's end.
 const MAX_READ_NOW_BYTES: usize = 1 << 20;
 
-/// Silence after which to check whether the command waits for input.
+/// The silence after which the source checks whether the command waits for input.
 const SILENCE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The first pause between two checks while the command is silent without waiting for input;
@@ -40,15 +40,15 @@ pub(crate) struct TerminalSource {
     program_side: Option<ProgramSide>,
     shared: Arc<SharedSession>,
     clock: Arc<dyn Clock>,
-    /// The terminal session whose programs are examined.
-    session: i32,
+    /// The pid of the leader of the terminal session whose programs are examined.
+    session_leader: i32,
     buffer: Box<[u8]>,
     /// True at EOF, or if reading has stopped.
-    ended: bool,
+    has_ended: bool,
     after_stop: StopLimit,
     /// True if the terminal was hung up because the output's consumer asked to stop.
     pub(crate) closed_early: bool,
-    /// An internal error.
+    /// The error that ended the reading of the terminal.
     pub(crate) error: Option<String>,
     /// The input that the command was waiting for at its time limit.
     pub(crate) waited_for: Option<crate::WaitingFor>,
@@ -60,7 +60,7 @@ pub(crate) struct TerminalSource {
     check_pause: Duration,
 }
 
-/// An event to handle.
+/// An event of the terminal, which `read` handles.
 #[derive(Debug)]
 pub(crate) enum TerminalEvent {
     /// Number of bytes of output read; 0 at EOF.
@@ -69,7 +69,7 @@ pub(crate) enum TerminalEvent {
     Typed(io::Result<()>),
     /// New input must be written.
     Woken,
-    /// The check whether the command waits is due.
+    /// It is time to check whether the command waits.
     CheckDue(Duration),
 }
 
@@ -79,7 +79,7 @@ impl TerminalSource {
         program_side: ProgramSide,
         shared: Arc<SharedSession>,
         clock: Arc<dyn Clock>,
-        session: u32,
+        session_leader: u32,
     ) -> Self {
         let now = clock.now();
         Self {
@@ -88,9 +88,9 @@ impl TerminalSource {
             shared,
             alarm: Alarm::new(Arc::clone(&clock)),
             clock,
-            session: i32::try_from(session).unwrap_or(0),
+            session_leader: i32::try_from(session_leader).unwrap_or(0),
             buffer: vec![0; BUFFER_BYTES].into(),
-            ended: false,
+            has_ended: false,
             after_stop: StopLimit::default(),
             closed_early: false,
             error: None,
@@ -101,8 +101,8 @@ impl TerminalSource {
         }
     }
 
-    /// Handles the shell's end: from then on, the terminal reaches EOF when the last program closes
-    /// it.
+    /// Handles the shell's end. After that, the terminal reaches EOF when the last program closes
+    /// the terminal.
     pub(crate) fn release_program_side(&mut self) {
         self.program_side = None;
     }
@@ -116,41 +116,46 @@ impl TerminalSource {
 
     /// Checks whether the command waits for input.
     fn check_waiting(&mut self, now: Duration) {
-        let waiting =
-            detect::detect_waiting(&self.terminal, self.session, self.shared.is_alternate());
+        let waiting = detect::detect_waiting(
+            &self.terminal,
+            self.session_leader,
+            self.shared.is_alternate(),
+        );
         self.shared.set_waiting(waiting);
         self.next_check = waiting.is_none().then_some(now + self.check_pause);
         self.check_pause = (self.check_pause * 2).min(LONGEST_PAUSE);
     }
 
+    /// Processes a chunk of the terminal's output, or its end.
     fn handle_chunk(&mut self, chunk: io::Result<usize>, out: &mut dyn OutputConsumer) -> Progress {
         match chunk {
             Ok(0) => {
-                self.ended = true;
+                self.has_ended = true;
                 Progress::Ended
             }
             Ok(count) => {
                 self.note_activity();
                 let modes = self.terminal.line_modes();
                 let raw = modes.is_some_and(|modes| !modes.canonical);
-                let shown = self
-                    .shared
-                    .process(&self.buffer[..count], self.last_activity, raw);
-                self.push(&shown, out)
+                let reader_output =
+                    self.shared
+                        .process(&self.buffer[..count], self.last_activity, raw);
+                self.push(&reader_output, out)
             }
             Err(error) => {
-                self.ended = true;
+                self.has_ended = true;
                 self.error = Some(format!("the terminal could not be read: {error}"));
                 Progress::Unreadable
             }
         }
     }
 
-    pub(crate) fn push(&mut self, shown: &[u8], out: &mut dyn OutputConsumer) -> Progress {
-        if shown.is_empty() {
+    /// Passes output to the consumer.
+    pub(crate) fn push(&mut self, reader_output: &[u8], out: &mut dyn OutputConsumer) -> Progress {
+        if reader_output.is_empty() {
             return Progress::Chunk;
         }
-        match self.after_stop.push(StreamId::Merged, shown, out) {
+        match self.after_stop.push(StreamId::Merged, reader_output, out) {
             Progress::Ended if self.closed_early => Progress::Chunk,
             Progress::Ended => self.close_stopped(),
             progress => progress,
@@ -169,7 +174,7 @@ impl Source for TerminalSource {
             typed = self.terminal.write_from(&self.shared.input), if has_input => TerminalEvent::Typed(typed),
             () = self.shared.wake.notified() => TerminalEvent::Woken,
             now = self.alarm.wait_until(self.next_check) => TerminalEvent::CheckDue(now),
-            chunk = self.terminal.read(&mut self.buffer), if !self.ended => TerminalEvent::Chunk(chunk),
+            chunk = self.terminal.read(&mut self.buffer), if !self.has_ended => TerminalEvent::Chunk(chunk),
         }
     }
 
@@ -191,7 +196,7 @@ impl Source for TerminalSource {
 
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
         let mut read = 0;
-        while !self.ended
+        while !self.has_ended
             && read < MAX_READ_NOW_BYTES
             && let Some(chunk) = self.terminal.read_now(&mut self.buffer)
         {
@@ -213,7 +218,7 @@ impl Source for TerminalSource {
     }
 
     fn ended(&self) -> bool {
-        self.ended
+        self.has_ended
     }
 
     /// Hangs up the terminal, as there is no pipe to close.
@@ -223,7 +228,7 @@ impl Source for TerminalSource {
     }
 
     fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
-        let master = (!self.ended).then(|| self.terminal.master());
+        let master = (!self.has_ended).then(|| self.terminal.master());
         master.map(|master| (StreamId::Merged, master)).into_iter()
     }
 }

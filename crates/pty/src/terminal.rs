@@ -1,4 +1,4 @@
-//! The pseudo-terminal: opens it, reads and writes without blocking, queries its modes.
+//! A pseudo-terminal: opens the terminal, reads and writes without blocking, and queries its modes.
 //!
 //! portable-pty only opens the pair: its readers and writers block, its writer sends EOF when
 //! dropped, and its way to start a command forks the host. This module therefore uses a descriptor
@@ -29,8 +29,8 @@ pub(crate) struct Terminal {
     path: PathBuf,
 }
 
-/// The slave side. While it is held the terminal does not hang up, even if all programs close it;
-/// they may open it again.
+/// The slave side. While this value exists, the terminal does not hang up, even if all programs
+/// close the terminal. Programs may open the terminal again.
 pub(crate) struct ProgramSide(
     #[expect(dead_code, reason = "held, never used")] Box<dyn SlavePty + Send>,
 );
@@ -49,7 +49,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// The system has no terminal available, or no support for them.
+    /// The system has no terminal available, or does not support terminals.
     ///
     /// # Panics
     ///
@@ -64,7 +64,8 @@ impl Terminal {
                 pixel_height: 0,
             })
             .map_err(io::Error::other)?;
-        let missing = || io::Error::other("the system did not say which terminal it opened");
+        let missing =
+            || io::Error::other("the system did not report the path of the opened terminal");
         let path = pair.master.tty_name().ok_or_else(missing)?;
         let number = pair.master.as_raw_fd().ok_or_else(missing)?;
         // The only way to get an owned descriptor without unsafe code; it is close-on-exec.
@@ -82,12 +83,12 @@ impl Terminal {
         Ok((terminal, ProgramSide(pair.slave)))
     }
 
-    /// The slave's path, such as `/dev/pts/3`.
+    /// Returns the slave's path, such as `/dev/pts/3`.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The master, for another reader.
+    /// Returns the master, for another reader.
     pub(crate) fn master(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }
@@ -106,8 +107,9 @@ impl Terminal {
         }
     }
 
-    /// Reads available output: as [`Terminal::read`], or `None` if there is none. Asks the kernel
-    /// directly, which first processes recent writes that the runtime may not know of yet.
+    /// Reads available output like [`Terminal::read`]; returns `None` if there is no output. Reads
+    /// without the runtime: the kernel first processes recent writes, of which the runtime may not
+    /// know yet.
     pub(crate) fn read_now(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         loop {
             return match rustix::io::read(&self.output, &mut *buffer) {
@@ -155,7 +157,7 @@ impl Terminal {
         Ok(rustix::termios::tcsetwinsize(self.master(), size)?)
     }
 
-    /// The modes; `None` if the system does not report them.
+    /// Returns the modes; `None` if the system does not report them.
     pub(crate) fn line_modes(&self) -> Option<LineModes> {
         let local = rustix::termios::tcgetattr(self.master()).ok()?.local_modes;
         Some(LineModes {
@@ -164,7 +166,7 @@ impl Terminal {
         })
     }
 
-    /// The foreground process group.
+    /// Returns the foreground process group.
     pub(crate) fn foreground(&self) -> Option<i32> {
         let group = rustix::termios::tcgetpgrp(self.master()).ok()?;
         Some(group.as_raw_pid())

@@ -94,7 +94,8 @@ impl ShellCache {
         }
     }
 
-    /// Returns a shell for a job, and the write end of the job's stdin. `warm`: a warm shell may serve.
+    /// Returns a shell for a job, and the write end of the job's stdin. `warm`: the shell may be a
+    /// warm one.
     async fn shell_for_job(
         &self,
         spec: &RunSpec,

@@ -15,9 +15,10 @@ const WITH_TEXT: u8 = 16;
 /// The code of keypad `0`; the other digits follow.
 const KEYPAD_ZERO: u32 = 57399;
 
+/// Encodes a key for a program that has enabled the protocol.
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
-    let all = modes.kitty & REPORT_ALL != 0;
-    if !all && modes.kitty & DISAMBIGUATE_FLAG == 0 {
+    let reports_all = modes.kitty & REPORT_ALL != 0;
+    if !reports_all && modes.kitty & DISAMBIGUATE_FLAG == 0 {
         return legacy::encode(key, modifiers, modes);
     }
     let m = parameter(modifiers);
@@ -35,16 +36,16 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     }
     let (code, text) = match key {
         Key::Text(text) => return without_controls(text),
-        // Sent as without the protocol, so that the user can still type in the shell after a
-        // program has crashed.
-        Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
+        // These keys are sent as without the protocol, so that the user can still type in the shell
+        // after a program has crashed.
+        Key::Enter | Key::Tab | Key::Backspace if m == 1 && !reports_all => {
             return legacy::encode(key, modifiers, modes);
         }
         Key::Enter => (13, None),
         Key::Tab => (9, None),
         Key::Backspace => (127, None),
         Key::Escape => (27, None),
-        Key::Char(c) if !all && !modifiers.ctrl && !modifiers.alt => {
+        Key::Char(c) if !reports_all && !modifiers.ctrl && !modifiers.alt => {
             return legacy::encode(&Key::Char(*c), modifiers, modes);
         }
         Key::Char(c) => {
@@ -52,7 +53,7 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
             let text = (!modifiers.ctrl && !modifiers.alt).then_some(printed);
             (u32::from(unshifted(*c)), text)
         }
-        Key::Keypad(c) if !all && m == 1 => {
+        Key::Keypad(c) if !reports_all && m == 1 => {
             return legacy::encode(&Key::Keypad(*c), modifiers, modes);
         }
         Key::Keypad(c) => match keypad_code(*c) {
@@ -71,15 +72,16 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     .into_bytes()
 }
 
-/// The key without shift, which determines its code.
+/// Returns the character of a key without shift, which determines the key's code.
 fn unshifted(c: char) -> char {
     let mut lower = c.to_lowercase();
     match (lower.next(), lower.next()) {
-        (Some(one), None) => one,
+        (Some(single), None) => single,
         _ => c,
     }
 }
 
+/// Returns the code of a keypad key, from the protocol's table of functional keys.
 fn keypad_code(c: char) -> Option<u32> {
     Some(match c {
         '0'..='9' => KEYPAD_ZERO + u32::from(c) - u32::from('0'),

@@ -3,7 +3,7 @@
 use super::modes::InputModes;
 use agent_bash_core::{Key, KeyModifiers};
 
-/// The modifiers as a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
+/// Returns the modifiers as a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
 pub(super) fn parameter(modifiers: KeyModifiers) -> u8 {
     1 + u8::from(modifiers.shift) + 2 * u8::from(modifiers.alt) + 4 * u8::from(modifiers.ctrl)
 }
@@ -19,6 +19,7 @@ pub(super) enum SpecialEncoding {
     Numbered(u8),
 }
 
+/// Returns the encoding of a key that is not a character; `None` for other keys.
 pub(super) fn special(key: &Key) -> Option<SpecialEncoding> {
     Some(match key {
         Key::Up => SpecialEncoding::Cursor('A'),
@@ -68,12 +69,13 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     with_alt(modifiers, plain)
 }
 
+/// Puts ESC before the bytes if alt is pressed.
 fn with_alt(modifiers: KeyModifiers, bytes: &[u8]) -> Vec<u8> {
     let escape: &[u8] = if modifiers.alt { b"\x1b" } else { b"" };
     [escape, bytes].concat()
 }
 
-/// A printable key with modifiers.
+/// Encodes a printable key with modifiers.
 fn character(c: char, modifiers: KeyModifiers) -> Vec<u8> {
     if modifiers.ctrl
         && let Some(control) = control(c)
@@ -84,16 +86,17 @@ fn character(c: char, modifiers: KeyModifiers) -> Vec<u8> {
     with_alt(modifiers, c.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
+/// Returns the character of a key with shift.
 pub(super) fn shifted(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
-        (Some(one), None) => one,
+        (Some(single), None) => single,
         _ => c,
     }
 }
 
-/// The control character of a key in xterm: letters map to 1–26, some digits and punctuation to the
-/// rest of C0.
+/// Returns the control character of a key in xterm: letters map to 1–26, some digits and
+/// punctuation to other control characters.
 pub(super) fn control(c: char) -> Option<u8> {
     Some(match c.to_ascii_lowercase() {
         letter @ 'a'..='z' => letter as u8 - b'a' + 1,
@@ -108,7 +111,7 @@ pub(super) fn control(c: char) -> Option<u8> {
     })
 }
 
-/// A keypad key: `ESC O x` in application mode (VT100's table), otherwise its character.
+/// Encodes a keypad key: `ESC O x` in application mode (VT100's table), otherwise its character.
 fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
     let code = match c {
         '0'..='9' => char::from(b'p' + (c as u8 - b'0')),
@@ -129,7 +132,8 @@ fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
     }
 }
 
-/// Composed text without control characters, which would act as keys that the user did not press.
+/// Returns composed text without control characters, which would act as keys that the user did not
+/// press.
 pub(super) fn without_controls(text: &str) -> Vec<u8> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.into_bytes()

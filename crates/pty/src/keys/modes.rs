@@ -5,17 +5,17 @@ use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 /// The modes that a program has enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InputModes {
-    /// DECCKM.
+    /// True if cursor keys send application sequences (DECCKM).
     pub(crate) application_cursor: bool,
-    /// DECKPAM.
+    /// True if keypad keys send application sequences (DECKPAM).
     pub(crate) application_keypad: bool,
-    /// DECSET 2004.
+    /// True if pasted text is bracketed (DECSET 2004).
     pub(crate) bracketed_paste: bool,
     /// The mouse events that are reported.
     pub(crate) mouse: MouseProtocolMode,
     /// The encoding of mouse events.
     pub(crate) mouse_encoding: MouseProtocolEncoding,
-    /// DECSET 1004.
+    /// True if focus changes are reported (DECSET 1004).
     pub(crate) focus_events: bool,
     /// Flags of the Kitty keyboard protocol; 0 means off.
     pub(crate) kitty: u8,
