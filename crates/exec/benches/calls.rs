@@ -1,5 +1,5 @@
-//! Cost of a call compared with plain bash. Both are interleaved in one run, as the machine's own
-//! speed changes by the minute; the ratio of the medians is what counts.
+//! Measures the cost of a call compared with plain bash. Both are interleaved in one run, because
+//! the speed of a machine changes by the minute. The result is the ratio of the medians.
 //!
 //! A plain program without criterion, because it must call the supervisor's `init` at the top of
 //! `main`.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(12);
 
 fn main() {
     let token = supervisor::init();
-    // Number of rounds, and which part to run alone.
+    // The number of rounds, and the only part to run, if named.
     let mut rounds = 300;
     let mut only = None;
     for argument in std::env::args()
@@ -134,9 +134,8 @@ async fn session(token: &Token, script: &str, rounds: usize) {
     );
 }
 
-/// Both sides have loaded the same 200 functions: ours before the call, or on the way to it if
-/// calls follow each other without pauses; bash at its start, from the very file that ours are
-/// loaded from.
+/// Measures calls with 200 functions. A warm shell loads the functions before the call, or during
+/// the call if calls follow each other without pauses. Bash loads the same file at its start.
 async fn snapshot(token: &Token, script: &str, rounds: usize) {
     let spec = spec(script);
     let root = tempfile::tempdir().unwrap();
@@ -199,7 +198,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
     );
 }
 
-/// Functions of a typical size: 15 lines, a loop, a `case`, a pipeline.
+/// Returns functions of a typical size: 15 lines, a loop, a `case`, a pipeline.
 fn functions(count: usize) -> String {
     let body = r#"
         local x=$1 y
@@ -216,7 +215,7 @@ fn functions(count: usize) -> String {
     functions.join("\n")
 }
 
-/// One of the two ways to make options.
+/// A constructor of options: for one call, or for many.
 type Options = fn(Supervisor, Arc<dyn agent_bash_core::Clock>, PathBuf) -> ShellCacheOptions;
 
 fn cache(token: &Token, options: Options) -> ShellCache {
@@ -227,6 +226,7 @@ fn cache(token: &Token, options: Options) -> ShellCache {
     ))
 }
 
+/// Returns the duration of a script in plain bash, in microseconds.
 fn time_bash(script: &str) -> f64 {
     let start = Instant::now();
     let args = ["--norc", "--noprofile", "-c", script];
@@ -240,6 +240,7 @@ fn time_bash(script: &str) -> f64 {
     micros(start)
 }
 
+/// Prints the medians and their ratio.
 fn row(name: &str, ours: &mut [f64], bash: &mut [f64]) {
     let (ours, bash) = (median(ours), median(bash));
     println!(

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Resident memory of the large host.
-const BIG: usize = 4 << 30;
+const LARGE_HOST_BYTES: usize = 4 << 30;
 
 /// Calls per median.
 const ROUNDS: usize = 200;
@@ -35,7 +35,7 @@ fn main() {
     runtime.block_on(all).unwrap();
 }
 
-/// Starts supervisor and shell for each call, alternating between small and large host.
+/// Measures calls that start supervisor and shell, alternating between a small and a large host.
 async fn big(supervisor: &Supervisor) {
     let clock = Arc::new(SystemClock::new());
     let cold = ShellCache::new(ShellCacheOptions::one_shot(
@@ -49,8 +49,8 @@ async fn big(supervisor: &Supervisor) {
         for _ in 0..ROUNDS / 4 {
             small.push(time(&cold, &spec).await);
         }
-        // Written to, so that it is resident.
-        let memory = vec![1u8; BIG];
+        // The memory is written to, so that it is resident.
+        let memory = vec![1u8; LARGE_HOST_BYTES];
         for _ in 0..ROUNDS / 4 {
             big.push(time(&cold, &spec).await);
         }
@@ -63,7 +63,7 @@ async fn big(supervisor: &Supervisor) {
     );
 }
 
-/// A warm shell with a snapshot of 200 functions, and its supervisor.
+/// Measures an idle warm shell with a snapshot of 200 functions, and its supervisor.
 async fn idle(supervisor: &Supervisor) {
     let root = tempfile::tempdir().unwrap();
     let rc = root.path().join("bashrc");
@@ -89,7 +89,7 @@ async fn idle(supervisor: &Supervisor) {
     while cache.warm() == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // Until it has loaded the snapshot, and all helpers have ended.
+    // Waits until the shell has loaded the snapshot, and all helper processes have ended.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let pids = below(std::process::id());
     let private: u64 = pids.iter().map(|pid| private(*pid)).sum();
@@ -104,6 +104,7 @@ async fn idle(supervisor: &Supervisor) {
     );
 }
 
+/// Returns the pids of all descendants.
 fn below(pid: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten() {
@@ -119,16 +120,18 @@ fn below(pid: u32) -> Vec<u32> {
     found
 }
 
-/// In KiB.
+/// Returns the private memory of a process in KiB.
 fn private(pid: u32) -> u64 {
     sum(&format!("/proc/{pid}/smaps_rollup"), "Private_")
 }
 
+/// Returns the number of context switches of a process.
 fn wake_ups(pid: u32) -> u64 {
     sum(&format!("/proc/{pid}/status"), "voluntary_ctxt_switches")
         + sum(&format!("/proc/{pid}/status"), "nonvoluntary_ctxt_switches")
 }
 
+/// Returns the sum of the numbers in the lines of a file that begin with `field`.
 fn sum(path: &str, field: &str) -> u64 {
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().filter(|line| line.starts_with(field));

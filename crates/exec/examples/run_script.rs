@@ -16,7 +16,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Prints output as it comes.
+/// Prints output as it arrives.
 struct Print;
 
 impl OutputConsumer for Print {

@@ -168,7 +168,7 @@ fn keys_are_encoded_as_by_termwiz() {
 /// Keys for which this crate follows xterm and termwiz does not.
 fn differs(key: &Key, modifiers: KeyModifiers) -> bool {
     match key {
-        // termwiz sends modified ones, and control with capitals and some punctuation, as `CSI u`
+        // termwiz sends modified keys, and control with capitals and some punctuation, as `CSI u`
         // without a request.
         Key::Enter | Key::Tab | Key::Escape | Key::Backspace => modifiers != NONE,
         Key::Char(c) => {

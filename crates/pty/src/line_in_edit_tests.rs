@@ -59,7 +59,7 @@ fn in_an_artifact(shown: &[u8]) -> String {
     trimmed(&page.piece.text)
 }
 
-/// All rows of a terminal, with those that have scrolled off.
+/// Returns all rows of a terminal, including rows that have scrolled off.
 fn on_a_terminal(output: &[u8], rows: u16, cols: u16) -> String {
     let size = (rows.try_into().unwrap(), cols.try_into().unwrap());
     let mut parser = vt100::Parser::new(size.0, size.1, 10_000);
@@ -149,8 +149,8 @@ fn edited_lines_are_read_as_they_were_run() {
     }
 }
 
-/// Checks chunks: each with whether canonical mode is off by then, and with the output that is sent
-/// at once.
+/// Checks chunks. Each has a flag whether canonical mode is off by then, and the output that is
+/// sent at once.
 fn at_once(chunks: &[(&str, bool, &str)]) {
     let mut emulator = Emulator::new(PtySize::clamped(40, 5), TerminalColors::DARK, false);
     for (at, (chunk, raw, wanted)) in chunks.iter().enumerate() {

@@ -69,7 +69,7 @@ pub(crate) enum TerminalEvent {
     Typed(io::Result<()>),
     /// New input must be written.
     Woken,
-    /// It is time to check whether the command waits.
+    /// The time has come to check whether the command waits.
     CheckDue(Duration),
 }
 

@@ -108,7 +108,7 @@ impl Terminal {
     }
 
     /// Reads available output like [`Terminal::read`]; returns `None` if there is no output. Reads
-    /// without the runtime: the kernel first processes recent writes, of which the runtime may not
+    /// without the runtime: the kernel first processes recent writes, which the runtime may not
     /// know yet.
     pub(crate) fn read_now(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         loop {

@@ -12,9 +12,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-struct Nothing;
+struct DiscardOutput;
 
-impl OutputConsumer for Nothing {
+impl OutputConsumer for DiscardOutput {
     fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         ConsumerFlow::Continue
     }
@@ -29,26 +29,29 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Duration of a call in microseconds.
+/// Returns the duration of a call in microseconds.
 pub(crate) async fn time(cache: &ShellCache, spec: &RunSpec) -> f64 {
     let start = Instant::now();
-    cache.run(spec, &mut Nothing, &Cancel::new()).await.unwrap();
+    cache
+        .run(spec, &mut DiscardOutput, &Cancel::new())
+        .await
+        .unwrap();
     micros(start)
 }
 
-/// Microseconds since `start`.
+/// Returns the microseconds since `start`.
 pub(crate) fn micros(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// The complete environment of a shell.
+/// Returns the complete environment of a shell.
 pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
     [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
         .map(|(name, value)| (name.into(), value.into()))
         .into()
 }
 
-/// A script in a shell of its own.
+/// Returns the specification of a script in a shell of its own.
 pub(crate) fn spec(script: &str) -> RunSpec {
     RunSpec::new(script, "/tmp")
         .shell(Shell::bash("/bin/bash"))
@@ -61,7 +64,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         .snapshot(true)
 }
 
-/// The median.
+/// Returns the median.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

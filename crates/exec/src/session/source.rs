@@ -58,7 +58,7 @@ pub(super) enum SessionEvent {
     Output(ReadyStream),
     /// The shell has written bytes, or closed the socket.
     Reported(io::Result<()>),
-    /// It is time to check whether the shell has taken its record.
+    /// The time has come to check whether the shell has taken its record.
     Check,
     /// The shell has read the probe byte, so it has finished the record.
     Answered,

@@ -54,8 +54,8 @@ fn cases() -> Vec<Case> {
     corpus.chain(hard).collect()
 }
 
-/// Runs it in bash itself, in a session of its own like ours, without a terminal and with no
-/// signals ignored, however these tests were started.
+/// Runs a script in bash itself, in its own process session like the shells of calls, without a
+/// terminal. No signals are ignored, however these tests were started.
 fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     let mut bash = command("env");
     bash.args(["--default-signal", "setsid"])
@@ -105,7 +105,7 @@ fn judge(
     }
 }
 
-/// Runs it in bash, in a fresh directory.
+/// Runs a script in bash, in a fresh directory.
 async fn bash(case: &Case, streams: Streams) -> Observed {
     let script = case.script.clone();
     let bash = tokio::task::spawn_blocking(move || {
@@ -115,7 +115,8 @@ async fn bash(case: &Case, streams: Streams) -> Observed {
     bash.await.unwrap()
 }
 
-/// Runs it in one way, in a fresh directory. Returns what is wrong.
+/// Runs a script in one way, in a fresh directory. Returns the difference from bash, if it is not
+/// allowed.
 async fn check(player: &Player, case: &Case, bash: &Observed) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let ours = player.play(case, dir.path()).await;
@@ -151,7 +152,7 @@ async fn compare_in_order(players: &[Player], cases: &[Case]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_run_as_bash_runs_them() {
-    // Otherwise bash, unlike our shells, would inherit this process's descriptors.
+    // Without this, bash would inherit this process's descriptors, unlike the shells of calls.
     close_fds::set_fds_cloexec(3, &[]);
     let mut cases = cases();
     let mut players = Vec::new();
@@ -187,7 +188,7 @@ async fn scripts_run_as_bash_runs_them() {
         faults.len(),
         faults.join("\n")
     );
-    // Otherwise it was never tested whether one script affects another.
+    // Otherwise no script ran in a shell after another one, and their influence was not tested.
     let shared: usize = players.iter().map(Player::shared).sum();
     assert!(shared > cases.len() / 2, "{shared} of {}", cases.len());
 }

@@ -26,10 +26,10 @@ const SOURCES: &str = "AGENT_BASH_SUITE_SOURCES";
 /// The compiled helper programs of its tests.
 const HELPERS: &str = "AGENT_BASH_SUITE_HELPERS";
 
-/// Longer scripts are ended, on both sides.
+/// The time limit of a script, on both sides.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Exit code of `timeout` in that case.
+/// Exit code of `timeout` if the limit has passed.
 const TIMED_OUT: i32 = 124;
 
 /// Concurrent scripts.
@@ -78,7 +78,8 @@ struct Suite {
     cache: ShellCache,
 }
 
-/// Where one script runs: a copy of all tests, and a directory for temporary files.
+/// The directories in which one script runs: a copy of all tests, and a directory for temporary
+/// files.
 struct Room {
     directory: TempDir,
 }
@@ -132,7 +133,7 @@ impl Room {
 }
 
 impl Suite {
-    /// Runs it in bash, in a session of its own.
+    /// Runs the script in bash, in its own process session.
     fn by_bash(&self, script: &str) -> Observed {
         let room = Room::new(self);
         let limit = LIMIT.as_secs().to_string();

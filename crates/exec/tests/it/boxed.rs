@@ -1,5 +1,6 @@
-//! Calls in a box: what they cannot do, that everything else of a call still works, and that no
-//! shell of another box serves them. What a box holds against is tested where it is made.
+//! Calls in a sandbox: denied accesses fail, everything else of a call still works, and no shell of
+//! another sandbox serves the call. The crate `agent-bash-sandbox` tests how a sandbox withstands
+//! attacks.
 
 #![expect(clippy::panic, reason = "a test that fails may stop")]
 
@@ -44,7 +45,7 @@ async fn only_the_workspace_is_written() {
                 .map(|confined| confined.report.tier),
             Some(tier)
         );
-        // Without a box the same script writes both.
+        // Without a sandbox, the same script writes both files.
         let ran = run(&spec.sandbox(None)).await.unwrap();
         assert_eq!(place.written(&name), (true, true), "{ran:?}");
         assert_eq!(ran.outcome.sandbox, None);
@@ -164,7 +165,7 @@ async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
     let ran = run(&spec).await.unwrap();
-    // The loader complains once: in bash, and not in the launcher that became it.
+    // The loader complains once: in bash, and not in the launcher that executed bash.
     assert_eq!(ran.err.matches("nonexistent.so").count(), 1, "{ran:?}");
 }
 
@@ -179,7 +180,7 @@ async fn exit_codes_and_signals_are_the_scripts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_enforced_is_found_out_before_the_first_call() {
     let found = cache().confines().await.unwrap();
-    // As a call observes it.
+    // A call in this sandbox reports the same.
     let place = TestWorkspace::new();
     let plan = Plan {
         tier: found.tier,
@@ -192,7 +193,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         ran.outcome.sandbox.map(|confined| confined.report),
         Some(found)
     );
-    // Without a supervisor there is none.
+    // Without a supervisor there is no sandbox.
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
         ..options()
@@ -209,7 +210,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
     assert_eq!(place.written("ran"), (false, false));
 }
 
-/// Its own directory as it is seen in it, and the pid of its supervisor.
+/// Writes the private directory of the sandbox, and the pid of the supervisor, to a file.
 const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -234,7 +235,7 @@ async fn a_directory_goes_with_a_supervisor_that_is_killed() {
     assert!(support::soon(|| !directory.exists()).await);
 }
 
-/// Host and supervisor were killed: the next one looks.
+/// If host and supervisor were killed, the next host removes the directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_directory_is_removed_by_a_later_call() {
     let place = TestWorkspace::new();
@@ -251,7 +252,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
     assert!(support::soon(|| !left.exists()).await);
 }
 
-/// A call that is expected needs no box but its own: what that says is the answer.
+/// The sandbox of an expected call also answers `confines`: no other sandbox is started for that.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_box_of_an_expected_call_tells_what_is_enforced() {
     let place = TestWorkspace::new();
@@ -266,7 +267,7 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         plan,
         false,
     );
-    // Another tier than the one that is found out otherwise.
+    // The tier of the expected sandbox differs from the tier that `confines` otherwise reports.
     assert_eq!(cache.confines().await.unwrap().tier, Tier::Base);
     assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
     assert_eq!(cache.warm(), 1);
@@ -274,7 +275,7 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
     assert!(ran.outcome.sandbox.is_some(), "{ran:?}");
     assert_eq!(cache.warm(), 0);
 
-    // One that cannot be closed tells nothing.
+    // A sandbox that cannot be set up gives no answer.
     let refused = Plan {
         hidden: vec![place.workspace.clone()],
         ..place.plan()

@@ -19,7 +19,8 @@ use std::time::Duration;
 struct Shape {
     name: &'static str,
     script: &'static str,
-    /// Whether it survives killing the shell's process group, which is all that many tools do.
+    /// True if the process survives the killing of the shell's process group. Many tools do no more
+    /// than that.
     survives_group_kill: bool,
     /// True if the process is stopped, perhaps before it has exec'ed `sleep`, and only reacts to
     /// SIGKILL and SIGCONT.
@@ -96,7 +97,7 @@ enum Stop {
 
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Waits until the census finds the process. Otherwise nothing below would mean anything.
+/// Waits until the census finds the process. Without this, the checks below would prove nothing.
 async fn in_place(shape: &Shape, census: &Census) {
     if shape.stopped {
         let stopped = soon(|| census.commands().iter().any(|found| found.state == 'T'));
@@ -173,7 +174,7 @@ async fn no_process_outlives_a_dropped_future() {
     stop_all(Stop::Drop).await;
 }
 
-/// A separate host process that runs the shape.
+/// Starts a separate host process that runs the script of the shape.
 fn host(shape: &Shape, census: &Census) -> Child {
     command(env!("CARGO_BIN_EXE_exec-test-host"))
         .arg(shape.script)

@@ -123,7 +123,7 @@ fn bash(path: &Path) -> Shell {
     }
 }
 
-/// A call that cannot start says so, and has started nothing.
+/// A call that cannot start reports the reason, and has started no process.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_start_is_not_started() {
     let dir = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ fn supervised_by(program: &Path) -> ShellCache {
     })
 }
 
-/// Only about what they leave behind; `fallback.rs` shows that the calls run.
+/// Checks only leftovers; `fallback.rs` shows that the calls run.
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_that_are_no_supervisors_leave_nothing() {
     let census = Census::new();
@@ -308,7 +308,7 @@ async fn a_consumer_that_has_enough_ends_a_flood() {
     }
 }
 
-/// Negative control: without asking to stop, the consumer gets all of it.
+/// Negative control: a consumer that does not ask to stop gets all output.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_consumer_that_goes_on_gets_everything() {
     const ALL: usize = 5_000_000;

@@ -60,7 +60,7 @@ const SCRIPTS: &[&str] = &[
     "exec echo replaced",
 ];
 
-/// As observed under the shell itself: stdout, stderr, exit code or `-` and the signal.
+/// An observation: stdout, stderr, and the exit code or the negative signal number.
 type Observed = (String, String, i32);
 
 async fn ours(shell: &Other, script: &str, streams: Streams) -> Observed {
@@ -142,7 +142,7 @@ fn bash_of_version(directory: &Path, version: &str) -> Shell {
     stand_in(directory, "bash", &text)
 }
 
-/// In a call of its own, and in a session.
+/// The old bash is refused in a call of its own, and in a session.
 fn ways(shell: &Shell, script: &str) -> [RunSpec; 2] {
     let own = spec(script).shell(shell.clone());
     let in_session = own.clone().session(SessionName("a".into()));

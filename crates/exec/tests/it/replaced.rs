@@ -1,5 +1,5 @@
-//! A script that is nothing but a program: the shell becomes it, as `bash -c` does, and stays where
-//! it has more to do.
+//! A script that is a single program: the shell executes the program itself, as `bash -c` does. The
+//! shell stays if it has more to do.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -8,7 +8,7 @@ use agent_bash_core::Environment;
 use std::os::unix::process::CommandExt;
 use std::sync::Arc;
 
-/// Runs it in a call whose environment has `more`, and in bash itself.
+/// Runs a script in a call with the variables `more`, and in bash itself.
 async fn both(script: &str, more: &[(&str, &str)]) -> (FinishedRun, String) {
     let mut variables = environment();
     variables.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
@@ -21,7 +21,7 @@ async fn both(script: &str, more: &[(&str, &str)]) -> (FinishedRun, String) {
         .envs(more.iter().copied())
         .current_dir("/");
     let bash = bash.args(["--norc", "--noprofile", "-c", script]).output();
-    let bash = bash.map(|it| [it.stdout, it.stderr].concat());
+    let bash = bash.map(|output| [output.stdout, output.stderr].concat());
     let bash = bash.unwrap_or_default();
     let ran = run(&call).await.unwrap();
     (ran, String::from_utf8_lossy(&bash).into_owned())
@@ -33,7 +33,8 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// By its environment: a shell that stays counts itself in `SHLVL`, which is the control.
+/// Checked by the environment of the program. A shell that stays counts itself in `SHLVL`, which is
+/// the control.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_alone_takes_the_place_of_its_shell() {
     for script in ["env", "/usr/bin/env", " env \n", "env A='b c' D=\"e\""] {
@@ -68,7 +69,7 @@ async fn what_a_shell_would_do_first_is_done() {
     }
 }
 
-/// A script says its name as `$0`: by `exec` a relative one would be absolute.
+/// A script prints its name as `$0`; `exec` would make a relative name absolute.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_has_the_name_that_it_was_called_by() {
     let place = tempfile::tempdir().unwrap();

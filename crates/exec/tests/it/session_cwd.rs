@@ -78,7 +78,7 @@ async fn call_is_refused_if_the_sessions_directory_is_gone() {
         let base = fs::canonicalize(dir.path()).unwrap();
         let cache = cache();
         say(&cache, &format!("export KEPT=1; {lose}"), &base).await;
-        // The shell itself is still there as long as it lives.
+        // While the shell lives, it stays in the removed directory.
         assert_eq!(say(&cache, "echo here", &base).await.out, "here\n");
         say(&cache, "exit 3", &base).await;
         let refused = try_say(&cache, "echo ran >ran", &base).await.unwrap_err();
@@ -87,13 +87,13 @@ async fn call_is_refused_if_the_sessions_directory_is_gone() {
             "{refused:?}"
         );
         assert!(!base.join("ran").exists(), "{lose}");
-        // The caller was told, and it knows its new directory.
+        // The caller was informed, and the session now has its new directory.
         let next = say(&cache, "echo $KEPT; \\builtin pwd", &base).await;
         assert_eq!(next.out, format!("1\n{}\n", base.display()), "{lose}");
     }
 }
 
-/// A call that names its directory does not need the one that is gone.
+/// A call that names its directory does not need the removed directory of the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_with_a_directory_runs_there() {
     let dir = tempfile::tempdir().unwrap();

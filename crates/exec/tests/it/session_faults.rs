@@ -1,4 +1,4 @@
-//! Sessions whose shell has lost its means of reporting through a script.
+//! Sessions with a shell that can no longer report, because of a script.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -6,7 +6,7 @@ use crate::support::{FinishedRun, options, run_with, spec};
 use agent_bash_core::{Cancel, NoticeKind, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 
-/// Runs it in a session without a time limit.
+/// Runs a script in a session without a time limit.
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
     let spec = spec(script).session(SessionName("a".into())).timeout(None);
     run_with(cache, &spec, &Cancel::new()).await.unwrap()
@@ -17,7 +17,7 @@ fn is_reset(ran: &FinishedRun) -> bool {
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
-/// A script that breaks its shell is noticed as soon as it ends.
+/// A shell that a script has broken is detected when the script ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_cannot_report_is_replaced() {
     for script in ["set -n", "set -r", "enable -n printf"] {
@@ -58,7 +58,7 @@ async fn shell_is_replaced_after_its_directory_was_removed() {
     assert!(next.out == "/usr\n" && is_reset(&next), "{next:?}");
 }
 
-/// If an alias replaces one of our words, the script is not lost.
+/// If an alias replaces a word of the host's commands, the script still runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_cannot_read_a_script_is_replaced() {
     let cache = ShellCache::new(options());
@@ -73,7 +73,7 @@ async fn shell_that_cannot_read_a_script_is_replaced() {
     assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
 }
 
-/// So is a shell without the array that its loop needs.
+/// A shell without the array that its loop needs is replaced, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_without_dirstack_is_replaced() {
     let cache = ShellCache::new(options());
@@ -83,7 +83,7 @@ async fn shell_without_dirstack_is_replaced() {
     assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
 }
 
-/// The negative control.
+/// The negative control: a shell that is only slow is not replaced.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_shell_is_not_replaced() {
     let cache = ShellCache::new(options());

@@ -26,21 +26,21 @@ async fn say(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
     run_with(cache, spec, &Cancel::new()).await.unwrap()
 }
 
-/// Whether the process with a printed pid is alive.
-fn lives(pid: &str) -> bool {
+/// True if the process with a printed pid is alive.
+fn is_alive(pid: &str) -> bool {
     let process = ProcessInfo::read(pid.trim().parse().unwrap());
     process.is_some_and(|process| !process.zombie)
 }
 
-/// Asked for the file of what goes on, ends it, as if it had been over by itself between being
-/// named and becoming a job.
-struct Ends<'a> {
+/// A consumer that ends the survivor when it is asked for the file of the output. The survivor then
+/// seems to have ended by itself, after it was named and before it became a job.
+struct EndsSurvivor<'a> {
     census: &'a Census,
     is_in_time: bool,
     pid: Option<i32>,
 }
 
-impl OutputConsumer for Ends<'_> {
+impl OutputConsumer for EndsSurvivor<'_> {
     fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         ConsumerFlow::Continue
     }
@@ -76,7 +76,7 @@ async fn exited_process_is_not_reported_as_running() {
             let census = Census::new();
             // The process is reparented, so that it is reaped at once.
             let spec = spec("(sleep 1000 &)", SurvivorPolicy::Adopt, &census);
-            let mut ends = Ends {
+            let mut ends = EndsSurvivor {
                 census: &census,
                 is_in_time,
                 pid: None,
@@ -104,7 +104,8 @@ const LEAVES: &[&str] = &[
      until [[ -s $f ]]; do sleep .01; done; cat $f; rm $f",
 ];
 
-/// With a registry, in which survivors become jobs; without one; and without a supervisor process.
+/// The ways of running: with a registry, in which survivors become jobs; without a registry; and
+/// without a supervisor process.
 fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
     let clock = Arc::new(SystemClock::new());
     let jobs = JobsOptions::new(directory.path().join("jobs"), clock);
@@ -135,14 +136,14 @@ async fn kill_policy_ends_only_survivors_of_the_call() {
         let shell = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
         for script in LEAVES {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Kill, &census)).await;
-            assert!(!lives(&ran.out), "{script}");
+            assert!(!is_alive(&ran.out), "{script}");
             assert_eq!(ran.outcome.survivors, [], "{script}");
             assert_eq!(
                 ran.outcome.ending,
                 ScriptEnding::Exited { code: 0 },
                 "{script}"
             );
-            assert!(kept.iter().all(|pid| lives(pid)), "{script}");
+            assert!(kept.iter().all(|pid| is_alive(pid)), "{script}");
         }
         let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
         assert_eq!(after.out, shell.out);
@@ -191,7 +192,7 @@ async fn adopted_survivor_keeps_printing_when_later_ones_are_killed() {
         .unwrap();
     assert!(!outcome.survivors.is_empty());
     let ended = spec("sleep 1000 & echo $!", SurvivorPolicy::Kill, &census);
-    assert!(!lives(&say(&cache, &ended).await.out));
+    assert!(!is_alive(&say(&cache, &ended).await.out));
     say(
         &cache,
         &spec(&format!(": >{go}"), SurvivorPolicy::Adopt, &census),
@@ -209,7 +210,7 @@ async fn adopt_policy_keeps_survivors_running() {
         let census = Census::new();
         for script in LEAVES {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Adopt, &census)).await;
-            assert!(lives(&ran.out), "{script}");
+            assert!(is_alive(&ran.out), "{script}");
         }
     }
 }
@@ -223,7 +224,7 @@ async fn kill_policy_ends_survivors_of_the_shells_last_call() {
         for script in LEAVES {
             let script = format!("{script}; exit 3");
             let ran = say(&cache, &spec(&script, SurvivorPolicy::Kill, &census)).await;
-            assert!(!lives(&ran.out), "{script}");
+            assert!(!is_alive(&ran.out), "{script}");
             assert_eq!(
                 ran.outcome.ending,
                 ScriptEnding::Exited { code: 3 },
@@ -272,7 +273,7 @@ async fn wait_policy_waits_for_survivors() {
             );
             assert_eq!(ran.outcome.survivors, [], "{script}");
         }
-        assert!(lives(&kept.out));
+        assert!(is_alive(&kept.out));
     }
 }
 
@@ -309,7 +310,7 @@ async fn wait_policy_ends_with_the_time_limit_and_the_shell_continues() {
             .unwrap()
             .unwrap()
             .unwrap();
-        assert!(!lives(&ran.out));
+        assert!(!is_alive(&ran.out));
         assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 0 });
         let next = spec("echo $x", SurvivorPolicy::Wait, &census);
         assert_eq!(say(&cache, &next).await.out, "5\n");

@@ -1,5 +1,5 @@
-//! A server on loopback that one sandboxed call started: it answers later calls in equal sandboxes,
-//! and no others.
+//! A server on loopback that one sandboxed call started answers later calls in equal sandboxes, and
+//! no other calls.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_exec-test-supervisor");
 
-/// The box of these calls.
+/// The sandbox of these calls.
 fn plan(place: &TestWorkspace) -> Plan {
     Plan {
         network: Network::Loopback,
@@ -82,7 +82,7 @@ async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
     cancel.cancel();
 }
 
-/// Calls that come at once find one network, whichever of them makes it.
+/// Concurrent calls share one network, whichever call creates it.
 #[tokio::test(flavor = "multi_thread")]
 async fn first_calls_at_once_share_one_network() {
     let place = TestWorkspace::new();

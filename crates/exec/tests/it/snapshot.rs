@@ -26,7 +26,7 @@ async fn run(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
     run_with(cache, spec, &Cancel::new()).await.unwrap()
 }
 
-/// Why a call had no snapshot, if it says so.
+/// Returns the reported reason why a call had no snapshot.
 fn skipped(ran: &FinishedRun) -> Option<&str> {
     ran.outcome
         .notices
@@ -137,7 +137,7 @@ async fn check(case: &Case) -> Vec<String> {
     faults
 }
 
-/// Too many to list.
+/// These names are too many to list.
 const MANY: &str = "*";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,7 +162,8 @@ async fn every_configuration_loads_its_valid_part_and_breaks_no_call() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Negative control: without filter, verification or limit, what is excluded above is there.
+/// Negative control: without filter, verification or limit, the definitions that are excluded above
+/// exist.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_left_out_would_be_there() {
     // The same file, read by bash itself.
@@ -331,7 +332,7 @@ async fn an_active_environment_comes_before_the_configuration() {
     }
 }
 
-/// The call goes on after its limit, and a later one has the snapshot.
+/// The call runs without the snapshot after the maximum wait, and a later call has the snapshot.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_capture_finishes_in_the_background() {
     let home = Home::with("locks");
@@ -371,7 +372,7 @@ async fn variables_of_the_call_win() {
     }
 }
 
-/// A command that is not found says why, once.
+/// The notice about a command that is not found gives the reason, once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_definition_is_explained_once() {
     let home = Home::with("variables");
@@ -433,7 +434,7 @@ async fn two_caches_have_their_own_and_each_environment_too() {
     assert_eq!(run(&two, &home.spec("v 2")).await.out, "2\n");
 }
 
-/// The directory was cleaned: the configuration is captured again.
+/// If the directory of snapshots was cleaned, the configuration is captured again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_that_is_gone_is_made_again() {
     let home = Home::with("plain");
@@ -504,7 +505,7 @@ fn in_session(home: &Home, script: &str) -> RunSpec {
     home.spec(script).session(SessionName("a".into()))
 }
 
-/// A session's shell loads it when it starts, and keeps it when the configuration changes.
+/// A session's shell loads the snapshot at its start, and keeps it when the configuration changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_load_it_once() {
     let home = Home::with("plain");

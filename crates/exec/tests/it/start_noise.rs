@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Late, and more than a pipe holds.
+/// The noise comes late, and is more than a pipe holds.
 const NOISE: &str = "sleep 0.1; printf '%0100000d\\n' 0 >&2; echo warning >&2\n";
 
 /// The shell of this call prints [`NOISE`] at its start.
@@ -58,7 +58,7 @@ async fn a_call_begins_with_what_its_shell_printed() {
     }
 }
 
-/// A session's shell is started once for many calls: what it prints then belongs to none of them.
+/// A session's shell is started once for many calls, so the output of its start belongs to no call.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_starts_all_the_same() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use agent_bash_core::{Cancel, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::time::Duration;
 
-/// How long nothing in this program runs: its only thread is blocked.
+/// The time for which the only thread of this program is blocked.
 const STOPPED: Duration = Duration::from_millis(1500);
 
 #[tokio::test]

@@ -35,7 +35,7 @@ pub(crate) fn cache() -> ShellCache {
     ShellCache::new(options())
 }
 
-/// A process outside of the cache: for comparison, or as a host.
+/// Returns a command that runs outside of the cache, for comparison or as a host.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests need processes that are not the cache's"
@@ -52,7 +52,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         .snapshot(true)
 }
 
-/// A script whose processes have the mark of a census.
+/// Returns a specification with the mark of a census, which all processes of the script inherit.
 pub(crate) fn marked(script: &str, census: &census::Census) -> RunSpec {
     let mut base = environment();
     base.extend([census.variable()]);

@@ -318,7 +318,7 @@ async fn wait_policy_waits_for_survivors_of_a_call() {
     for script in [
         "(sleep 0.4; echo late) & echo hi",
         "setsid bash -c 'sleep 0.4; echo late' & echo hi",
-        // One that does not hold the output, and one that does.
+        // One survivor that does not hold the output, and one that does.
         "(sleep 0.8; echo late) & sleep 0.2 > /dev/null 2>&1 & echo hi",
     ] {
         let census = Census::new();
@@ -429,7 +429,7 @@ async fn survivors_outlive_the_host() {
     census.assert_empty_soon("the host").await;
 }
 
-/// However many there are.
+/// All survivors are named, however many there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_one_of_many_survivors_is_named() {
     let census = Census::new();

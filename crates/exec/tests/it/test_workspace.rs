@@ -1,4 +1,4 @@
-//! A workspace whose calls are watched, and the store of what they change.
+//! A workspace for traced calls, and the store of their change sets.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -7,11 +7,11 @@ use agent_bash_changes::Store;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Set where a test has mounts of its own.
+/// The environment variable that is set in a test with its own mounts.
 const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
 
-/// Whether the test of that name has mounts of its own. Otherwise it is run with them, and has
-/// passed.
+/// True if this process runs the named test with its own mounts. Otherwise, runs the test in a new
+/// process with its own mounts, and returns false after that test has passed.
 pub(crate) fn has_own_mounts(test: &str) -> bool {
     #[expect(clippy::disallowed_methods, reason = "a test that starts itself again")]
     if std::env::var_os(OWN_MOUNTS).is_some() {
@@ -27,7 +27,7 @@ pub(crate) fn has_own_mounts(test: &str) -> bool {
     false
 }
 
-/// Mounts an empty file system there.
+/// Mounts an empty file system at this path.
 pub(crate) fn mount(at: &Path) {
     let mut mount = command("mount");
     mount.args(["-t", "tmpfs", "none"]).arg(at);
@@ -41,7 +41,7 @@ pub(crate) struct TestWorkspace {
 }
 
 impl TestWorkspace {
-    /// With these files in the workspace, and their contents.
+    /// Creates a workspace with these files: name and contents.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap().join("root");

@@ -1,4 +1,4 @@
-//! Files that are open already when a call begins that is recorded.
+//! Files that are already open when a recorded call begins.
 
 use crate::support::{cache, run_with, spec};
 use crate::test_workspace::TestWorkspace;
@@ -52,7 +52,7 @@ async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
     assert_eq!(fs::read_to_string(place.root.join("a")).unwrap(), "a\n");
 }
 
-/// Runs the scripts in one session. Asserts which records lack something. `before` is called before
+/// Runs the scripts in one session. Asserts which records are incomplete. `before` is called before
 /// each script.
 #[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 async fn assert_lacking(

@@ -1,5 +1,5 @@
-//! Watching what is not an ordinary program of this system: static ones, those that call the kernel
-//! by another convention; and a supervisor that is killed while it watches.
+//! Tracing of unusual programs: static programs, and programs that call the kernel by another
+//! convention. Also, a supervisor that is killed while it traces.
 
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
@@ -11,8 +11,8 @@ use agent_bash_core::changes::{Change, Changes, ChangesLevel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Where a static program is in memory, and where its code begins: behind the headers of a file
-/// with one segment.
+/// The address of a static program in memory, and the offset of its code, which follows the headers
+/// of a file with one segment.
 const BASE: u32 = 0x40_0000;
 const CODE: u32 = BASE + 64 + 56;
 
@@ -117,7 +117,8 @@ impl TestWorkspace {
         (ran, store.finish(set).unwrap())
     }
 
-    /// A program of that convention beside the workspace. `None` if this kernel runs none.
+    /// Creates a program of this convention outside of the workspace. `None` if this kernel cannot
+    /// run such programs.
     async fn program(&self, convention: &Convention) -> Option<String> {
         let path = self.temp.path().join("program");
         fs::write(&path, convention.program()).unwrap();
@@ -146,14 +147,14 @@ async fn a_static_program_is_watched() {
     assert!(!place.root.join("made").exists());
 }
 
-/// The arguments of a 32-bit program are not read: that it was there is known, and what it did is
-/// not.
+/// The arguments of a 32-bit program are not read, so the record reports that such a program ran
+/// and that its changes are unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_by_another_convention_is_not_said_to_be_known() {
     for convention in [I386, X32] {
         let place = TestWorkspace::with(FILES);
         let Some(program) = place.program(&convention).await else {
-            // This kernel has no such calls.
+            // This kernel does not support the convention.
             continue;
         };
         let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
@@ -171,7 +172,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
         let lacking = ran.outcome.traced.unwrap().lacking;
         assert!(lacking.is_some(), "nothing is said of what is not known");
     }
-    // The control: by the usual one the same program is.
+    // The control: with the usual convention, the changes of the same program are known.
     let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;

@@ -1,6 +1,6 @@
-//! Scripts of what a shell does to files, put together at random, but the same each time: what is
-//! listed is what is different, an undo gives back the tree as it was, and a redo as it was after
-//! the call. Nothing here makes links that lead anywhere else.
+//! Random scripts that change files, the same scripts each time. The listed changes are the real
+//! differences. An undo restores the tree before the call, and a redo the tree after the call. The
+//! scripts make no links to other directories.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -67,7 +67,7 @@ fn script(seed: u64) -> String {
     format!("exec 2>/dev/null; {}; true", lines.join("; "))
 }
 
-/// All that is known of a file: its type, permissions, time, and content.
+/// The compared properties of a file: type, permissions, time, and content.
 type Tree = BTreeMap<String, (u32, (i64, i64), Vec<u8>)>;
 
 fn tree(root: &Path) -> Tree {
@@ -96,7 +96,7 @@ fn difference(one: &Tree, other: &Tree) -> String {
     said.collect()
 }
 
-/// Files that are there on one side only, or have another content.
+/// Returns the files that exist on one side only, or differ in content.
 fn changed(before: &Tree, after: &Tree) -> BTreeSet<String> {
     const DIRECTORY: u32 = 0o040_000;
     let is_file = |it: &&(u32, (i64, i64), Vec<u8>)| it.0 & 0o170_000 != DIRECTORY;

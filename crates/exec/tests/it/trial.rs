@@ -62,7 +62,7 @@ impl TrialWorkspace {
         }
     }
 
-    /// Nothing but the file, as it was.
+    /// True if the workspace contains only the file, unchanged.
     fn is_as_it_was(&self) -> bool {
         let names = fs::read_dir(&self.root).unwrap().count();
         names == 1 && fs::read(self.root.join("file")).is_ok_and(|text| text == b"old\n")
@@ -125,17 +125,18 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
     }
 }
 
-/// One shell waits after a call, below the supervisor of that call.
+/// Returns a cache with one warm shell, which waits below the supervisor of the last call.
 fn warm_cache() -> ShellCache {
     ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
-        // During a longer call another one would be started below a new one.
+        // During a longer call, another shell would be started below a new supervisor.
         clock: Arc::new(DrivenClock::holding(Duration::from_millis(50))),
         ..options()
     })
 }
 
-/// A shell waits apart from the host's mounts, and gets its view when a call takes it.
+/// A warm shell waits in its own mount namespace, and gets the view of the trial when a call takes
+/// the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
@@ -150,7 +151,8 @@ async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
     assert!(first.outcome.held_back, "{first:?}");
     for round in 0..4 {
         assert!(soon(|| cache.warm() > 0).await);
-        // While it waits: content, names, types, a directory for another, and what is below them.
+        // While the shell waits, another process changes contents, names and types, and replaces a
+        // directory.
         let text = format!("theirs {round}\n");
         fs::write(place.root.join("file"), &text).unwrap();
         let _ = fs::remove_file(place.root.join("gone"));
@@ -167,7 +169,8 @@ async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
         assert!(ran.outcome.held_back, "{ran:?}");
         assert_eq!(fs::read_to_string(place.root.join("file")).unwrap(), text);
         assert!(!place.root.join("new").exists() && place.upper.join("new").exists());
-        // The supervisor of the first one had it waiting: it was not started for this call.
+        // The shell was not started for this call: it waited below the supervisor of the first
+        // call.
         let same = first_by.lines().last().unwrap();
         assert_eq!(by(&place), format!("{text}{same}\n"));
     }

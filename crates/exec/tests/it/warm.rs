@@ -1,5 +1,5 @@
-//! Warm shells: the result is that of a cold start, only sooner, and nothing leaks from call to
-//! call.
+//! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
+//! call to call.
 
 #![expect(
     clippy::unwrap_used,
@@ -118,7 +118,8 @@ async fn supervisors_of_concurrent_calls_are_recycled() {
         }
         parents.extend(calls.join_all().await);
     }
-    // Six at first, plus those that were too late to serve another call; of 60.
+    // Six supervisors at first, plus supervisors that were too late to serve another of the 60
+    // calls.
     assert!(
         parents.len() <= 2 * AT_ONCE,
         "{} supervisors for 60 calls, {AT_ONCE} at once",
@@ -205,7 +206,7 @@ async fn idle_shells_are_ended() {
     assert_eq!(out(&cache, &spec("echo again")).await, "again\n");
 }
 
-/// Lets a shell be started ahead for such a call, and waits for it.
+/// Starts a shell in advance for such a call, and waits until the shell is warm.
 async fn expects(cache: &ShellCache, call: &RunSpec, limits: Limits, traced: bool) {
     let (shell, base) = (&call.shell, &call.env.base);
     cache.expect(shell, base, call.streams, limits, None, traced);
@@ -221,7 +222,7 @@ async fn expected_call_gets_the_shell_started_in_advance() {
     assert_eq!(cache.warm(), 0);
 }
 
-/// For a call that is recorded, one that is watched is started, and for others none.
+/// A traced shell is started for a call that is recorded, and an untraced shell for other calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn expected_shell_is_traced_if_its_call_is() {
     let place = TestWorkspace::with(&[("file", "old\n")]);

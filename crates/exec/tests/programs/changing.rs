@@ -1,5 +1,5 @@
-//! Changes files of the current directory in every way that there is, from two threads; or, with an
-//! argument, in the one way that it names. For tests: what is watched has to see all of it.
+//! Changes files of the current directory in every way that exists, from two threads; with an
+//! argument, only in the way that the argument names. Tests check that the tracer sees all changes.
 
 use rustix::fs::{
     AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,
@@ -19,9 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(way) = words.next() {
         return by_one_way(&way, words.next().unwrap_or_default());
     }
-    let other = thread::spawn(|| opened().map_err(|error| error.to_string()));
-    named()?;
-    attributes()?;
+    let other = thread::spawn(|| change_contents().map_err(|error| error.to_string()));
+    change_names()?;
+    change_attributes()?;
     other.join().map_err(|_| "a thread panicked")??;
     Ok(())
 }
@@ -41,7 +41,7 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
             fs::write("/absolute", "through a link")?;
             fs::write("../../seven", "new")?;
         }
-        // By a mount that is in no table.
+        // Through a mount that is in no mount table.
         "clone-write" | "clone-remove" => {
             let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
             let tree = open_tree(CWD, "d", flags)?;
@@ -51,7 +51,7 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
                 unlinkat(&tree, "six", AtFlags::empty())?;
             }
         }
-        // A descriptor whose name is gone.
+        // Through a descriptor of a file that no longer has this name.
         "other-name" => {
             let file = fs::File::open("one")?;
             fs::remove_file("one")?;
@@ -105,13 +105,13 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
             fs::remove_file("socket")?;
             fs::write("one", "changed")?;
         }
-        _ => return Err("it is no way".into()),
+        _ => return Err("the argument names no way".into()),
     }
     Ok(())
 }
 
-/// Contents, by every call that opens.
-fn opened() -> Result<(), Box<dyn Error>> {
+/// Changes contents, with every system call that opens files.
+fn change_contents() -> Result<(), Box<dyn Error>> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
     let appended = openat2(CWD, "openat2", flags, Mode::empty(), ResolveFlags::empty())?;
     rustix::io::write(&appended, b"more")?;
@@ -134,7 +134,7 @@ fn opened() -> Result<(), Box<dyn Error>> {
     let directory = open("d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let below = rustix::fs::openat(&directory, "inner", flags, Mode::empty())?;
     rustix::io::write(&below, b"more")?;
-    // Named only once it is whole.
+    // A file that gets its name only when it is complete.
     let nameless = open(".", OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR | Mode::WUSR)?;
     rustix::io::write(&nameless, b"whole")?;
     let path = format!("/proc/self/fd/{}", nameless.as_raw_fd());
@@ -142,8 +142,8 @@ fn opened() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Names, by every call that has any.
-fn named() -> Result<(), Box<dyn Error>> {
+/// Changes names, with every system call that takes names.
+fn change_names() -> Result<(), Box<dyn Error>> {
     renameat_with(CWD, "this", CWD, "that", RenameFlags::EXCHANGE)?;
     renameat(CWD, "moved", CWD, "d/moved")?;
     renameat(CWD, "tree", CWD, "tree2")?;
@@ -156,18 +156,18 @@ fn named() -> Result<(), Box<dyn Error>> {
     linkat(CWD, "linked", CWD, "made/hard", AtFlags::empty())?;
     mknodat(CWD, "made/fifo", FileType::Fifo, Mode::RUSR, 0)?;
     drop(UnixListener::bind("socket")?);
-    // Nothing comes of these.
+    // These calls leave no change.
     fs::write("passing", "")?;
     fs::remove_file("passing")?;
     let there = mkdirat(CWD, "d", Mode::empty());
     let full = fs::remove_dir("d");
     (there.is_err() && full.is_err())
         .then_some(())
-        .ok_or_else(|| "what cannot be done was done".into())
+        .ok_or_else(|| "a call succeeded that must fail".into())
 }
 
-/// Everything else about files.
-fn attributes() -> Result<(), Box<dyn Error>> {
+/// Changes all other properties of files.
+fn change_attributes() -> Result<(), Box<dyn Error>> {
     chmodat(CWD, "mode", Mode::from_raw_mode(0o600), AtFlags::empty())?;
     let file = fs::File::open("mode2")?;
     fchmod(&file, Mode::from_raw_mode(0o640))?;
@@ -180,7 +180,7 @@ fn attributes() -> Result<(), Box<dyn Error>> {
         last_modification: long_ago,
     };
     utimensat(CWD, "times", &times, AtFlags::SYMLINK_NOFOLLOW)?;
-    // Not every file system has them.
+    // Not every file system supports extended attributes.
     let _ = setxattr("attribute", "user.test", b"value", XattrFlags::empty());
     Ok(())
 }

@@ -8,7 +8,8 @@ use agent_bash_sink::FileView;
 const LONG: &str =
     "import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x)) # and longer";
 
-/// Runs a program on 80 × 24. Returns its output as on a card and as in an artifact.
+/// Runs a program on a terminal of 80 × 24. Returns the program's output as on a card, and as in an
+/// artifact.
 #[expect(clippy::unwrap_used, reason = "test code")]
 async fn read(script: &str, prompt: &str, keys: &[Keys]) -> [String; 2] {
     let executor = executor();

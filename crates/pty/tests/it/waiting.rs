@@ -5,8 +5,8 @@ use agent_bash_core::{NoticeKind, ScriptEnding};
 use agent_bash_pty::WaitingFor;
 use std::time::Duration;
 
-/// The input that a command is reported to wait for. If none is expected, the command is observed
-/// for three polling intervals.
+/// Returns the input that a command is reported to wait for. If no input is expected, observes the
+/// command for three polling intervals.
 async fn waits(script: &str, expected: bool) -> Option<&'static str> {
     const LOOKS: Duration = Duration::from_secs(6);
     let attended = attend(&spec(script)).await;

@@ -55,7 +55,7 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     }
 }
 
-/// Returns the error response to a line of which only the head was read.
+/// Returns the error response to a line with a head that could be read, but no more.
 pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
     let id = match head.id {
         Some(Value::String(text)) => Some(RpcId::Text(text)),

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Allowed {
     script: String,
     pub(crate) class: Class,
-    /// Differing lines: ours, then bash's (`null` for none).
+    /// Differing lines: the line of the call, then bash's line (`null` if there is no such line).
     #[serde(default)]
     lines: Vec<(String, Option<String>)>,
-    /// Our complete output, where it is stated as a whole.
+    /// The complete output of the call, if it is listed as a whole.
     #[serde(default)]
     ours: Stated,
 }
@@ -35,13 +35,13 @@ pub(crate) enum Class {
     ErrorPrefix,
     /// xtrace shows one more `+`.
     Xtrace,
-    /// `$BASH_COMMAND` in an EXIT trap is ours.
+    /// `$BASH_COMMAND` in an EXIT trap is a command of the host.
     ExitTrapCommand,
     /// `PIPESTATUS` is set before the first pipeline.
     InitialPipestatus,
     /// The last command is not exec'ed: if it is killed, the result is 128+n, and bash reports it.
     LastNotExecuted,
-    /// For the same reason a bash below has one `SHLVL` more.
+    /// Because the last command is not exec'ed, a bash below has one `SHLVL` more.
     NestedShlvl,
     /// The session leader is the supervisor.
     Session,
@@ -88,7 +88,7 @@ pub(crate) fn of(lists: &[&str]) -> BTreeMap<String, Allowed> {
 }
 
 impl Stated {
-    /// Replaces what is as stated by bash's.
+    /// Replaces listed differences by bash's output.
     fn replace(&self, ours: &mut Observed, bash: &Observed) {
         if self.end.as_ref() == Some(&format!("{:?}", ours.end)) {
             ours.end = bash.end.clone();
@@ -116,7 +116,7 @@ impl Observed {
 }
 
 impl Allowed {
-    /// Whether our observation differs from bash's in nothing else.
+    /// True if the observation of the call equals bash's in all other parts.
     pub(crate) fn explains(&self, ours: &Observed, bash: &Observed) -> bool {
         let mut ours = ours.clone();
         for text in [&mut ours.out, &mut ours.err] {

@@ -27,21 +27,21 @@ pub(crate) const PARALLEL: usize = 6;
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     pub(crate) streams: Streams,
-    /// Whether to report stages, if the script ends with a pipeline.
+    /// True to report stages, if the script ends with a pipeline.
     report_stages: bool,
     shell: Shell,
     /// The lists of allowed differences.
     allowed: &'static [&'static str],
 }
 
-/// Which shell is used.
+/// The shell that runs the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shell {
-    /// A new one for the call.
+    /// A new shell for the call.
     Cold,
-    /// A warm one.
+    /// A warm shell.
     Warm,
-    /// A warm one with functions and aliases of a configuration.
+    /// A warm shell with functions and aliases of a configuration.
     Snapshot,
     /// A new session.
     NewSession,
@@ -160,7 +160,7 @@ impl Player {
         }
     }
 
-    /// Whether scripts must run sequentially.
+    /// True if scripts must run sequentially.
     pub(crate) fn is_ordered(&self) -> bool {
         self.way.shell == Shell::OneSession
     }
@@ -237,7 +237,7 @@ impl Player {
     }
 }
 
-/// As the only job of its registry, so that jobs do not wait for each other.
+/// Runs the script as the only job of its registry, so that jobs do not wait for each other.
 async fn as_job(spec: &RunSpec) -> Observed {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::new());
@@ -259,7 +259,7 @@ async fn as_job(spec: &RunSpec) -> Observed {
         return Observed::new(End::Other("did not end".to_owned()), b"", b"", &spec.cwd);
     };
     let mut printed = fs::read(output).unwrap();
-    // Anything beyond is the line about its end.
+    // The rest of the output is the line about the script's end.
     printed.truncate(usize::try_from(length).unwrap());
     let end = match ending {
         ScriptEnding::Exited { code } => End::Exited(code),

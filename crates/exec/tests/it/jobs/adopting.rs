@@ -12,12 +12,12 @@ use std::time::Duration;
 
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
 
-/// Runs a call whose output is kept in a file.
+/// Runs a call that stores its output in a file. Returns the outcome and the file.
 async fn call(world: &World, script: &str) -> (Outcome, PathBuf) {
     run(world, world.spec(script)).await
 }
 
-/// The same in a session.
+/// Runs a call like [`call`], in a session.
 async fn in_session(world: &World, script: &str) -> (Outcome, PathBuf) {
     let session = Some(SessionName("a".into()));
     let spec = world.spec(script);

@@ -9,7 +9,7 @@ use agent_bash_exec::{Job, JobKind, JobState, JobStdin, ShellCache};
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 
-/// Waits for a file, then writes in the workspace and beside it.
+/// Returns a script that waits for a file, then writes in the workspace and outside of it.
 fn writes_later(place: &TestWorkspace) -> String {
     format!(
         "until [[ -e go ]]; do sleep .01; done; {}",
@@ -17,11 +17,11 @@ fn writes_later(place: &TestWorkspace) -> String {
     )
 }
 
-/// Lets it write. What was written.
+/// Lets the job write. Returns whether the two files were written.
 async fn written(place: &TestWorkspace) -> (bool, bool) {
     fs::write(place.workspace.join("go"), "").unwrap();
     assert!(soon(|| place.written("late").0).await);
-    // The write comes later, if at all.
+    // The write outside of the workspace comes later, if at all.
     place.written("late")
 }
 
@@ -29,7 +29,7 @@ fn boxed(world: &World, place: &TestWorkspace, script: &str, tier: Tier) -> RunS
     place.in_sandbox(world.spec(script), tier)
 }
 
-fn told(job: &Job) -> (SandboxLevel, Network, Enforced) {
+fn reported_sandbox(job: &Job) -> (SandboxLevel, Network, Enforced) {
     let JobSandbox {
         level,
         network,
@@ -62,9 +62,9 @@ async fn job_stays_in_its_sandbox() {
             );
             assert_eq!(place.written("x"), (true, false));
             for job in [job.clone(), world.again().show(&job.id).unwrap()] {
-                assert_eq!(told(&job), in_workspace(tier));
+                assert_eq!(reported_sandbox(&job), in_workspace(tier));
             }
-            // Without a box the same job writes both, and nothing is told.
+            // Without a sandbox, the same job writes both files, and no sandbox is reported.
             let job = world.try_start(&spec.sandbox(None), stdin).await.unwrap();
             assert_eq!(
                 world.end(&job.id).await.ending,
@@ -97,7 +97,10 @@ async fn job_stays_in_its_sandbox_after_its_host_is_killed() {
             ScriptEnding::Exited { code: 1 }
         );
         assert_eq!(place.written("late"), (true, false));
-        assert_eq!(told(&world.again().show(&id).unwrap()), in_workspace(tier));
+        assert_eq!(
+            reported_sandbox(&world.again().show(&id).unwrap()),
+            in_workspace(tier)
+        );
     }
 }
 
@@ -116,8 +119,8 @@ async fn survivors_stay_in_the_sandbox_of_their_call() {
                 (job.kind, &job.state),
                 (JobKind::Adopted, &JobState::Running)
             );
-            assert_eq!(told(&job), in_workspace(tier));
-            // Its host ends.
+            assert_eq!(reported_sandbox(&job), in_workspace(tier));
+            // The host of the job ends.
             world.cache = ShellCache::new(crate::support::options());
             assert_eq!(written(&place).await, (true, false));
             let asleep = || {

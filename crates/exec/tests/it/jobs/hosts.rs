@@ -14,7 +14,7 @@ fn host(world: &World, count: u32, script: &str) -> Child {
     host_with(world, count, script, &[])
 }
 
-/// The same with further arguments.
+/// Starts a host like [`host`], with further arguments.
 pub(crate) fn host_with(world: &World, count: u32, script: &str, more: &[&str]) -> Child {
     command(env!("CARGO_BIN_EXE_exec-test-jobs"))
         .arg(world.registry())

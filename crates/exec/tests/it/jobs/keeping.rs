@@ -1,4 +1,4 @@
-//! How long jobs are kept, and that numbers are not reused.
+//! Jobs stay listed for their time, and their numbers are not reused.
 
 use super::world::{DAY, World};
 use agent_bash_core::JobId;

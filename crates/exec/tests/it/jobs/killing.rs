@@ -250,7 +250,10 @@ async fn process_with_a_reused_pid_is_not_the_job() {
     let namespace = ProcessIdentity::current().namespace;
     let identity = |start_time: u64, boot: &str| json!({"pid": stranger.pid, "start_time": start_time, "boot": boot.trim(), "namespace": namespace});
     for (forged, state) in [
-        (identity(info.start_time - 1, &boot), "supervisor was ended"),
+        (
+            identity(info.start_time - 1, &boot),
+            "supervisor was killed",
+        ),
         (identity(info.start_time, "another"), "system restarted"),
     ] {
         forge(&directory, |supervisor| *supervisor = forged);

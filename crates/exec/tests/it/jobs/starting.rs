@@ -167,7 +167,7 @@ async fn seventeenth_job_is_refused_until_one_ends() {
     assert_eq!(all.len(), 16);
     world.kill(&all[3].id).await;
     let next = world.start("sleep 1000").await;
-    // The refused one did not use up a number.
+    // The refused job did not use up a number.
     assert_eq!(next.id.0, "17");
     for job in world.jobs.list().unwrap() {
         world.kill(&job.id).await;

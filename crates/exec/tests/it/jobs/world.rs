@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// Where the jobs are kept.
+    /// Returns the directory of the jobs.
     pub(crate) fn registry(&self) -> PathBuf {
         self.dir.path().join("s".repeat(120)).join("jobs")
     }
@@ -139,7 +139,7 @@ impl World {
         start.await.unwrap()
     }
 
-    /// How the job ended, once it has.
+    /// Waits until the job has ended, and returns how it ended.
     pub(crate) async fn end(&self, id: &JobId) -> JobEnd {
         let waited = self.jobs.wait(id, Some(SOON), &Cancel::new()).await;
         match waited.unwrap() {
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// Everything that a job printed.
+/// Returns everything that a job printed.
 pub(crate) fn all_of(job: &Job) -> String {
     String::from_utf8(fs::read(job.output.as_ref().unwrap()).unwrap()).unwrap()
 }

@@ -1,6 +1,6 @@
 //! The expected result of each configuration. Data only.
 
-/// A configuration, and what calls see of it.
+/// A configuration, and its expected effect on calls.
 pub(crate) struct Case {
     /// `data/rc/<rc>.bashrc`.
     pub(crate) rc: &'static str,
@@ -14,9 +14,9 @@ pub(crate) struct Case {
     pub(crate) skipped: Option<&'static str>,
     /// The process in which the configuration hangs.
     pub(crate) hangs_in: Option<&'static str>,
-    /// The number of daemons that it starts, which go on.
+    /// The number of daemons that the configuration starts, which continue.
     pub(crate) daemons: usize,
-    /// True if it sets options, or `PATH`, that change the effect of scripts.
+    /// True if the configuration sets options, or `PATH`, that change the effect of scripts.
     pub(crate) options: bool,
 }
 
@@ -150,7 +150,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "variables",
-        // One needs a secret, and another calls that one.
+        // One function needs a secret, and another calls that function.
         functions: "module z authorize",
         scripts: &[
             (
@@ -210,7 +210,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "daemon",
-        // One for each cache that reads it.
+        // One daemon for each cache that reads the configuration.
         daemons: 2,
         functions: "agent",
         scripts: &[("agent", "agent\n")],

@@ -23,13 +23,13 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// A home whose `.bashrc` is a copy of one of the configurations.
+    /// Creates a home with a `.bashrc` that is a copy of one of the configurations.
     pub(crate) fn with(rc: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let home = root.path().join("home");
         std::fs::create_dir(&home).unwrap();
-        let from = format!("{CONFIGURATIONS}/{rc}.bashrc");
-        std::fs::copy(from, home.join(".bashrc")).unwrap();
+        let source = format!("{CONFIGURATIONS}/{rc}.bashrc");
+        std::fs::copy(source, home.join(".bashrc")).unwrap();
         let census = Census::new();
         let mut base = crate::support::environment();
         base.extend([census.variable(), ("HOME".into(), home.into())]);
@@ -49,8 +49,8 @@ impl Home {
         self.path(".bashrc")
     }
 
-    /// Replaces it. The new inode makes the change visible even if the file system's timestamps are
-    /// coarse.
+    /// Replaces the configuration. The new inode makes the change visible even if the file system's
+    /// timestamps are coarse.
     pub(crate) fn write_rc(&self, text: &str) {
         let draft = self.path(".bashrc.new");
         std::fs::write(&draft, text).unwrap();
@@ -61,7 +61,7 @@ impl Home {
         self.root.path().join("state/snapshots")
     }
 
-    /// The files that are there.
+    /// Returns the snapshot files.
     pub(crate) fn snapshots(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.directory()) else {
             return Vec::new();
@@ -69,7 +69,7 @@ impl Home {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The time limit of a capture passes when the clock is told to.
+    /// Returns options with a time limit for captures that passes only when a test moves the clock.
     pub(crate) fn options(&self) -> SnapshotOptions {
         SnapshotOptions {
             max_wait: LIMIT,
@@ -91,7 +91,7 @@ impl Home {
         })
     }
 
-    /// A cache that loads no configuration.
+    /// Returns a cache that loads no configuration.
     pub(crate) fn bare_cache() -> ShellCache {
         ShellCache::new(options())
     }
@@ -103,7 +103,7 @@ impl Home {
     }
 
     /// Returns leftovers after the cache was dropped: processes, snapshots, files in the home.
-    /// `daemons` go on, and are ended here.
+    /// `daemons` is the number of daemons that continue, which this function ends.
     pub(crate) async fn left_behind(&self, rc: &str, daemons: usize) -> Vec<String> {
         let mut left = Vec::new();
         if soon(|| self.census.all().len() == daemons).await {

@@ -4,7 +4,7 @@ use super::home::Home;
 use super::{in_session, run};
 use agent_bash_core::SessionName;
 
-/// The file is read in the project of the call, and what runs before a prompt is run.
+/// The configuration is read in the project of the call, and `PROMPT_COMMAND` is run.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_project_has_its_own_snapshot() {
     let home = Home::with("hook");
@@ -27,7 +27,7 @@ async fn each_project_has_its_own_snapshot() {
     assert_eq!(version("one").await, "20.1 /tools/20.1\n");
 }
 
-/// After a session enters another project, its next call has what a prompt would set.
+/// After a session enters another project, its next call has the variables that a prompt would set.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_enters_another_project_gets_its_version() {
     let home = Home::with("hook");
@@ -65,7 +65,8 @@ async fn a_session_that_enters_another_project_gets_its_version() {
     );
 }
 
-/// If a tool replaces `cd`, a script that begins with it gets the version of that directory.
+/// If a tool replaces `cd`, a script that begins with `cd` gets the tool's version for the entered
+/// directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replaced_cd_chooses_the_version_of_its_directory() {
     let home = Home::with("hook");
