@@ -1,6 +1,7 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
 use super::jobs::{ToolAnswer, with_line};
+use super::remote::SearchLimits;
 use super::tools::ReadArgs;
 use super::{changes, remote};
 use crate::into_data::IntoData;
@@ -14,15 +15,6 @@ use serde_json::json;
 
 /// Default number of matches shown.
 const DEFAULT_MATCHES: u64 = 200;
-
-/// The limits of a search.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SearchLimits {
-    /// Number of context lines before and after each match.
-    pub(super) context_lines: usize,
-    /// Maximum number of matches.
-    pub(super) max_matches: u64,
-}
 
 /// Maximum number of characters of a command in the title of its output.
 const MAX_COMMAND_CHARS: usize = 80;

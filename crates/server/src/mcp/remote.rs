@@ -1,6 +1,5 @@
 //! Jobs and stored outputs of a remote host, which are requested with RPC.
 
-use super::reading::SearchLimits;
 use super::tools::ReadArgs;
 use crate::jobs::DEFAULT_GRACE;
 use agent_bash::core::{Cancel, MetCondition, RemoteHost, Until, Window};
@@ -22,6 +21,15 @@ const MAX_ATTEMPTS: usize = 8;
 pub(super) enum OutputRange {
     From(u64),
     LastLines(NonZeroU64),
+}
+
+/// The limits of a search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SearchLimits {
+    /// Number of context lines before and after each match.
+    pub(super) context_lines: usize,
+    /// Maximum number of matches.
+    pub(super) max_matches: u64,
 }
 
 /// Returns all jobs.
