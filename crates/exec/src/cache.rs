@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Delay before a warm shell is started in the background to replace the last one, which a call
-/// uses. Most calls end within this time, and their own supervisors then start the shell.
+/// Delay before a warm shell is started in the background, after a call has taken the last one.
+/// Most calls end within this time, and their own supervisors then start the shell.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
 /// Runs each script in its own shell, or in a named persistent shell. If the cache, or the future
@@ -78,7 +78,7 @@ impl ShellCache {
         self.inner.pool.waiting()
     }
 
-    /// Starts a shell in advance for one call, without waiting for it, so that the shell starts
+    /// Starts a shell in advance for one call, without waiting for the shell. The shell starts
     /// while the policy examines the call. Useful for programs that make a single call.
     ///
     /// The shell serves a call with the same shell, base environment, streams, limits, sandbox and
@@ -258,8 +258,8 @@ impl ShellCache {
         match supervised {
             Some(supervised) if spec.pool.is_none() => supervised.close().await,
             None if spec.pool.is_none() => {}
-            // Closes at once: the program may exit next, and with it the task that would reap the
-            // supervisor.
+            // Closes the supervisor at once. The program may exit next, before another task could
+            // reap the supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),
         }
@@ -494,7 +494,7 @@ impl Executor for ShellCache {
                     }
                 }
             };
-            // A warm shell may have been killed while it waited, so a new one is tried, once.
+            // A warm shell may have been killed while it waited, so a new shell is tried once.
             if !is_warm {
                 return Err(refused.into());
             }

@@ -62,8 +62,8 @@ pub(crate) fn script_file(
     sets_variables: bool,
 ) -> (Vec<u8>, &'static [u8]) {
     if spec.shell.is_any_bash() {
-        // A shell that was started with the call's variables has since loaded the snapshot, which
-        // may have replaced some of them. The record sets those again.
+        // A shell that was started with the call's variables has since loaded the snapshot. The
+        // record sets the variables again that the snapshot may have replaced.
         let overwritten = snapshot.filter(|_| !sets_variables).map(|snapshot| {
             let names = snapshot.variables().iter().map(OsStr::new);
             let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));

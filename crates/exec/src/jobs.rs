@@ -44,8 +44,8 @@ use std::time::Duration;
 /// Options of [`Jobs`].
 #[derive(Debug, Clone)]
 pub struct JobsOptions {
-    /// The directory of the jobs: `<state directory>/<conversation>/jobs`. It is created with the
-    /// first job, along with its parents, with access for the user only.
+    /// The directory of the jobs: `<state directory>/<conversation>/jobs`. The first job creates
+    /// the directory and its parents, with access for the user only.
     pub directory: PathBuf,
     /// The clock for all waits, and for the age of jobs.
     pub clock: Arc<dyn Clock>,
@@ -75,7 +75,7 @@ impl JobsOptions {
 }
 
 /// The background jobs of one conversation, as a view of its job files. Dropping this value ends no
-/// job, and any number of processes may use one directory.
+/// job. Any number of processes may use the same directory.
 #[derive(Debug)]
 pub struct Jobs {
     options: JobsOptions,
@@ -106,7 +106,7 @@ impl Jobs {
         Ok(jobs.iter().map(entry::JobFiles::to_job).collect())
     }
 
-    /// Returns one job.
+    /// Returns the job with this id.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Registry`].

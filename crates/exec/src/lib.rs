@@ -1,9 +1,9 @@
 //! Runs scripts in real bash.
 //!
-//! [`ShellCache`] is an [`agent_bash_core::Executor`]. It passes a script to bash by descriptor,
-//! byte for byte, and bash runs the script as `bash -c` does, in its own terminal session below a
-//! supervisor. The output is pushed to a consumer as it arrives. Each run returns exactly one
-//! [`agent_bash_core::Outcome`], whatever the script does.
+//! [`ShellCache`] is an [`agent_bash_core::Executor`]. The cache passes a script to bash by
+//! descriptor, byte for byte. Bash runs the script as `bash -c` does, in its own terminal session
+//! below a supervisor. The output is pushed to a consumer as it arrives. Each run returns exactly
+//! one [`agent_bash_core::Outcome`], whatever the script does.
 //!
 //! Elsewhere: time limits and endings (`agent-bash-call`), ending process trees and naming
 //! survivors (`agent-bash-process`), processing output (`agent-bash-sink`), and the decision

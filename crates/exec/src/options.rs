@@ -17,8 +17,9 @@ pub struct ShellCacheOptions {
     /// The clock for all waits and measurements.
     pub clock: Arc<dyn Clock>,
     /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run
-    /// concurrently, one more per running call is kept, and afterwards up to four times this
-    /// number. 0 starts each shell when it is needed, which suits programs that make one call.
+    /// concurrently, the cache keeps one more shell per running call. Afterwards, it keeps up to
+    /// four times this number. 0 starts each shell when it is needed, which suits programs that
+    /// make one call.
     pub warm_shells: usize,
     /// Warm shells of a kind that no call has used for this time are ended.
     pub idle: Duration,
@@ -28,7 +29,7 @@ pub struct ShellCacheOptions {
     pub snapshot: Option<SnapshotOptions>,
     /// Maximum number of bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
-    /// The background jobs: those started by [`start_job`](crate::ShellCache::start_job), and
+    /// The background jobs: jobs started by [`start_job`](crate::ShellCache::start_job), and
     /// survivors of calls. With `None`, no job can be started, and survivors continue without being
     /// listed; survivors of a persistent shell's call end with that shell.
     pub jobs: Option<Arc<Jobs>>,

@@ -1,5 +1,5 @@
-//! Warm shells: started in advance, waiting for a script, each used once. They are limited in
-//! number, grouped by the properties that they were started with, and ended when idle.
+//! Warm shells: started in advance, waiting for a script, each used once. The pool limits their
+//! number, groups them by the properties of their start, and ends idle shells.
 
 use crate::snapshot::Snapshot;
 use agent_bash_core::changes::Overlay;
@@ -100,7 +100,7 @@ pub(crate) struct ShellKind {
     traced: bool,
     /// True if the shell waits in its own mount namespace, so that it can enter a trial.
     private_mounts: bool,
-    /// Separates pools: only calls with the same number use the shell.
+    /// The number of the pool: only calls with the same number use the shell.
     pool: Option<u64>,
 }
 
@@ -264,9 +264,9 @@ impl Pool {
     }
 
     /// Reserves a slot for a shell with the supervisor of a finished call. Allows more shells than
-    /// [`Self::reserve`]: in addition to the wanted number, as many as calls ran concurrently.
-    /// Those calls are likely to be repeated, and starting a supervisor costs more than keeping
-    /// one.
+    /// [`Self::reserve`]: in addition to the wanted number, as many as calls ran concurrently. Such
+    /// calls are likely to be repeated, and a start of a supervisor costs more than an idle
+    /// supervisor.
     pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
         let max_running = self.max_running.load(Ordering::Acquire);
         let limit = if self.others_run(1) {

@@ -60,7 +60,7 @@ const BOOT_TEXT: &str = concat!(
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
     r#"case ${__ab[3]} in "#,
     r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
-    // The tail, quoted once. It must be in the same text as the script, because `eval` resets
+    // The tail, quoted once. The tail must be in the same text as the script, because `eval` resets
     // PIPESTATUS.
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
@@ -85,7 +85,7 @@ const NO_TAIL_WORDS: &[&str] = &[
     "BASH_EXECUTION_STRING",
 ];
 
-/// True if the script cannot notice the tail. Also searches for `set` with an option that prints
+/// True if the script cannot notice the tail. The search includes `set` with an option that prints
 /// commands (x, v) or forbids redirections (r).
 pub(crate) fn may_have_tail(script: &str) -> bool {
     let prints = |options: &str| {
@@ -161,7 +161,7 @@ pub(crate) const PLAIN_COMMIT_BYTES: &[u8] = b"\n";
 pub(crate) struct ShellNumbers {
     /// The script file.
     pub(crate) script: i32,
-    /// The script's stdin, if it inherits one.
+    /// The script's stdin, if the script inherits a stdin.
     pub(crate) stdin: Option<i32>,
 }
 

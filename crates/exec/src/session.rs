@@ -214,7 +214,8 @@ impl ShellSession {
         let Some(remembered) = &mut self.remembered else {
             return Ok(());
         };
-        // If this future is dropped, the shell is dropped with it: its state is unknown then.
+        // If this future is dropped, the shell is dropped, too, because the state of the shell is
+        // unknown then.
         let Some(mut shell) = self.shell.take() else {
             return Ok(());
         };
@@ -245,7 +246,8 @@ impl ShellSession {
             if let Err(reason) = self.receive_exports(&*options.clock).await {
                 notices.push(reset_notice(&reason));
             }
-            // If this future is dropped, the shell is dropped with it: its state is unknown then.
+            // If this future is dropped, the shell is dropped, too, because the state of the shell
+            // is unknown then.
             let mut shell = self.shell.take();
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset_notice(

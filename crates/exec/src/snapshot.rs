@@ -161,8 +161,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns the commands that set the options, each followed by `; `. They run immediately
-    /// before the script.
+    /// Returns the commands that set the options, each followed by `; `. The commands run
+    /// immediately before the script.
     pub(crate) fn option_commands(&self) -> &[u8] {
         &self.options
     }

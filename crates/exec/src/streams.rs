@@ -109,7 +109,7 @@ impl OutputStreams {
         }
     }
 
-    /// True if the runtime knows that the pipe is readable. Otherwise its reads fail with
+    /// True if the runtime knows that the pipe is readable. If not, reads of the pipe fail with
     /// `WouldBlock` until this task waits.
     fn is_known_readable(&self, index: usize) -> bool {
         let readable = std::pin::pin!(self.pipes[index].receiver.readable());

@@ -83,8 +83,8 @@ pub struct ChangesPreviewData {
     pub counts: ChangeCounts,
     /// All files of the change set.
     pub files: Vec<FileChange>,
-    /// Files that were changed after the change set. They prevent the operation, unless it is
-    /// partial.
+    /// Files that were changed after the change set. These files prevent the operation, unless it
+    /// is partial.
     pub conflicts: Vec<FileName>,
     /// The changes that a partial operation would make: all changes without conflicts.
     #[serde(default)]

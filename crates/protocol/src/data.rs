@@ -45,7 +45,7 @@ pub struct BashData {
     /// Notices, as in a result; for example that the user's shell was reset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// This data under the names that clients of similar protocols use.
+    /// All data under the names that clients of similar protocols use.
     #[serde(flatten)]
     pub by_old_names: OldBashData,
 }
@@ -82,8 +82,8 @@ pub struct CancelData {
 pub struct CheckData {
     /// `allow`, `block` or `unreadable`.
     pub verdict: String,
-    /// The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are
-    /// `null` if the script is allowed.
+    /// The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below
+    /// are `null` if the script is allowed.
     pub check: Option<String>,
     /// The id of the rule.
     pub rule: Option<String>,
@@ -171,7 +171,7 @@ pub struct JobData {
     pub id: String,
     /// `started` as a job, or `adopted`: survivors of a call.
     pub kind: JobOrigin,
-    /// The script; for adopted survivors, that of their call.
+    /// The script; for adopted survivors, the script of their call.
     pub command: String,
     /// The job's working directory at the start.
     pub cwd: String,
@@ -384,7 +384,7 @@ pub struct PageData {
     pub total_bytes: u64,
     /// `offset` of the next page; `null` after the last page, and if the page ends inside a line.
     pub next: Option<u64>,
-    /// `byte` of the next page, if this one ends inside a line.
+    /// `byte` of the next page, if this page ends inside a line.
     pub next_byte: Option<u64>,
     /// A sentence about how to read on, if the page is not everything.
     pub hint: Option<String>,

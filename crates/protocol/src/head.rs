@@ -1,11 +1,10 @@
 //! Extracts the id and the kind of request from a line that could not be parsed as a request, so
-//! that the error response can name both. The scan works byte by byte: an overlong line is scanned
-//! while it passes, and errors elsewhere in it (half a surrogate pair, a missing end) do not
-//! matter.
+//! that the error response can name both. The scan works byte by byte, so an overlong line need not
+//! be stored. Errors elsewhere in the line (half a surrogate pair, a missing end) do not matter.
 
 use serde_json::Value;
 
-/// Maximum length in bytes of a stored name or value. A longer one is not a field of
+/// Maximum length in bytes of a stored name or value. A longer text is not a field of
 /// [`RequestHead`], or not a reasonable id.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
 
@@ -87,7 +86,7 @@ impl HeadScan {
                 self.store(byte);
             }
         }
-        // Anything after the outermost object does not belong to it.
+        // Bytes after the outermost object do not belong to the request.
         self.is_not_object |= self.depth == 0;
     }
 

@@ -34,8 +34,8 @@ pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// change that an older end would misread.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// The build: the commit (if the packager set it), the platform and the cargo profile. Two builds
-/// can be told apart by it, but not ordered.
+/// The build: the commit (if the packager set it), the platform and the cargo profile. The name
+/// distinguishes builds, but does not order them.
 pub const BUILD_NAME: &str = env!("AGENT_BASH_BUILT_AS");
 
 #[cfg(doctest)]

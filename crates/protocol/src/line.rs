@@ -14,7 +14,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// The result of reading a line.
 #[derive(Debug, PartialEq)]
 pub enum InputLine {
-    /// A line without its line end. The last line of the input may lack one.
+    /// A line without its line end. The last line of the input may lack its line end.
     Whole(Vec<u8>),
     /// The line exceeded [`MAX_LINE`]. Only its id and kind are known.
     TooLong(RequestHead),
@@ -32,7 +32,7 @@ pub struct InputLines<R> {
 }
 
 impl<R: AsyncRead + Unpin> InputLines<R> {
-    /// The lines of `input`.
+    /// Creates a reader of the lines of `input`.
     pub fn new(input: R) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER_BYTES, input),
@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
         }
     }
 
-    /// The next line. Cancel safe.
+    /// Returns the next line. Cancel safe.
     ///
     /// # Errors
     /// I/O errors.

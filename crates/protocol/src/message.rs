@@ -271,7 +271,7 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<usize>,
     },
-    /// Lists the change sets of the session, with those of held trials. Data: `ChangesListData`.
+    /// Lists the change sets of the session, including held trials. Data: `ChangesListData`.
     #[serde(rename = "changes.list")]
     ChangesList,
     /// Returns a change set with all its files. Data: `Changes`.
@@ -377,7 +377,8 @@ pub enum RpcCall {
     /// is `!`. Data: `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
-    /// Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`.
+    /// Discards a persistent shell; the next call with this name gets a new shell. Data:
+    /// `ResetData`.
     #[serde(rename = "session.reset", alias = "session.close")]
     SessionReset {
         /// The session's name.
@@ -415,9 +416,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         length: Option<usize>,
     },
-    /// Writes a file in pieces, without exposing a partial file: the pieces go into a temporary
-    /// file in the same directory, which replaces the file after the last piece. Data:
-    /// `FileWrittenData`.
+    /// Writes a file in pieces. The pieces go into a temporary file in the same directory, which
+    /// replaces the file after the last piece. Data: `FileWrittenData`.
     #[serde(rename = "file.write")]
     FileWrite {
         /// The file's path, as for `file.read`.
@@ -539,7 +539,7 @@ pub enum ErrorCode {
     NotJudged,
     /// There is no such file.
     NotFound,
-    /// This user has no permission.
+    /// The user of the server has no permission.
     PermissionDenied,
     /// The path is not a regular file.
     NotAFile,
@@ -552,7 +552,7 @@ pub enum ErrorCode {
 }
 
 impl<D> RpcResponse<D> {
-    /// The response to a request that was served, with its data if it has any.
+    /// Returns the response to a request that was served, with its data if it has data.
     pub fn success(id: Option<RpcId>, command: &str, data: Option<D>) -> Self {
         Self {
             id,
@@ -565,8 +565,8 @@ impl<D> RpcResponse<D> {
         }
     }
 
-    /// The response to a request that could not be served. `command` is its `type`, or empty if
-    /// that could not be read.
+    /// Returns the response to a request that could not be served. `command` is the `type` of the
+    /// request; empty if the type could not be read.
     pub fn failure(id: Option<RpcId>, command: &str, error: impl Into<String>) -> Self {
         Self {
             id,

@@ -14,7 +14,7 @@ pub struct RpcUpdate {
     /// Always `update`.
     #[serde(rename = "type")]
     pub kind: UpdateTag,
-    /// The output, stdout and stderr interleaved, cleaned like that of the result.
+    /// The output, stdout and stderr interleaved, cleaned like the output of the result.
     #[serde(flatten)]
     pub output: UpdateOutput,
     /// Bytes printed so far.

@@ -99,7 +99,7 @@ impl PtyRun {
             killed: ended.reason == Some(EndReason::Kill),
         });
         if cleared.is_empty {
-            // This program may exit next, and could then no longer reap the supervisor.
+            // The host may exit next, and could then no longer reap the supervisor.
             self.supervised.close().await;
         }
         result

@@ -1,4 +1,4 @@
-//! Detects that a program waits for user input, from kernel state: the line discipline's modes, the
+//! Detects that a program waits for user input. The sources are the line discipline's modes, the
 //! foreground process group, and the system call in which each thread is blocked. The output is not
 //! interpreted.
 

@@ -201,8 +201,8 @@ impl Emulator {
         }
     }
 
-    /// Returns the rest of the output, for a program that ended on the alternate screen or during
-    /// an edit.
+    /// Returns the rest of the output. There is a rest if a program ended on the alternate screen
+    /// or during an edit.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
         self.reader_output.end_edit(true);
         if self.program.is_none() {
@@ -472,8 +472,8 @@ fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<TerminalReplie
     vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, TerminalReplies::new(colors))
 }
 
-/// Returns an equivalent sequence that the emulator supports. It supports the modes 47 and 1049 for
-/// the alternate screen, but not 1047.
+/// Returns an equivalent sequence that the emulator supports. The emulator supports the modes 47
+/// and 1049 for the alternate screen, but not 1047.
 fn supported_form(sequence: &[u8]) -> &[u8] {
     match sequence {
         b"\x1b[?1047h" => b"\x1b[?47h",

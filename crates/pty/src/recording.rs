@@ -1,5 +1,5 @@
-//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then a
-//! line for every piece of output and every change of size.
+//! Records a session as asciicast v2, the format of asciinema. The first JSON line has the size. A
+//! line follows for every piece of output and every change of size.
 //!
 //! Input is not recorded: with echo it is part of the output, and without echo it is private.
 
@@ -72,7 +72,7 @@ impl Recording {
 
     fn write_event(&mut self, kind: &str, data: &str) {
         let seconds = self.clock.now().saturating_sub(self.started).as_secs_f64();
-        // The resolution is a microsecond, like that of other recorders.
+        // The resolution is a microsecond, as in other recorders.
         let seconds = (seconds * 1e6).round() / 1e6;
         self.write_line(&json!([seconds, kind, data]));
     }

@@ -1,7 +1,7 @@
 //! The start-up text of a shell on a terminal, and the file with its script.
 //!
-//! As without a terminal, the script is passed by descriptor, byte for byte: it is not in an
-//! argument, so it does not show in `ps` and is not limited in length. The file holds a preamble
+//! As without a terminal, the script is passed by descriptor, byte for byte. The script is not an
+//! argument, so it does not show in `ps`, and its length is not limited. The file holds a preamble
 //! and the script, each terminated by NUL. The preamble enters the call's directory, closes all
 //! internal descriptors and leaves the script in `BASH_EXECUTION_STRING`, as `bash -c` does. Its
 //! words are escaped (`\builtin`) against functions in the environment.
@@ -38,8 +38,8 @@ const RUN_TEXT: &str =
 /// The bytes that commit a script to bash.
 const COMMIT_TEXT: &str = "\0";
 
-/// The start-up text for other shells. It uses only POSIX features, and no descriptors beyond 9;
-/// [`POSIX_READ_SCRIPT`] follows.
+/// The start-up text for other shells. The text uses only POSIX features, and no descriptors beyond
+/// 9; [`POSIX_READ_SCRIPT`] follows.
 const PLAIN_BOOT: &str = concat!(
     "read -r __ab </dev/fd/{control_fd} || exit 125; ",
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",

@@ -6,10 +6,10 @@
 //! control sequences, truncates control strings, and drops sequences longer than any program sends.
 //! Characters of the graphics set become Unicode. Everything else passes unchanged.
 //!
-//! The filter also reports sequences before and after which the caller examines the screen:
-//! sequences that set or reset private modes (including the alternate screen), and the full reset.
-//! An incomplete character at the end of a chunk waits for the next chunk: the emulator's parser
-//! loses output directly after such a character.
+//! The filter also reports sequences that set or reset private modes (including the alternate
+//! screen), and the full reset. The caller examines the screen before and after such sequences. An
+//! incomplete character at the end of a chunk waits for the next chunk: the emulator's parser loses
+//! output directly after such a character.
 
 use crate::character_sets::CharacterSets;
 use agent_bash_core::whole_characters;

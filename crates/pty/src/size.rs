@@ -39,7 +39,7 @@ impl PtySize {
 }
 
 impl Default for PtySize {
-    /// 120 × 40: wide enough for compiler messages, as high as most screens.
+    /// Returns 120 × 40: wide enough for compiler messages, as high as most screens.
     fn default() -> Self {
         Self::clamped(120, 40)
     }

@@ -2,8 +2,8 @@
 //! over any pair of streams.
 //!
 //! The servers hold no logic about commands: what a call does is decided in `agent-bash`, and the
-//! result is the same object on every interface. They keep track of callers and receivers,
-//! and what happens when either side disconnects.
+//! result is the same object on every interface. The servers only track requests and clients, and
+//! handle a disconnect of either side.
 
 mod into_data;
 mod jobs;

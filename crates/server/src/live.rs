@@ -19,7 +19,7 @@ pub(crate) trait UpdateSender: Send {
     fn send(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`, and passes the updates to `sender` one at a time. All
+/// Runs `work`, which feeds and ends `live`. Passes the updates to `sender` one at a time. All
 /// updates are sent when this function returns. If the client does not read, `work` still
 /// continues.
 pub(crate) async fn run_with_updates<T>(

@@ -143,7 +143,8 @@ impl RpcService {
         }
     }
 
-    /// Serves these lines. Returns when all requests have ended and all answers were written.
+    /// Serves the requests on these lines. Returns when all requests have ended and all answers
+    /// were written.
     async fn serve<R: AsyncRead + Unpin>(
         mut self,
         lines: InputLines<R>,
@@ -291,7 +292,7 @@ impl RpcService {
         Ok(answer)
     }
 
-    /// From now on, notifies the client when a job ends.
+    /// Starts to notify the client when a job ends.
     fn watch_jobs(&mut self) {
         if self.job_watch.is_some() {
             return;

@@ -25,8 +25,9 @@ const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// Stdin and stdout. A stream that can be neither reopened nor used with per-call non-blocking
-/// flags (a terminal, a file, a pipe of another user) is read or written on a separate thread.
+/// Returns stdin and stdout as asynchronous streams. Some streams can be neither reopened nor used
+/// with per-call non-blocking flags: a terminal, a file, a pipe of another user. Such a stream is
+/// read or written on a separate thread.
 ///
 /// # Errors
 /// The thread for such a stream cannot be started.

@@ -1,5 +1,5 @@
-//! Calls on terminals that a model or a client drives, for both servers: functions to start a call,
-//! send keys, wait until the screen is quiet, and read the screen.
+//! Calls on terminals that a model or a client drives, for both servers. The functions start a
+//! call, send keys, wait until the screen is quiet, and read the screen.
 
 use agent_bash::core::{
     Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, masked_text, parse_request,
@@ -181,7 +181,7 @@ async fn until_unchanged(
 }
 
 /// Types into a call's terminal. Then waits until the screen is quiet or, with a condition or a
-/// limit, as [`wait_for`] does.
+/// limit, like [`wait_for`].
 ///
 /// # Errors
 /// The input or the regular expression is invalid, or the call has no terminal.

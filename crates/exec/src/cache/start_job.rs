@@ -84,7 +84,7 @@ impl ShellCache {
                     self.refill(&kind, None, 0);
                     return Ok(job);
                 }
-                // A warm shell may have been killed while it waited, so a new one is tried, once.
+                // A warm shell may have been killed while it waited, so a new shell is tried once.
                 Err(UnlaunchedReason::RefusedHandoff(_)) if warm => warm = false,
                 Err(UnlaunchedReason::RefusedHandoff(refused)) => {
                     return Err(NotStarted::from(refused).into());

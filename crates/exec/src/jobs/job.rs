@@ -25,7 +25,7 @@ pub struct Job {
     pub cwd: String,
     /// Pid of the job's shell; for adopted survivors, pid of the first survivor.
     pub pid: u32,
-    /// The job's process group: `kill -9 -<pgid>` ends the processes still in it.
+    /// The job's process group: `kill -9 -<pgid>` ends the processes that are still in the group.
     pub pgid: u32,
     /// The path of the job's output file, with stdout and stderr interleaved. `None` for survivors
     /// whose call stored no file.

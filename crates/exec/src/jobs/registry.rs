@@ -82,7 +82,7 @@ impl Registry {
             .ok_or_else(unknown)
     }
 
-    /// Takes the lock; waits for it for at most `max_wait`.
+    /// Takes the lock; waits for the lock for at most `max_wait`.
     pub(super) async fn lock(
         &self,
         clock: &dyn Clock,

@@ -66,8 +66,8 @@ pub(super) enum StateAfterCall {
         error: NotStarted,
         shell: Option<LiveShell>,
     },
-    /// The script was not run: the session's shell has ended, and a new one cannot enter the
-    /// directory where the old one was.
+    /// The script was not run: the session's shell has ended, and a new shell cannot enter the
+    /// directory of the old shell.
     Displaced(ShellCwd),
     /// The shell did not take the script, so another shell can run it.
     RefusedHandoff(String),
@@ -120,7 +120,8 @@ impl<'a> SessionCall<'a> {
             writers.push(fifo.write);
         }
         let streams = OutputStreams::of(fds).map_err(failed)?;
-        // The recording begins before the shell takes its record: a new traced shell waits for it.
+        // The recording begins before the shell takes its record, because a new traced shell waits
+        // for the recording.
         let unwatched = shell.unwatched.as_ref();
         let recording = if shell.is_fresh {
             Recording::begin(spec, &shell.supervised, unwatched)

@@ -33,7 +33,8 @@ impl ShellSession {
         if let Err(reason) = self.receive_exports(&*options.clock).await {
             self.lost = Some(reason);
         }
-        // If this future is dropped, the shell is dropped with it: its state is unknown then.
+        // If this future is dropped, the shell is dropped, too, because the state of the shell is
+        // unknown then.
         let shell = self.shell.take_if(|shell| !shell.is_fresh)?;
         let last_status = shell.last_status;
         let env = Environment {

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of the names of these directories.
+/// Prefix of the names of session directories.
 const NAME_PREFIX: &str = "agent-bash-session-";
 
 /// Extension of directories that are being removed.

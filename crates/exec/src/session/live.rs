@@ -26,8 +26,8 @@ pub(super) struct LiveShell {
     pub(super) supervised: SupervisorClient,
     pub(super) pid: u32,
     pub(super) channel: ShellChannel,
-    /// The socket for the shell's exports, which the shell writes after a call and the host reads
-    /// before the next one.
+    /// The socket for the shell's exports. The shell writes its exports after a call, and the host
+    /// reads them before the next call.
     exports: OwnedFd,
     /// True if the exports after the last call have not been read yet.
     exports_pending: bool,
@@ -42,7 +42,7 @@ pub(super) struct LiveShell {
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last_status: i32,
-    /// The sandbox of the shell, if there is one.
+    /// The sandbox of the shell, if the shell has a sandbox.
     pub(super) sandbox: Option<SandboxWatch>,
     /// The reason why the shell's changes cannot be recorded, if so.
     pub(super) unwatched: Option<String>,

@@ -194,8 +194,8 @@ pub(super) fn run_record_line(nonce: &Nonce) -> Vec<u8> {
 /// shell is idle. The byte has no effect, because the loop still waits for a NUL.
 pub(super) const PROBE_BYTE: &[u8] = b".";
 
-/// The start of a record. It remains in `__ab` if bash cannot parse the record. The record's nonce
-/// follows.
+/// The start of a record. This text remains in `__ab` if bash cannot parse the record. The record's
+/// nonce follows.
 const UNPARSED_MARK: &str = r"\builtin : u";
 
 /// The contents of `__ab` after a record that could not enter its directory. The record's nonce
@@ -264,7 +264,7 @@ impl SessionRecord<'_> {
             }
         }
         if let Some(remembered) = self.remembered {
-            // These exports include `OLDPWD`.
+            // The remembered exports include `OLDPWD`.
             add(&remembered.exports);
             add(b"\n");
         }

@@ -1,9 +1,9 @@
 //! The directory of a session's shell, and the commands with which another shell enters that
 //! directory.
 //!
-//! The path that the shell reports can be wrong: a script may set PWD, and a directory may be moved
-//! or removed while a shell is in it. The kernel knows the directory, but not the symbolic link by
-//! which the shell entered it.
+//! The path that the shell reports can be wrong. A script may set PWD, or a process may move or
+//! remove the current directory of the shell. The kernel knows the directory, but not the symbolic
+//! link by which the shell entered it.
 
 use agent_bash_call::ShellDialect;
 use agent_bash_process::{directory_of, quoted};

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The time limit for a waiting shell to take a record. If a shell has taken the record and does
-/// not report within this time, the host writes a probe byte to find out whether the shell has
-/// finished.
+/// not report within this time, the host writes a probe byte, which only a finished shell reads.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Additional time for a new shell.
@@ -203,7 +202,7 @@ impl Source for SessionSource<'_> {
     }
 }
 
-/// Waits until the shell has read the probe byte; forever without one. Cancel safe.
+/// Waits until the shell has read the probe byte; without a probe byte, waits forever. Cancel safe.
 async fn probe_read(probe: Option<&PendingProbe>) {
     match probe {
         Some(probe) => probe.until_read().await,

@@ -12,7 +12,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// `set -o` options that are not copied: options of interactive shells, options that cannot be set,
-/// and options that would end a shell before the script (an interactive bash ignores `noexec`).
+/// and options that would end a shell before the script. (An interactive bash ignores `noexec`,
+/// other shells do not.)
 const SKIPPED_SET_OPTIONS: &[&str] = &[
     "emacs",
     "histexpand",

@@ -110,8 +110,9 @@ macro_rules! define_restore {
 }
 
 /// Defines an `exec` that returns. A configuration that ends in `exec zsh` has defined bash
-/// functions before, and the shells within `exec tmux` read the rest of it. An `exec` with
-/// redirections only returns, too. In POSIX mode, no function can have this name.
+/// functions before, and the shells within `exec tmux` read the rest of the configuration. An
+/// `exec` with redirections but no program also returns. In POSIX mode, no function can have this
+/// name.
 macro_rules! define_exec {
     () => {
         concat!(
@@ -413,7 +414,7 @@ impl ShellOptions {
     }
 }
 
-/// Option names become words of a command, so they must be plain.
+/// True if the name of an option is plain. Option names become words of a command.
 fn is_option(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte))

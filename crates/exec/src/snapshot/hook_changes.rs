@@ -1,5 +1,5 @@
-//! The changes that the hooks of a prompt (direnv, mise) make for a project, and the commands with
-//! which a session's shell changes from one project to another.
+//! The changes that the hooks of a prompt (direnv, mise) make for a project. Also, the commands
+//! that move a session's shell from one project to another.
 
 use super::compose;
 use super::dump::{ShellDump, Variable};
@@ -18,7 +18,7 @@ pub(super) struct HookChanges {
     path: PathEdit,
 }
 
-/// The entries that are removed from a search path, and those added at its front.
+/// The entries that are removed from a search path, and the entries that are added at its front.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct PathEdit {
     removed: Vec<Vec<u8>>,

@@ -12,8 +12,8 @@ pub struct SnapshotOptions {
     /// The absolute path of the configuration file, such as `~/.bashrc`. If the file does not
     /// exist, calls run without a snapshot and without a notice.
     pub rc: PathBuf,
-    /// The directory for snapshots, private to this user. It is created if missing, and its mode is
-    /// set to 0700. Several processes may share it.
+    /// The directory for snapshots, private to this user. A capture creates the directory if it
+    /// does not exist, and sets its mode to 0700. Several processes may share it.
     pub directory: PathBuf,
     /// The maximum time that a call waits for a capture. After that, calls run without a snapshot
     /// while the capture continues.

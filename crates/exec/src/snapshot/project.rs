@@ -6,8 +6,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Files by which tools choose versions and variables. If one changes, the configuration is read
-/// again.
+/// Files by which tools choose versions and variables. If such a file changes, the configuration is
+/// read again.
 const WATCHED_FILES: &[&str] = &[
     ".envrc",
     ".env",
@@ -32,8 +32,8 @@ const WATCHED_FILES: &[&str] = &[
 /// Directories that mark the root of a project.
 const ROOT_MARKERS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
-/// Files and directories below the home directory that change the behaviour of these tools:
-/// defaults for all projects, and the projects that the user trusts.
+/// Files and directories below the home directory that change the behaviour of the tools of
+/// [`WATCHED_FILES`]: defaults for all projects, and the projects that the user trusts.
 const HOME_FILES: &[&str] = &[
     ".bash_aliases",
     ".tool-versions",

@@ -15,9 +15,9 @@ enum EnvironmentRoot {
     Value,
     /// The value of the variable, after a `-`.
     Dashed,
-    /// This directory; the value is ignored.
+    /// A fixed directory; the value is ignored.
     Directory(&'static str),
-    /// This path below the home directory.
+    /// A path below the home directory; the value is ignored.
     Home(&'static str),
 }
 

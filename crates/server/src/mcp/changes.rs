@@ -212,7 +212,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
     })
 }
 
-/// Returns a text about a change set, with its first files and the number of the others. Also
+/// Returns a text about a change set, with its first files and the number of its other files. Also
 /// returns the change set.
 fn describe(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;

@@ -1,5 +1,5 @@
 //! The server instructions, which a client may pass on to its model: how the tools work together.
-//! They mention only features that the profile offers.
+//! The instructions mention only features that the profile offers.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;

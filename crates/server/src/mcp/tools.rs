@@ -67,7 +67,7 @@ impl McpTool {
         Self::ALL.into_iter().find(has_name)
     }
 
-    /// The tool's name. The texts of `paged` refer to it as `view`.
+    /// Returns the tool's name. Under `paged`, the name of [`Self::Read`] is `view`.
     pub(super) fn name(self, layout: TextLayout) -> &'static str {
         match self {
             Self::Bash => "bash",

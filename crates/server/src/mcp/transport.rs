@@ -22,8 +22,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
-/// Maximum number of unanswered requests; at the maximum, reading stops. It is twice the maximum of
-/// running commands, so a client that reads its answers never reaches it.
+/// Maximum number of unanswered requests; at the maximum, reading stops. Twice the maximum of
+/// running commands, so a client that reads its answers never reaches this maximum.
 const MAX_UNANSWERED: usize = 512;
 
 /// A bounded transport.

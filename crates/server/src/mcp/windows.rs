@@ -18,9 +18,9 @@ const ANY_LINES: usize = usize::MAX;
 /// the size that a tool announces (`anthropic/maxResultSizeChars`).
 const CLIENT_WINDOWS: [ClientWindow; 6] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
-    // each; removes the middle. Models that call tools through scripts print an answer as JSON,
-    // where a newline takes two bytes; the limit leaves room for that down to lines of five
-    // characters. For unknown models its limit is 10,000 bytes.
+    // each; removes the middle. Models that call tools through scripts print an answer as JSON, in
+    // which a newline takes two bytes. The limit leaves room for these bytes if lines have at least
+    // five characters on average. For unknown models, the limit of this agent is 10,000 bytes.
     ClientWindow {
         name: "codex-mcp-client",
         window: Window {
