@@ -110,7 +110,11 @@ impl ServedRequest {
         let number = name.parse().ok();
         let call = number.and_then(|number| self.running.find(number));
         let call = call.filter(|call| call.is_on_terminal());
-        let unknown = || ErrorReply::from(format!("there is no terminal {name}"));
+        let unknown = || {
+            ErrorReply::from(format!(
+                "there is no terminal {name}; start one with `terminal.start`"
+            ))
+        };
         call.ok_or_else(unknown)
     }
 

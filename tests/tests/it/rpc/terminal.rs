@@ -45,7 +45,10 @@ fn terminal_is_started_typed_into_read_and_ended() -> Result<()> {
         &mut server,
         json!({"type": "terminal.screen", "terminal": "7"}),
     )?;
-    assert_eq!(unknown["error"], "there is no terminal 7");
+    assert_eq!(
+        unknown["error"],
+        "there is no terminal 7; start one with `terminal.start`"
+    );
     drop(server);
     world.assert_nothing_left(SOON);
     Ok(())
