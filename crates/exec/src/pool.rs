@@ -221,7 +221,7 @@ struct KindShelf {
     /// Number of shells that were reserved but not added yet.
     reserved: usize,
     /// True if a check for missing shells is planned.
-    refill_due: bool,
+    is_refill_due: bool,
     last_requested: Duration,
 }
 
@@ -352,7 +352,7 @@ impl Pool {
     pub(crate) fn schedule_refill(&self, kind: &ShellKind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
-            &mut shelf(&mut all, kind, self.clock.now()).refill_due,
+            &mut shelf(&mut all, kind, self.clock.now()).is_refill_due,
             true,
         )
     }
@@ -360,7 +360,7 @@ impl Pool {
     /// Marks that the planned check has begun.
     pub(crate) fn refill_started(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
-            shelf.refill_due = false;
+            shelf.is_refill_due = false;
         }
     }
 
@@ -423,7 +423,7 @@ fn shelf<'a>(
                 kind: kind.clone(),
                 shells: Vec::new(),
                 reserved: 0,
-                refill_due: false,
+                is_refill_due: false,
                 last_requested: now,
             });
             shelves.len() - 1

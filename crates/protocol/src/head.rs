@@ -27,7 +27,7 @@ pub struct HeadScan {
     depth: usize,
     /// True if the outermost value is not an object, so that its contents are ignored.
     is_not_object: bool,
-    in_string: bool,
+    is_in_string: bool,
     /// True in a string after a backslash.
     is_escaped: bool,
     /// The field name whose value comes next.
@@ -58,9 +58,9 @@ impl HeadScan {
     }
 
     fn push_byte(&mut self, byte: u8) {
-        if self.in_string {
+        if self.is_in_string {
             self.store(byte);
-            self.in_string = self.is_escaped || byte != b'"';
+            self.is_in_string = self.is_escaped || byte != b'"';
             self.is_escaped = !self.is_escaped && byte == b'\\';
             return;
         }
@@ -82,7 +82,7 @@ impl HeadScan {
             b':' if self.depth == 1 => self.name = Some(std::mem::take(&mut self.token)),
             b',' if self.depth == 1 => self.end_value(),
             _ => {
-                self.in_string = byte == b'"';
+                self.is_in_string = byte == b'"';
                 self.store(byte);
             }
         }

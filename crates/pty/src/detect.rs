@@ -50,7 +50,7 @@ fn classify(
 ) -> Option<WaitingFor> {
     let any =
         |wanted: &[ThreadActivity]| activities.iter().any(|activity| wanted.contains(activity));
-    match (modes.canonical, modes.echo) {
+    match (modes.is_canonical, modes.has_echo) {
         (true, true) => any(&[ThreadActivity::Reading]).then_some(WaitingFor::Line),
         (true, false) => {
             any(&[ThreadActivity::Reading, ThreadActivity::Hidden]).then_some(WaitingFor::Secret)
@@ -178,8 +178,8 @@ mod tests {
             (keys, true, &[Other], None),
         ] {
             let modes = LineModes {
-                canonical: modes.0,
-                echo: modes.1,
+                is_canonical: modes.0,
+                has_echo: modes.1,
             };
             assert_eq!(
                 classify(modes, is_alternate, doing),

@@ -41,7 +41,7 @@ struct OpenLine {
     /// The text with its colours.
     text: String,
     /// True if the cursor is at the end of the line.
-    at_end: bool,
+    is_at_end: bool,
     /// True if the beginning of the line is still on the screen.
     has_beginning: bool,
 }
@@ -118,7 +118,7 @@ impl LineInEdit {
         };
         let open = OpenLine {
             text: scroll_off_rows(copy(), last),
-            at_end: row == last && col >= used_columns(terminal, row),
+            is_at_end: row == last && col >= used_columns(terminal, row),
             has_beginning: first > 0 || terminal.scrollback_len() == 0,
         };
         Self {
@@ -182,7 +182,7 @@ impl Reader {
         let mut text = String::with_capacity(rows.len());
         let mut erased = 0;
         if let Some(open) = self.open.take() {
-            let continuation = rows.strip_prefix(&open.text).filter(|_| open.at_end);
+            let continuation = rows.strip_prefix(&open.text).filter(|_| open.is_at_end);
             if continuation.is_none() {
                 text.push_str(&open.erase());
                 erased = text.len();

@@ -136,7 +136,7 @@ impl TerminalSource {
             Ok(count) => {
                 self.note_activity();
                 let modes = self.terminal.line_modes();
-                let raw = modes.is_some_and(|modes| !modes.canonical);
+                let raw = modes.is_some_and(|modes| !modes.is_canonical);
                 let reader_output =
                     self.shared
                         .process(&self.buffer[..count], self.last_activity, raw);

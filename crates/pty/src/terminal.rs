@@ -39,9 +39,9 @@ pub(crate) struct ProgramSide(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineModes {
     /// Canonical mode (ICANON).
-    pub(crate) canonical: bool,
+    pub(crate) is_canonical: bool,
     /// Echo (ECHO).
-    pub(crate) echo: bool,
+    pub(crate) has_echo: bool,
 }
 
 impl Terminal {
@@ -161,8 +161,8 @@ impl Terminal {
     pub(crate) fn line_modes(&self) -> Option<LineModes> {
         let local = rustix::termios::tcgetattr(self.master()).ok()?.local_modes;
         Some(LineModes {
-            canonical: local.contains(LocalModes::ICANON),
-            echo: local.contains(LocalModes::ECHO),
+            is_canonical: local.contains(LocalModes::ICANON),
+            has_echo: local.contains(LocalModes::ECHO),
         })
     }
 

@@ -100,7 +100,7 @@ struct RpcService {
     /// True for a worker: it runs only calls that passed its host's policy.
     is_worker: bool,
     /// True after a worker's host has violated the protocol: no more of its requests are served.
-    protocol_violated: bool,
+    is_protocol_violated: bool,
     outbox: Outbox,
     /// The names of the model's other tools, once `hello` has sent them.
     tools: Option<Vec<String>>,
@@ -131,7 +131,7 @@ impl RpcService {
             running,
             clock,
             is_worker: false,
-            protocol_violated: false,
+            is_protocol_violated: false,
             outbox,
             tools: None,
             uploads: Arc::default(),
@@ -175,7 +175,7 @@ impl RpcService {
     async fn read_all<R: AsyncRead + Unpin>(&mut self, mut lines: InputLines<R>) -> io::Result<()> {
         let stop = self.end.clone();
         loop {
-            if self.protocol_violated {
+            if self.is_protocol_violated {
                 return Ok(());
             }
             let line = tokio::select! {
@@ -195,7 +195,7 @@ impl RpcService {
                 InputLine::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
-                    self.protocol_violated = self.is_worker;
+                    self.is_protocol_violated = self.is_worker;
                     Some(read::refusal_of(head, error))
                 }
                 InputLine::Whole(line) => self.start_request(&line),
@@ -219,7 +219,7 @@ impl RpcService {
         let ParsedRequest { id, kind, call } = match read::request(line) {
             Ok(parsed) => parsed,
             Err(refusal) => {
-                self.protocol_violated = self.is_worker;
+                self.is_protocol_violated = self.is_worker;
                 return Some(*refusal);
             }
         };

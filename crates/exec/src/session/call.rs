@@ -106,7 +106,7 @@ impl<'a> SessionCall<'a> {
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
             last_status: shell.last_status,
-            stages: spec.report_stages && may_have_tail(&spec.script),
+            wants_stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
             nonce: &expected.record,
         };

@@ -30,7 +30,7 @@ pub(super) struct LiveShell {
     /// reads them before the next call.
     exports: OwnedFd,
     /// True if the exports after the last call have not been read yet.
-    exports_pending: bool,
+    has_pending_exports: bool,
     /// The directory of the shell's FIFOs; removed along with the shell.
     pub(super) directory: SessionDirectory,
     /// True until the shell has run its first script.
@@ -121,7 +121,7 @@ impl LiveShell {
             pid: fds.pid,
             channel,
             exports: reports.exports,
-            exports_pending: false,
+            has_pending_exports: false,
             directory,
             is_fresh: true,
             snapshot,
@@ -191,7 +191,7 @@ impl LiveShell {
 
     /// Marks that the shell has reported the end of a call, so that its exports follow.
     pub(super) fn await_exports(&mut self) {
-        self.exports_pending = true;
+        self.has_pending_exports = true;
     }
 
     /// Returns the exports after the last call; `None` if they were read already, or do not arrive
@@ -200,7 +200,7 @@ impl LiveShell {
     /// # Errors
     /// The shell has ended meanwhile.
     pub(super) async fn exports(&mut self, clock: &dyn Clock) -> Result<Option<Vec<u8>>, String> {
-        if !std::mem::take(&mut self.exports_pending) {
+        if !std::mem::take(&mut self.has_pending_exports) {
             return Ok(None);
         }
         let failed = |error: io::Error| error.to_string();

@@ -222,7 +222,7 @@ pub(super) struct SessionRecord<'a> {
     /// `$?` when the script begins: the exit status of the previous script.
     pub(super) last_status: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
-    pub(super) stages: bool,
+    pub(super) wants_stages: bool,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
     /// Marks the values that this record sets in `__ab`, so that the script cannot forge them.
@@ -313,7 +313,7 @@ impl SessionRecord<'_> {
 
     /// Returns the commands that follow the script, if any.
     fn tail(&self) -> Option<&'static str> {
-        if self.stages {
+        if self.wants_stages {
             Some(STAGES_TEXT)
         } else if self.script.contains("builtin") && ends_by_itself(self.script) {
             Some(KEEP_BUILTIN_TEXT)

@@ -36,7 +36,7 @@ pub(super) struct BoundedTransport<R, W> {
     unanswered: UnansweredRequests,
     tickets: Tickets,
     /// True once the handshake has begun.
-    handshake_begun: bool,
+    has_begun_handshake: bool,
     /// Triggered at the end of input.
     ended: Cancel,
 }
@@ -64,7 +64,7 @@ where
             reserved: None,
             unanswered: UnansweredRequests::default(),
             tickets: Tickets::default(),
-            handshake_begun: false,
+            has_begun_handshake: false,
             ended,
         }
     }
@@ -124,12 +124,12 @@ where
     /// True if the message is passed to `rmcp`, which fails if the first message is not a request.
     fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
-            self.handshake_begun |= matches!(request, ClientRequest::InitializeRequest(_))
+            self.has_begun_handshake |= matches!(request, ClientRequest::InitializeRequest(_))
                 || !matches!(request, ClientRequest::DiscoverRequest(_))
                     && request.get_meta().protocol_version().is_some();
             return true;
         }
-        self.handshake_begun
+        self.has_begun_handshake
     }
 
     /// Writes a message as a line.
@@ -337,7 +337,7 @@ mod tests {
         let ended = Cancel::new();
         let output = WriteStopper::default().stoppable(output);
         let mut transport = BoundedTransport::new(input, output, ended.clone());
-        transport.handshake_begun = true;
+        transport.has_begun_handshake = true;
         for id in 0..2 * MAX_UNANSWERED {
             let lines = format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n\

@@ -32,7 +32,7 @@ pub(super) struct Writer {
     pieces: std_mpsc::SyncSender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<()>>,
     /// True while a piece is being written.
-    busy: bool,
+    is_busy: bool,
 }
 
 impl Reader {
@@ -79,15 +79,15 @@ impl Writer {
         Ok(Self {
             pieces,
             written,
-            busy: false,
+            is_busy: false,
         })
     }
 
     /// Waits until no write is pending.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.busy {
+        if self.is_busy {
             let written = ready!(self.written.poll_recv(context));
-            self.busy = false;
+            self.is_busy = false;
             return Poll::Ready(written.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into())));
         }
         Poll::Ready(Ok(()))
@@ -132,7 +132,7 @@ impl AsyncWrite for Writer {
         let piece = &bytes[..bytes.len().min(PIECE_BYTES)];
         let sent = this.pieces.send(piece.to_vec());
         sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
-        this.busy = true;
+        this.is_busy = true;
         Poll::Ready(Ok(piece.len()))
     }
 
