@@ -12,7 +12,7 @@ use toml::Value;
 pub(super) struct SettingKey {
     /// `section.name`, or a name without a section.
     pub(super) name: &'static str,
-    /// The documentation for users; one or more lines.
+    /// The documentation for users, one or more lines.
     pub(super) doc: &'static str,
     /// How a value from the environment is converted.
     pub(super) form: ValueForm,
@@ -29,10 +29,11 @@ pub(super) struct SettingKey {
 pub(super) enum ProjectEffect {
     /// No effect: only the user may set the key.
     Never,
-    /// Set the key if the second settings are at least as strict as the first.
+    /// Sets the key if the function, called with the settings before and after, returns true: the
+    /// settings after are at least as strict.
     Tightens(fn(&Settings, &Settings) -> bool),
-    /// Extend a list for which more entries are stricter: adds the entries of the first settings to
-    /// the second. So an older project's file does not remove entries.
+    /// Extends a list that is stricter with more entries: the function adds the entries of the
+    /// settings before to the settings after. So a project's file cannot remove an entry.
     Adds(fn(&Settings, &mut Settings)),
 }
 
@@ -64,7 +65,7 @@ pub(super) fn on_value(on: bool) -> Option<Value> {
 pub(super) fn yes_or_no(value: &Value) -> Result<bool, String> {
     match value {
         Value::Boolean(yes) => Ok(*yes),
-        // As in an environment variable.
+        // The value of an environment variable is always a string.
         Value::String(text) => text.parse().map_err(|_| "`true` or `false`".to_owned()),
         _ => Err("`true` or `false`".to_owned()),
     }
@@ -79,6 +80,7 @@ pub(super) fn list(value: &Value) -> Result<Vec<String>, String> {
     list.map_err(|_| "a list of texts".to_owned())
 }
 
+/// Parses a whole number that is at least 1.
 pub(super) fn count(value: &Value) -> Result<u64, String> {
     let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
     number
@@ -86,6 +88,7 @@ pub(super) fn count(value: &Value) -> Result<u64, String> {
         .ok_or_else(|| "a whole number, 1 or more".to_owned())
 }
 
+/// Parses a number of seconds, or a text with a unit from milliseconds to days.
 pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -93,7 +96,7 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
         Value::Float(seconds) => seconds.to_string(),
         _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
     };
-    // `parse_duration` reads timeouts of calls, which have no days.
+    // `parse_duration` does not know days, because it parses the timeouts of calls.
     let Some(days) = text.trim().strip_suffix('d') else {
         return parse_duration(&text).map_err(|error| error.to_string());
     };
@@ -103,9 +106,9 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     Ok(hours.saturating_mul(24))
 }
 
-/// Reads a retention time. A number without a unit is refused: it would mean seconds, and delete
-/// stored data.
-pub(super) fn keep(value: &Value) -> Result<Duration, String> {
+/// Parses a retention time. A number without a unit would mean seconds and soon delete the stored
+/// data, so it is refused.
+pub(super) fn retention(value: &Value) -> Result<Duration, String> {
     let unit = value.as_str().and_then(|text| text.trim().chars().last());
     if unit.is_some_and(char::is_alphabetic) {
         return duration(value);

@@ -20,7 +20,7 @@ use toml::Value;
 pub(super) const KEYS: &[SettingKey] = &[
     SettingKey {
         name: "profile",
-        doc: "How calls behave and how results read: standard, modes, paged, workspace.",
+        doc: "The behaviour of calls and the layout of results: standard, modes, paged, workspace.",
         form: ValueForm::Text,
         set: |s, v| from_word::<ProfileName>(v).map(|name| s.profile = name),
         get: |s| to_value(s.profile),
@@ -28,7 +28,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "survivors",
-        doc: "Processes that outlive their call: adopt (they live on), kill, wait.",
+        doc: "What happens to processes that outlive their call: adopt (they continue), kill, wait (the call waits for their end).",
         form: ValueForm::Text,
         set: |s, v| from_word::<SurvivorPolicy>(v).map(|policy| s.survivors = policy),
         get: |s| to_value(s.survivors),
@@ -36,7 +36,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "virtual_terminal",
-        doc: "Run commands on their own terminal if a user can see it: on, off.",
+        doc: "Run each command on a terminal of its own if a user can see that terminal: on, off.",
         form: ValueForm::Text,
         set: |s, v| on_or_off(v).map(|on| s.virtual_terminal = on),
         get: |s| on_value(s.virtual_terminal),
@@ -46,7 +46,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "timeout.default",
-        doc: "Time limit of a call that specifies none, such as \"90s\". Default: the profile's; in `tui` none for what is typed.",
+        doc: "Time limit of a call that sets no limit itself, such as \"90s\". Default: the profile's limit; commands typed in `tui` have no limit.",
         form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
         get: |s| s.timeout.map(duration_value),
@@ -54,7 +54,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "timeout.max",
-        doc: "Longest time limit that a call may ask for. Default: the profile's.",
+        doc: "Longest time limit that a call may ask for. Default: the profile's limit.",
         form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.timeout_max = Some(limit)),
         get: |s| s.timeout_max.map(duration_value),
@@ -64,7 +64,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "output.max_line_chars",
-        doc: "Longer lines are shown truncated. Default: no limit.",
+        doc: "Maximum number of characters of a shown line; longer lines are truncated. Default: no limit.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
         get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
@@ -72,7 +72,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "output.mask_secrets",
-        doc: "Secrets replaced by ‹NAME› in output: off, known (values of secret variables), forms (also tokens and keys).",
+        doc: "Which secrets in output are replaced by ‹NAME›: off (none), known (values of secret variables), forms (also texts in the form of a token or key).",
         form: ValueForm::Text,
         set: |s, v| from_word::<MaskLevel>(v).map(|level| s.mask_secrets = level),
         get: |s| to_value(s.mask_secrets),
@@ -80,7 +80,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "shell.path",
-        doc: "The shell, an absolute path. Otherwise $SHELL if it is bash, else bash, else sh. Profiles modes and paged always run bash.",
+        doc: "The absolute path of the shell. Default: $SHELL if that is bash, else bash, else sh. The profiles modes and paged always run bash.",
         form: ValueForm::Text,
         set: |s, v| absolute_path(v).map(|path| s.shell = Some(path)),
         get: |s| to_value(s.shell.as_ref()?),
@@ -88,7 +88,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "shell.prefix",
-        doc: "Prefix of every command: \"nice\" runs `nice COMMAND`.",
+        doc: "Words put before every command: \"nice\" runs `nice COMMAND`.",
         form: ValueForm::Text,
         set: |s, v| text(v).map(|prefix| s.prefix = Some(prefix.to_owned())),
         get: |s| to_value(s.prefix.as_ref()?),
@@ -96,7 +96,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "safety.groups",
-        doc: "Groups of safety rules that apply: core, inline_code, system (on by default), data_loss, remote_code, services, cloud, packages, machine.",
+        doc: "Groups of safety rules that apply. By default: core, inline_code, system. The other groups: data_loss, remote_code, services, cloud, packages, machine.",
         form: ValueForm::List,
         set: |s, v| {
             let groups: Result<BTreeSet<Group>, _> = list(v)?.iter().map(|n| n.parse()).collect();
@@ -109,7 +109,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "safety.on",
-        doc: "Single rules that apply even though their group does not.",
+        doc: "Single safety rules that apply although their group is not in `groups`.",
         form: ValueForm::List,
         set: |s, v| rules(v).map(|rules| s.safety_on = rules),
         get: |s| to_value(&s.safety_on),
@@ -119,7 +119,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "safety.off",
-        doc: "Single rules that do not apply even though their group does.",
+        doc: "Single safety rules that do not apply although their group is in `groups`.",
         form: ValueForm::List,
         set: |s, v| rules(v).map(|rules| s.safety_off = rules),
         get: |s| to_value(&s.safety_off),
@@ -129,7 +129,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "safety.rules",
-        doc: "Rules of your own: a list of {match = {program, arguments, without}, say, instead}. A project's are added.",
+        doc: "Rules of your own: a list of {match = {program, arguments, without}, say, instead}. A project's rules are added.",
         form: ValueForm::FileOnly,
         set: |s, v| {
             let rules: Result<Vec<UserRule>, _> = v.clone().try_into();
@@ -146,7 +146,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "safe_mode.level",
-        doc: "Allow only listed commands: off, listed, read_only (in a sandbox of that level, or not at all).",
+        doc: "Allow only the commands of `allowed`: off, listed, read_only (only in a read-only sandbox; a system without one refuses calls).",
         form: ValueForm::Text,
         set: |s, v| {
             let level = match text(v)? {
@@ -170,27 +170,27 @@ pub(super) const KEYS: &[SettingKey] = &[
         set: |s, v| list(v).map(|allowed| s.safe_mode_allowed = allowed),
         get: |s| to_value(&s.safe_mode_allowed),
         project: ProjectEffect::Tightens(|before, now| {
-            let known = |entry| before.safe_mode_allowed.contains(entry);
-            now.safe_mode_allowed.iter().all(known)
+            let was_allowed = |prefix| before.safe_mode_allowed.contains(prefix);
+            now.safe_mode_allowed.iter().all(was_allowed)
         }),
     },
     SettingKey {
         name: "interceptor.mode",
-        doc: "Commands for which the model has a better tool: off, advise (they run), block.",
+        doc: "What happens to commands for which the model has a better tool: off (they run), advise (they run, with a hint), block.",
         form: ValueForm::Text,
         set: |s, v| from_word::<InterceptMode>(v).map(|mode| s.interceptor = mode),
         get: |s| to_value(s.interceptor),
         project: ProjectEffect::Tightens(|before, now| {
-            weight(now.interceptor) >= weight(before.interceptor)
+            intercept_strictness(now.interceptor) >= intercept_strictness(before.interceptor)
         }),
     },
     SettingKey {
         name: "interceptor.tools",
-        doc: "The model's other tools, named as in the rules: only these are proposed.",
+        doc: "The names of the model's other tools, as in the rules. Only tools of this list are proposed.",
         form: ValueForm::List,
         set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
         get: |s| to_value(s.interceptor_tools.as_ref()?),
-        // More tools means more refusals.
+        // With more tools, the interceptor refuses more commands.
         project: ProjectEffect::Adds(|before, now| {
             let more = now.interceptor_tools.get_or_insert_default();
             let others = before.interceptor_tools.iter().flatten();
@@ -203,7 +203,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "interceptor.rules",
-        doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"} that replaces the built-in ones.",
+        doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"} that replaces the built-in rules.",
         form: ValueForm::FileOnly,
         set: |s, v| {
             let rules: Result<Vec<InterceptRule>, _> = v.clone().try_into();
@@ -216,7 +216,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "environment.inherit",
-        doc: "Which variables a command inherits from our environment: all, core, none.",
+        doc: "Which variables a command inherits from the environment of agent-bash: all, core, none.",
         form: ValueForm::Text,
         set: |s, v| {
             s.inherit = match text(v)? {
@@ -246,7 +246,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "environment.drop",
-        doc: "Further variables to remove, in the same form.",
+        doc: "Further variables to remove; a trailing or leading `*` is a wildcard.",
         form: ValueForm::List,
         set: |s, v| list(v).map(|names| s.drop = names),
         get: |s| to_value(&s.drop),
@@ -267,7 +267,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "environment.agent",
-        doc: "The value of the variable AGENT, by which a program can see that an agent runs it: \"1\". Default: not set.",
+        doc: "The value of the variable AGENT, such as \"1\": tells a program that an agent runs it. Default: not set.",
         form: ValueForm::Text,
         set: |s, v| text(v).map(|value| s.agent = Some(value.to_owned())),
         get: |s| to_value(s.agent.as_ref()?),
@@ -275,7 +275,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.cpu_s",
-        doc: "CPU time of each process of a call, in seconds; beyond it, SIGXCPU.",
+        doc: "Maximum CPU time of each process of a call, in seconds; a process that uses more gets SIGXCPU.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
         get: |s| number_value(s.limits.cpu_s),
@@ -285,7 +285,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.memory_mb",
-        doc: "Address space of each process of a call, in MB.",
+        doc: "Maximum address space of each process of a call, in MB.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.memory_mb = Some(n)),
         get: |s| number_value(s.limits.memory_mb),
@@ -295,7 +295,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.processes",
-        doc: "Number of processes of this user in total; not enforced for root.",
+        doc: "Maximum number of processes of this user in total; not enforced for root.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
@@ -305,7 +305,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.file_mb",
-        doc: "Size of each file that a call writes, in MB; beyond it, SIGXFSZ.",
+        doc: "Maximum size of each file that a call writes, in MB; a process that writes more gets SIGXFSZ.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
         get: |s| number_value(s.limits.file_mb),
@@ -340,7 +340,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     journal::MAX_TOTAL_MB,
     SettingKey {
         name: "tui.history",
-        doc: "Whether the interface keeps what was typed for its next run: on, off.",
+        doc: "Whether the interface (`agent-bash tui`) stores typed lines for its next run: on, off.",
         form: ValueForm::Text,
         set: |s, v| on_or_off(v).map(|on| s.tui_history = on),
         get: |s| on_value(s.tui_history),
@@ -349,7 +349,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     targets::TARGETS,
     SettingKey {
         name: "mcp.handle_after",
-        doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",
+        doc: "Time after which the MCP server returns a handle on a call that is still running; 0: it always waits for the result.",
         form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.mcp_handle_after = limit),
         get: |s| Some(duration_value(s.mcp_handle_after)),
@@ -365,7 +365,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "audit.file",
-        doc: "A file that records every call as a line of JSON: digest and length of the command, verdict, status, duration.",
+        doc: "The file to which every call is added as a line of JSON: digest and length of the command, verdict, status, duration.",
         form: ValueForm::Text,
         set: |s, v| absolute_path(v).map(|path| s.audit_file = Some(path)),
         get: |s| to_value(s.audit_file.as_ref()?),
@@ -373,7 +373,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "audit.commands",
-        doc: "Whether the record includes the commands themselves: true or false.",
+        doc: "Whether the lines in audit.file include the commands themselves: true, false.",
         form: ValueForm::Text,
         set: |s, v| yes_or_no(v).map(|yes| s.audit_commands = yes),
         get: |s| to_value(s.audit_commands),
@@ -393,6 +393,7 @@ fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
     Ok(names.into_iter().collect())
 }
 
+/// True if the limit `now` is at most the limit `before`. `None` means no limit.
 fn at_most(now: Option<u64>, before: Option<u64>) -> bool {
     match (now, before) {
         (_, None) => true,
@@ -401,6 +402,7 @@ fn at_most(now: Option<u64>, before: Option<u64>) -> bool {
     }
 }
 
+/// Returns a number that is greater for a stricter level of safe mode.
 fn strictness(level: Option<SafeLevel>) -> u8 {
     match level {
         None => 0,
@@ -409,7 +411,8 @@ fn strictness(level: Option<SafeLevel>) -> u8 {
     }
 }
 
-fn weight(mode: InterceptMode) -> u8 {
+/// Returns a number that is greater for a stricter mode of the interceptor.
+fn intercept_strictness(mode: InterceptMode) -> u8 {
     match mode {
         InterceptMode::Off => 0,
         InterceptMode::Advise => 1,

@@ -1,4 +1,5 @@
-//! Reads the layers in order of precedence and records the origin of each value.
+//! Reads the settings of all layers (user, project, environment) in ascending precedence, and
+//! records the origin of each value.
 
 use super::Settings;
 use super::key::{ProjectEffect, SettingKey, ValueForm};
@@ -14,9 +15,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The reasons why a settings file is ignored, or its former text is used.
-const CREATED_BY_CALL: &str = "a sandboxed call has made it; save it again for it to count";
-const CHANGED_BY_CALL: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
+/// The reason why a settings file is ignored.
+const CREATED_BY_CALL: &str =
+    "a sandboxed call created this file; save the file again to make it count";
+
+/// The reason why the former text of a settings file is used.
+const CHANGED_BY_CALL: &str = "a sandboxed call changed or removed this file, so its former text is used; save the file again to use its present text";
 
 /// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +28,9 @@ const CHANGED_BY_CALL: &str = "a sandboxed call has changed or removed it, and i
 pub enum Origin {
     /// The built-in default.
     Default,
-    /// The user's file.
+    /// The user's settings file.
     User(PathBuf),
-    /// A project's file.
+    /// A project's settings file.
     Project(PathBuf),
     /// An environment variable.
     Environment(String),
@@ -69,7 +73,7 @@ pub enum SettingsError {
         message: String,
     },
     /// Unknown key.
-    #[error("{origin}: unknown setting `{key}`; {}", instead(*.nearest))]
+    #[error("{origin}: unknown setting `{key}`; {}", unknown_key_hint(*.nearest))]
     UnknownKey {
         /// The source with the error.
         origin: Origin,
@@ -92,7 +96,7 @@ pub enum SettingsError {
     },
     /// A project's file may not set this.
     #[error(
-        "{origin}: a project's file may only tighten; `{key}` = {value} is for the user's own settings"
+        "{origin}: a project's file may only tighten; `{key}` = {value} belongs in the user's settings file"
     )]
     NotForProjects {
         /// The source with the error.
@@ -129,18 +133,18 @@ pub fn load(host: &HostContext) -> Result<LoadedSettings, SettingsError> {
     if let Some(path) = host.user_settings()
         && let FileLookup::Text(text) = loaded.find(&guarded, &path, source::user_file)?
     {
-        loaded.take(&parse(&path, &text)?, &Origin::User(path))?;
+        loaded.set_all(&parse(&path, &text)?, &Origin::User(path))?;
     }
     for dir in host.cwd.ancestors() {
         let path = dir.join(PROJECT_FILE);
-        let above = dir != host.cwd;
-        let found = loaded.find(&guarded, &path, |_| {
-            source::project(dir, PROJECT_FILE, above)
+        let is_parent = dir != host.cwd;
+        let lookup = loaded.find(&guarded, &path, |_| {
+            source::project(dir, PROJECT_FILE, is_parent)
         });
-        match found? {
+        match lookup? {
             FileLookup::Nothing | FileLookup::Ignored(_) => {}
             FileLookup::Text(text) => {
-                loaded.take(&parse(&path, &text)?, &Origin::Project(path))?;
+                loaded.set_all(&parse(&path, &text)?, &Origin::Project(path))?;
                 break;
             }
         }
@@ -151,7 +155,7 @@ pub fn load(host: &HostContext) -> Result<LoadedSettings, SettingsError> {
         if let Some(text) = value.filter(|text| !text.is_empty()) {
             let text = text.to_string_lossy();
             let origin = Origin::Environment(name);
-            loaded.put(key, &value_of(key, &text, &origin)?, &origin)?;
+            loaded.set_value(key, &parse_value(key, &text, &origin)?, &origin)?;
         }
     }
     Ok(loaded)
@@ -164,19 +168,19 @@ impl LoadedSettings {
     /// Unknown key, or invalid value.
     pub fn set(&mut self, key: &str, text: &str, option: &str) -> Result<(), SettingsError> {
         let origin = Origin::CommandLine(option.to_owned());
-        let key = known(key, &origin)?;
-        let value = value_of(key, text, &origin)?;
-        self.put(key, &value, &origin)
+        let key = find_key(key, &origin)?;
+        let value = parse_value(key, text, &origin)?;
+        self.set_value(key, &value, &origin)
     }
 
-    /// The ignored files, each with the reason.
+    /// Returns the files that are ignored, or replaced by their former text, each with the reason.
     pub fn ignored(&self) -> impl Iterator<Item = (&Path, &'static str)> {
         self.ignored
             .iter()
             .map(|(path, reason)| (path.as_path(), *reason))
     }
 
-    /// Every key with its value as TOML (`None`: unset), and its origin.
+    /// Returns every key with its value as TOML (`None`: unset), and its origin.
     pub fn provenance(&self) -> impl Iterator<Item = (&'static str, Option<String>, &Origin)> {
         KEYS.iter().map(|key| {
             let value = (key.get)(&self.settings).map(|value| value.to_string());
@@ -185,44 +189,47 @@ impl LoadedSettings {
         })
     }
 
-    /// Returns the text to use for a file. Records the reason if that is not the file's text.
+    /// Returns the text to use for a settings file. If the file is ignored or its former text is
+    /// used, records the reason.
     fn find(
         &mut self,
         guarded: &GuardedSettings,
         path: &Path,
         read: impl FnOnce(&Path) -> io::Result<FileLookup>,
     ) -> Result<FileLookup, SettingsError> {
-        let (found, reason) = match guarded.replacement(path) {
+        let (lookup, reason) = match guarded.replacement(path) {
             Some(Some(text)) => (FileLookup::Text(text.to_owned()), Some(CHANGED_BY_CALL)),
             Some(None) => (FileLookup::Ignored(CREATED_BY_CALL), Some(CREATED_BY_CALL)),
             None => match read(path).map_err(unreadable(path))? {
                 FileLookup::Ignored(reason) => (FileLookup::Ignored(reason), Some(reason)),
-                found => (found, None),
+                lookup => (lookup, None),
             },
         };
         if let Some(reason) = reason {
             tracing::warn!(path = %path.display(), reason, "settings are ignored");
             self.ignored.push((path.to_owned(), reason));
         }
-        Ok(found)
+        Ok(lookup)
     }
 
-    fn take(&mut self, table: &Table, origin: &Origin) -> Result<(), SettingsError> {
+    /// Sets the keys of a settings file.
+    fn set_all(&mut self, table: &Table, origin: &Origin) -> Result<(), SettingsError> {
         for (section, value) in table {
             match value {
                 Value::Table(entries) if is_section(section) => {
                     for (name, value) in entries {
-                        let key = known(&format!("{section}.{name}"), origin)?;
-                        self.put(key, value, origin)?;
+                        let key = find_key(&format!("{section}.{name}"), origin)?;
+                        self.set_value(key, value, origin)?;
                     }
                 }
-                _ => self.put(known(section, origin)?, value, origin)?,
+                _ => self.set_value(find_key(section, origin)?, value, origin)?,
             }
         }
         Ok(())
     }
 
-    fn put(
+    /// Sets a key and records the origin. A project's file may only make the setting stricter.
+    fn set_value(
         &mut self,
         key: &'static SettingKey,
         value: &Value,
@@ -236,7 +243,7 @@ impl LoadedSettings {
             expected,
         })?;
         if matches!(origin, Origin::Project(_)) {
-            let may = match key.project {
+            let is_allowed = match key.project {
                 ProjectEffect::Never => false,
                 ProjectEffect::Tightens(tightens) => tightens(&self.settings, &changed),
                 ProjectEffect::Adds(add) => {
@@ -244,7 +251,7 @@ impl LoadedSettings {
                     true
                 }
             };
-            if !may {
+            if !is_allowed {
                 return Err(SettingsError::NotForProjects {
                     origin: origin.clone(),
                     key: key.name,
@@ -252,8 +259,7 @@ impl LoadedSettings {
                 });
             }
             if (key.get)(&changed) == (key.get)(&self.settings) {
-                // The project's file changed nothing, so the origin of the value in force stays the
-                // same.
+                // The project's file did not change the value, so the value keeps its origin.
                 return Ok(());
             }
         }
@@ -268,13 +274,13 @@ pub fn default_file() -> String {
     let defaults = Settings::default();
     let mut text =
         "# Settings of agent-bash. A line `#name = value` shows the default: take the `#` off to change it.\n\
-         # A server and the interface read them when they start, and not again.\n".to_owned();
+         # A server and the interface read the settings once, when they start.\n".to_owned();
     let mut section = "";
     for key in KEYS {
         let name = match key.name.split_once('.') {
-            Some((own, name)) => {
-                if own != section {
-                    section = own;
+            Some((key_section, name)) => {
+                if key_section != section {
+                    section = key_section;
                     let _ = write!(text, "\n[{section}]\n");
                 }
                 name
@@ -285,7 +291,7 @@ pub fn default_file() -> String {
             let _ = write!(text, "\n# {line}");
         }
         let shown = match ((key.get)(&defaults), key.form) {
-            // The built-in rules would fill a page; the policy's documentation lists them.
+            // A table takes several lines, and the built-in rules would fill a page.
             (_, ValueForm::FileOnly) | (None, _) => "…".to_owned(),
             (Some(value), _) => value.to_string(),
         };
@@ -314,7 +320,8 @@ fn is_section(name: &str) -> bool {
     sections.any(|(section, _)| section == name)
 }
 
-pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static SettingKey, SettingsError> {
+/// Returns the key with this name.
+pub(super) fn find_key(name: &str, origin: &Origin) -> Result<&'static SettingKey, SettingsError> {
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
     }
@@ -325,8 +332,8 @@ pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static SettingKey, 
     })
 }
 
-/// Returns the key that was probably meant: within the edit distance of a typo, with or without its
-/// section.
+/// Returns the key that the user probably meant: its name, with or without the section, is within
+/// the edit distance of a typo.
 fn nearest(name: &str) -> Option<&'static str> {
     let distance = |known: &str| {
         let whole = strsim::damerau_levenshtein(known, name);
@@ -336,22 +343,23 @@ fn nearest(name: &str) -> Option<&'static str> {
         }
     };
     let nearest = KEYS.iter().map(|key| (distance(key.name), key.name)).min();
-    let within = 1 + name.chars().count() / 4;
+    // One edit, and one more for every four characters.
+    let max_edits = 1 + name.chars().count() / 4;
     nearest
-        .filter(|(distance, _)| *distance <= within)
+        .filter(|(distance, _)| *distance <= max_edits)
         .map(|(_, known)| known)
 }
 
 /// Returns the hint for an unknown key.
-fn instead(nearest: Option<&str>) -> String {
+fn unknown_key_hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("the nearest is `{nearest}`"),
-        None => "`agent-bash settings --default` lists them all".to_owned(),
+        None => "`agent-bash settings --default` lists all settings".to_owned(),
     }
 }
 
-/// Returns environment variables that look like misspelt settings, each with the variable that was
-/// probably meant.
+/// Returns environment variables that look like misspelt settings, each with the variable that the
+/// user probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
     /// Maximum number of edits between a mistyped and a known key.
     const MAX_EDITS: usize = 3;
@@ -381,7 +389,12 @@ fn variable(key: &SettingKey) -> String {
     format!("AGENT_BASH_{name}")
 }
 
-fn value_of(key: &'static SettingKey, text: &str, origin: &Origin) -> Result<Value, SettingsError> {
+/// Converts the text of an environment variable or an option to the key's form.
+fn parse_value(
+    key: &'static SettingKey,
+    text: &str,
+    origin: &Origin,
+) -> Result<Value, SettingsError> {
     match key.form {
         ValueForm::Text => Ok(Value::String(text.to_owned())),
         ValueForm::List => {
@@ -395,12 +408,22 @@ fn value_of(key: &'static SettingKey, text: &str, origin: &Origin) -> Result<Val
             .trim()
             .parse()
             .map(Value::Integer)
-            .map_err(|_| bad(key, text, origin, "a whole number, 1 or more")),
-        ValueForm::FileOnly => Err(bad(key, text, origin, "it can only be set in a file")),
+            .map_err(|_| bad_value(key, text, origin, "a whole number, 1 or more")),
+        ValueForm::FileOnly => Err(bad_value(
+            key,
+            text,
+            origin,
+            "this setting can only be set in a settings file",
+        )),
     }
 }
 
-fn bad(key: &'static SettingKey, text: &str, origin: &Origin, expected: &str) -> SettingsError {
+fn bad_value(
+    key: &'static SettingKey,
+    text: &str,
+    origin: &Origin,
+    expected: &str,
+) -> SettingsError {
     SettingsError::BadValue {
         origin: origin.clone(),
         key: key.name,

@@ -241,7 +241,7 @@ fn errors_name_the_origin_the_key_and_the_value() {
         // No word that is nothing like it.
         (
             "[bogus]\nx = 1",
-            "unknown setting `bogus`; `agent-bash settings --default` lists them all",
+            "unknown setting `bogus`; `agent-bash settings --default` lists all settings",
         ),
         (
             "profile = \"other\"",

@@ -1,8 +1,8 @@
 //! Decides which settings files are trusted, and reads regular files of bounded size only.
 //!
-//! A project's file in a parent directory applies to every user who works below it. It is therefore
-//! accepted only if it belongs to the user (or root) and no other user may write to it. In a
-//! world-writable directory such as `/tmp`, the same holds for a file in the directory itself.
+//! A project's file in a parent directory applies to every user who works below that directory. The
+//! file is therefore used only if it belongs to the user (or root) and no other user may write to
+//! it. A file in a world-writable working directory, such as `/tmp`, must meet the same conditions.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File, Metadata};
@@ -24,13 +24,13 @@ const WORLD_WRITE: u32 = 0o002;
 pub(super) enum FileLookup {
     /// There is no file, as far as this user can see.
     Nothing,
-    /// A file that is ignored, and why.
+    /// The file is ignored for this reason.
     Ignored(&'static str),
     /// The file's text.
     Text(String),
 }
 
-/// Reads the user's own file.
+/// Reads the user's settings file.
 pub(super) fn user_file(path: &Path) -> io::Result<FileLookup> {
     match fs::metadata(path) {
         Err(error) if is_out_of_reach(&error) => Ok(FileLookup::Nothing),
@@ -39,21 +39,21 @@ pub(super) fn user_file(path: &Path) -> io::Result<FileLookup> {
     }
 }
 
-/// Reads the project's file in `directory`. `above`: the directory is a parent of the working
-/// directory.
-pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<FileLookup> {
+/// Reads the project's settings file in `directory`. `is_parent` is true if the directory is a
+/// parent of the working directory.
+pub(super) fn project(directory: &Path, name: &str, is_parent: bool) -> io::Result<FileLookup> {
     let path = directory.join(name);
     let link = match fs::symlink_metadata(&path) {
         Err(error) if is_out_of_reach(&error) => return Ok(FileLookup::Nothing),
         found => found?,
     };
     let is_world_writable = || {
-        let may_write = |found: Metadata| found.mode() & WORLD_WRITE != 0;
+        let may_write = |metadata: Metadata| metadata.mode() & WORLD_WRITE != 0;
         fs::metadata(directory).is_ok_and(may_write)
     };
-    if above || is_world_writable() {
-        // A dangling symbolic link has no target whose owner could be checked.
-        let reason = distrust(&link).or_else(|| distrust(&fs::metadata(&path).ok()?));
+    if is_parent || is_world_writable() {
+        // `fs::metadata` fails for a dangling symbolic link; then only the link is checked.
+        let reason = distrust_reason(&link).or_else(|| distrust_reason(&fs::metadata(&path).ok()?));
         if let Some(reason) = reason {
             return Ok(FileLookup::Ignored(reason));
         }
@@ -66,23 +66,24 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
 }
 
 /// Returns why another user may have written the file.
-fn distrust(found: &Metadata) -> Option<&'static str> {
-    let own = rustix::process::geteuid().as_raw();
-    if found.uid() != own && found.uid() != 0 {
+fn distrust_reason(metadata: &Metadata) -> Option<&'static str> {
+    let own_uid = rustix::process::geteuid().as_raw();
+    if metadata.uid() != own_uid && metadata.uid() != 0 {
         return Some("it belongs to another user");
     }
     // The mode of a symbolic link has no effect.
-    (!found.is_symlink() && found.mode() & OTHERS_WRITE != 0)
-        .then_some("others may write it (chmod go-w)")
+    (!metadata.is_symlink() && metadata.mode() & OTHERS_WRITE != 0)
+        .then_some("other users may write to it (run `chmod go-w` on it)")
 }
 
-/// Opens with `O_NONBLOCK`: opening a FIFO would block until its other end is open.
+/// Returns the file's text. Opens the file with `O_NONBLOCK`, because opening a FIFO would
+/// otherwise block until its other end is open.
 fn read(path: &Path) -> io::Result<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
-    let found = file.metadata()?;
-    if !found.is_file() {
-        let reason = format!("it is {}, not a regular file", kind(&found));
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        let reason = format!("it is {}, not a regular file", file_kind(&metadata));
         return Err(io::Error::other(reason));
     }
     let mut bytes = Vec::new();
@@ -93,8 +94,8 @@ fn read(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
-fn kind(found: &Metadata) -> &'static str {
-    let kind = found.file_type();
+fn file_kind(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
     if kind.is_dir() {
         "a directory"
     } else if kind.is_fifo() {

@@ -1,4 +1,4 @@
-//! A target as a user's settings describe it.
+//! The settings of a target: `[targets.NAME]`.
 
 use agent_bash_core::parse_duration;
 use agent_bash_remote::{Target, TargetError, TargetTransport};
@@ -11,41 +11,41 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSettings {
-    /// `ssh`, `docker`, `podman`, `kube`, `command`.
+    /// How the target is reached: `ssh`, `docker`, `podman`, `kube`, `command`.
     pub transport: Transport,
-    /// The destination, as in the name of a target without settings: `dev@box:22`, `container`,
-    /// `namespace/pod`.
+    /// The destination: `dev@box:22` (ssh), `container` (docker, podman), `namespace/pod` (kube).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// For `command`: the program and its arguments; the word `{script}` stands for a script.
+    /// For the transport `command`: the program and its arguments. The word `{script}` is replaced
+    /// by a shell script.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Directory of calls; otherwise where the transport begins.
+    /// The working directory of calls. Default: the home directory on the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Variables of commands there.
+    /// Environment variables of commands on the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Directory for our program there.
+    /// The directory for agent-bash on the target. Default: the first usable of several candidates.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub directory: String,
-    /// The program to upload, an absolute path; otherwise the one that runs here. For a target of
-    /// another kind.
+    /// The absolute path of the agent-bash to upload, for a target with another operating system or
+    /// processor. Default: the running program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<PathBuf>,
-    /// How long the worker waits for a silent host, such as `"60s"`.
+    /// How long the worker on the target waits for a message from the host, such as `"60s"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
-    /// Upload our program where it is missing.
+    /// True if agent-bash is uploaded to a target that lacks it.
     #[serde(default = "yes")]
     pub install: bool,
 }
 
-/// The connection to a remote host.
+/// How a target is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// OpenSSH's client.
+    /// The client of OpenSSH.
     Ssh,
     /// `docker exec`.
     Docker,
@@ -61,20 +61,20 @@ pub enum Transport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetSettingsError {
-    /// The name or what leads there.
+    /// The target's destination or another of its values is invalid.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A value is missing, or excess.
-    #[error("the target `{name}`: {what}")]
+    /// The name is invalid, or a value is missing, excess or out of range.
+    #[error("the target `{name}`: {problem}")]
     Unclear {
         /// The target's name.
         name: String,
-        /// The error.
-        what: String,
+        /// The problem, as a clause.
+        problem: String,
     },
 }
 
-/// The shortest lease: a host says that it lives every 10 seconds.
+/// The shortest lease. A host sends a sign of life every 10 seconds, so two may be lost.
 const MIN_LEASE: Duration = Duration::from_secs(25);
 
 fn yes() -> bool {
@@ -82,39 +82,43 @@ fn yes() -> bool {
 }
 
 impl TargetSettings {
-    /// The target, called `name`.
+    /// Returns the target with the name `name` and these settings.
     ///
     /// # Errors
-    /// It leads nowhere.
+    /// The name or a value is invalid, or a value is missing or excess.
     pub fn target(&self, name: &str) -> Result<Target, TargetSettingsError> {
-        let unclear = |what: &str| TargetSettingsError::Unclear {
+        let unclear = |problem: &str| TargetSettingsError::Unclear {
             name: name.to_owned(),
-            what: what.to_owned(),
+            problem: problem.to_owned(),
         };
         if name.is_empty()
             || !name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
         {
-            return Err(unclear("a name has letters, digits and `_.-`"));
+            return Err(unclear(
+                "invalid name; use only letters, digits, `_`, `.` and `-`",
+            ));
         }
-        let kind = match self.transport {
+        let transport_name = match self.transport {
             Transport::Ssh => "ssh",
             Transport::Docker => "docker",
             Transport::Podman => "podman",
             Transport::Kube => "kube",
             Transport::Command => "",
         };
-        let way = match (self.transport, &self.to) {
+        let transport = match (self.transport, &self.to) {
             (Transport::Command, None) => TargetTransport::Command(self.command.clone()),
             (Transport::Command, Some(_)) => {
                 return Err(unclear("the transport `command` takes `command`, not `to`"));
             }
-            (_, Some(to)) if self.command.is_empty() => TargetTransport::parse(name, kind, to)?,
+            (_, Some(to)) if self.command.is_empty() => {
+                TargetTransport::parse(name, transport_name, to)?
+            }
             (_, Some(_)) => return Err(unclear("`command` is for the transport `command`")),
-            (_, None) => return Err(unclear("`to` is missing: where the transport leads")),
+            (_, None) => return Err(unclear("`to` is missing; set it to the destination")),
         };
-        let mut target = Target::new(name, way);
+        let mut target = Target::new(name, transport);
         target.cwd.clone_from(&self.cwd);
         target.env.clone_from(&self.env);
         target.directory = Some(self.directory.clone()).filter(|directory| !directory.is_empty());
@@ -125,7 +129,7 @@ impl TargetSettings {
             if lease < MIN_LEASE {
                 let shortest = MIN_LEASE.as_secs();
                 return Err(unclear(&format!(
-                    "`lease` is at least {shortest}s, as a host is heard every 10s"
+                    "`lease` must be at least {shortest}s: the host sends a sign of life every 10s"
                 )));
             }
             target.lease = lease;

@@ -1,16 +1,17 @@
-//! Sends the settings in force to a remote host, by key.
+//! Converts the settings in force to a map for a remote host, and back.
 
 use super::Settings;
 use super::key::SettingKey;
 use super::keys::KEYS;
-use super::layers::{Origin, SettingsError, known};
+use super::layers::{Origin, SettingsError, find_key};
 use serde_json::{Map, Value};
 
-/// Prefixes of the settings that only the host uses, because it records calls and serves MCP.
+/// Prefixes of the settings that only this machine uses: a remote host records no calls, serves no
+/// MCP, and has neither an interface nor targets.
 const HOST_SETTINGS: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
 
 impl Settings {
-    /// Returns every key that has a value, except those that only the host uses.
+    /// Returns every key that has a value, except the keys that only this machine uses.
     pub fn to_remote(&self) -> Map<String, Value> {
         let value = |key: &SettingKey| serde_json::to_value((key.get)(self)?).ok();
         KEYS.iter()
@@ -30,16 +31,17 @@ impl Settings {
     pub fn from_remote(received: &Map<String, Value>) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for (name, value) in received {
-            let key = known(name, &Origin::Host)?;
-            let bad = |expected: String| SettingsError::BadValue {
+            let key = find_key(name, &Origin::Host)?;
+            let bad_value = |expected: String| SettingsError::BadValue {
                 origin: Origin::Host,
                 key: key.name,
                 // The value may be a secret.
                 value: "…".to_owned(),
                 expected,
             };
-            let value = toml::Value::try_from(value).map_err(|error| bad(error.to_string()))?;
-            (key.set)(&mut settings, &value).map_err(bad)?;
+            let value =
+                toml::Value::try_from(value).map_err(|error| bad_value(error.to_string()))?;
+            (key.set)(&mut settings, &value).map_err(bad_value)?;
         }
         Ok(settings)
     }

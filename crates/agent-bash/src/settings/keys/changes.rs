@@ -2,8 +2,8 @@
 
 use crate::CommitBy;
 use crate::settings::key::{
-    ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration_value, from_word, keep,
-    number_value, text, to_value, yes_or_no,
+    ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration_value, from_word,
+    number_value, retention, text, to_value, yes_or_no,
 };
 use agent_bash_core::changes::{AnnouncedChanges, ChangesLevel};
 
@@ -12,7 +12,7 @@ const WORKSPACE_WORD: &str = "workspace";
 
 pub(super) const LEVEL: SettingKey = SettingKey {
     name: "changes.level",
-    doc: "The record of file changes: off, list (which), undo (to take it back) (docs/changes.md). If unset: off for `run`, undo for rpc, mcp and tui.",
+    doc: "What is recorded of file changes (docs/changes.md): off, list (which files), undo (also the former contents, to restore them). Default: off for `run`, undo for rpc, mcp and tui.",
     form: ValueForm::Text,
     set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = Some(level)),
     get: |s| to_value(s.changes.level?),
@@ -25,7 +25,7 @@ pub(super) const LEVEL: SettingKey = SettingKey {
 
 pub(super) const ROOT: SettingKey = SettingKey {
     name: "changes.root",
-    doc: "The directory whose files that is about: workspace (the nearest with a .git, else the session's), or an absolute path.",
+    doc: "The directory below which file changes are recorded: workspace (the nearest directory with a .git, else the session's directory), or an absolute path.",
     form: ValueForm::Text,
     set: |s, v| {
         s.changes.root = match text(v)? {
@@ -43,7 +43,7 @@ pub(super) const ROOT: SettingKey = SettingKey {
 
 pub(super) const COMMIT: SettingKey = SettingKey {
     name: "changes.commit",
-    doc: "The one that may commit a trial: model, ask (the host asks its user), user.",
+    doc: "Who may commit a trial: model, ask (the host asks the user), user.",
     form: ValueForm::Text,
     set: |s, v| from_word::<CommitBy>(v).map(|by| s.changes.commit = by),
     get: |s| to_value(s.changes.commit),
@@ -52,7 +52,7 @@ pub(super) const COMMIT: SettingKey = SettingKey {
 
 pub(super) const TELL: SettingKey = SettingKey {
     name: "changes.tell",
-    doc: "Which changes of ordinary calls the model is told of: all, deletions, none.",
+    doc: "Which file changes of ordinary calls are reported to the model: all, deletions, none.",
     form: ValueForm::Text,
     set: |s, v| from_word::<AnnouncedChanges>(v).map(|announced| s.changes.announced = announced),
     get: |s| to_value(s.changes.announced),
@@ -61,16 +61,16 @@ pub(super) const TELL: SettingKey = SettingKey {
 
 pub(super) const KEEP: SettingKey = SettingKey {
     name: "changes.keep",
-    doc: "How long changes are kept, such as \"24h\". Held trials are kept until the user decides.",
+    doc: "How long change sets are kept, such as \"24h\". Held trials are kept until the user decides.",
     form: ValueForm::Text,
-    set: |s, v| keep(v).map(|keep| s.changes.keep = keep),
+    set: |s, v| retention(v).map(|time| s.changes.keep = time),
     get: |s| Some(duration_value(s.changes.keep)),
     project: ProjectEffect::Never,
 };
 
 pub(super) const MAX_SET_MB: SettingKey = SettingKey {
     name: "changes.max_set_mb",
-    doc: "Most that is kept of one call, in MiB.",
+    doc: "Maximum size of the file contents that are stored for one call, in MiB.",
     form: ValueForm::Number,
     set: |s, v| count(v).map(|mb| s.changes.max_set_mb = mb),
     get: |s| number_value(Some(s.changes.max_set_mb)),
@@ -79,7 +79,7 @@ pub(super) const MAX_SET_MB: SettingKey = SettingKey {
 
 pub(super) const MAX_TOTAL_MB: SettingKey = SettingKey {
     name: "changes.max_total_mb",
-    doc: "Most that is kept of all calls, in MiB.",
+    doc: "Maximum size of the file contents that are stored for all calls, in MiB.",
     form: ValueForm::Number,
     set: |s, v| count(v).map(|mb| s.changes.max_total_mb = mb),
     get: |s| number_value(Some(s.changes.max_total_mb)),
@@ -88,7 +88,7 @@ pub(super) const MAX_TOTAL_MB: SettingKey = SettingKey {
 
 pub(super) const MAX_PREIMAGE_MB: SettingKey = SettingKey {
     name: "changes.max_preimage_mb",
-    doc: "A larger file, in MiB, is kept for an undo only if that takes no space.",
+    doc: "Maximum size of a file that is copied for an undo, in MiB. A larger file is stored only if that takes no space.",
     form: ValueForm::Number,
     set: |s, v| count(v).map(|mb| s.changes.max_preimage_mb = mb),
     get: |s| number_value(Some(s.changes.max_preimage_mb)),
@@ -97,7 +97,7 @@ pub(super) const MAX_PREIMAGE_MB: SettingKey = SettingKey {
 
 pub(super) const OFFER_TRIAL: SettingKey = SettingKey {
     name: "changes.offer_trial",
-    doc: "Whether a refusal by a rule tells how to see what the command would do, where a trial of it would run: true, false.",
+    doc: "Whether a refusal by a safety rule proposes a trial of the command, if that trial would run: true, false.",
     form: ValueForm::Text,
     set: |s, v| yes_or_no(v).map(|offer| s.changes.offer_trial = offer),
     get: |s| to_value(s.changes.offer_trial),
@@ -106,7 +106,7 @@ pub(super) const OFFER_TRIAL: SettingKey = SettingKey {
 
 pub(super) const TRIAL_PASSES_RULES: SettingKey = SettingKey {
     name: "changes.trial_passes_rules",
-    doc: "Whether a trial runs what a safety rule refuses, if all that is refused lies in the tree whose changes it holds back: true, false. Not with commit = model.",
+    doc: "Whether a trial runs a command that a safety rule refuses, if it is refused only for files below `root`: true, false. No effect if `commit` is model.",
     form: ValueForm::Text,
     set: |s, v| yes_or_no(v).map(|passes| s.changes.trial_passes_rules = passes),
     get: |s| to_value(s.changes.trial_passes_rules),

@@ -8,7 +8,7 @@ use toml::Value;
 
 pub(super) const LEVEL: SettingKey = SettingKey {
     name: "sandbox.level",
-    doc: "What commands may write, held by the kernel: off, read_only, workspace_write (docs/sandbox.md).",
+    doc: "The files that commands may write, enforced by the kernel: off (all files), read_only, workspace_write (docs/sandbox.md).",
     form: ValueForm::Text,
     set: |s, v| from_word::<SandboxLevel>(v).map(|level| s.sandbox.level = level),
     get: |s| to_value(s.sandbox.level),
@@ -26,7 +26,7 @@ pub(super) const NETWORK: SettingKey = SettingKey {
 
 pub(super) const LACKING: SettingKey = SettingKey {
     name: "sandbox.lacking",
-    doc: "Where the system cannot enforce what is not essential: accept (the result says what), refuse.",
+    doc: "Calls on a system that cannot enforce a non-essential part of the sandbox: accept (they run, and the result names that part), refuse.",
     form: ValueForm::Text,
     set: |s, v| from_word::<LackingPolicy>(v).map(|lacking| s.sandbox.lacking = lacking),
     get: |s| to_value(s.sandbox.lacking),
@@ -38,7 +38,7 @@ pub(super) const LACKING: SettingKey = SettingKey {
 
 pub(super) const WRITABLE: SettingKey = SettingKey {
     name: "sandbox.writable",
-    doc: "Directories that workspace_write may write besides the workspace; absolute, or beginning with ~/.",
+    doc: "Further directories that commands may write under workspace_write; absolute, or beginning with ~/.",
     form: ValueForm::List,
     set: |s, v| paths(v).map(|paths| s.sandbox.writable = paths),
     get: |s| to_value(&s.sandbox.writable),
@@ -56,7 +56,7 @@ pub(super) const READABLE: SettingKey = SettingKey {
 
 pub(super) const HIDDEN: SettingKey = SettingKey {
     name: "sandbox.hidden",
-    doc: "Further paths that cannot be read.",
+    doc: "Further paths that commands cannot read.",
     form: ValueForm::List,
     set: |s, v| paths(v).map(|paths| s.sandbox.hidden = paths),
     get: |s| to_value(&s.sandbox.hidden),
@@ -67,7 +67,7 @@ pub(super) const HIDDEN: SettingKey = SettingKey {
 
 pub(super) const PROTECTED: SettingKey = SettingKey {
     name: "sandbox.protected",
-    doc: "Further paths in the workspace that cannot be written.",
+    doc: "Further paths in the workspace that commands cannot write.",
     form: ValueForm::List,
     set: |s, v| paths(v).map(|paths| s.sandbox.protected = paths),
     get: |s| to_value(&s.sandbox.protected),
@@ -78,7 +78,7 @@ pub(super) const PROTECTED: SettingKey = SettingKey {
 
 pub(super) const DEVICES: SettingKey = SettingKey {
     name: "sandbox.devices",
-    doc: "Devices that may be used besides the harmless ones, such as /dev/kvm.",
+    doc: "Devices that commands may use in addition to the harmless devices, such as /dev/kvm.",
     form: ValueForm::List,
     set: |s, v| paths(v).map(|paths| s.sandbox.devices = paths),
     get: |s| to_value(&s.sandbox.devices),
@@ -87,7 +87,7 @@ pub(super) const DEVICES: SettingKey = SettingKey {
 
 pub(super) const TMP: SettingKey = SettingKey {
     name: "sandbox.tmp",
-    doc: "Where workspace_write puts temporary files: own (a directory of the call), shared (/tmp may be written too).",
+    doc: "The directory for temporary files under workspace_write: own (each call has its own directory), shared (commands may also write in /tmp).",
     form: ValueForm::Text,
     set: |s, v| from_word::<TmpDirectory>(v).map(|tmp| s.sandbox.tmp = tmp),
     get: |s| to_value(s.sandbox.tmp),
@@ -98,7 +98,7 @@ pub(super) const TMP: SettingKey = SettingKey {
 
 pub(super) const CACHES: SettingKey = SettingKey {
     name: "sandbox.caches",
-    doc: "The caches of tools that workspace_write may write: private (of the workspace's calls), shared (the user's), off.",
+    doc: "The caches of tools that commands may write under workspace_write: private (caches for the calls of this workspace), shared (the user's caches), off.",
     form: ValueForm::Text,
     set: |s, v| from_word::<CacheAccess>(v).map(|caches| s.sandbox.caches = caches),
     get: |s| to_value(s.sandbox.caches),
@@ -107,7 +107,7 @@ pub(super) const CACHES: SettingKey = SettingKey {
 
 pub(super) const ESCALATION: SettingKey = SettingKey {
     name: "sandbox.escalation",
-    doc: "A call that asks for more than the sandbox allows: never (refused), ask (the host asks its user).",
+    doc: "A call that asks for more than the sandbox allows: never (it is refused), ask (the host asks the user).",
     form: ValueForm::Text,
     set: |s, v| from_word::<Escalation>(v).map(|escalation| s.sandbox.escalation = escalation),
     get: |s| to_value(s.sandbox.escalation),
@@ -119,17 +119,21 @@ pub(super) const ESCALATION: SettingKey = SettingKey {
 /// Parses a list of paths that do not depend on the working directory.
 fn paths(value: &Value) -> Result<Vec<PathBuf>, String> {
     let paths = list(value)?.into_iter().map(PathBuf::from);
-    let is_whole = |path: &Path| path.is_absolute() || path.starts_with("~");
+    let is_independent = |path: &Path| path.is_absolute() || path.starts_with("~");
     let paths: Vec<PathBuf> = paths.collect();
-    if paths.iter().all(|path| is_whole(path)) {
+    if paths.iter().all(|path| is_independent(path)) {
         Ok(paths)
     } else {
         Err("a list of paths that are absolute or begin with `~/`".to_owned())
     }
 }
 
-/// Adds the paths that the list lacks.
-fn add(more: &[PathBuf], to: &mut Vec<PathBuf>) {
-    let missing: Vec<PathBuf> = more.iter().filter(|p| !to.contains(p)).cloned().collect();
-    to.extend(missing);
+/// Adds the paths of `added` that `list` lacks.
+fn add(added: &[PathBuf], list: &mut Vec<PathBuf>) {
+    let missing: Vec<PathBuf> = added
+        .iter()
+        .filter(|p| !list.contains(p))
+        .cloned()
+        .collect();
+    list.extend(missing);
 }

@@ -1,4 +1,4 @@
-//! The setting `targets`: other machines on which calls may run, by names that the user chooses.
+//! The setting `targets`: other machines on which calls may run. The user names each machine.
 
 use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, to_value};
 use crate::settings::targets::TargetSettings;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 pub(super) const TARGETS: SettingKey = SettingKey {
     name: "targets",
-    doc: "Machines that `--on NAME` runs calls on: NAME = { transport = \"ssh\" (docker, podman, kube, command), to, command, cwd, \
+    doc: "Machines on which `--on NAME` runs calls: NAME = { transport = \"ssh\" (docker, podman, kube, command), to, command, cwd, \
           env, directory, lease, install }.",
     form: ValueForm::FileOnly,
     set: |s, v| {
