@@ -1,5 +1,5 @@
-//! The caches of tools in a sandbox: which directories a call may write, and which variables move a
-//! tool's cache there.
+//! The caches of tools in a sandbox: determines the directories that a call may write, and the
+//! variables that move a tool's cache to such a directory.
 
 mod table;
 
@@ -23,19 +23,20 @@ use table::{CACHES, Cache, MOUNTS, Moved, PrivateMount, Value};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheAccess {
-    /// None: the user's caches are readable.
+    /// No caches. Calls can only read the user's caches.
     Off,
-    /// Private caches of the workspace, which calls keep for later ones.
+    /// Private caches of the workspace. Later calls in the workspace use them again.
     #[default]
     Private,
-    /// The user's caches: a call can change what programs outside the sandbox run.
+    /// The user's caches. Programs outside the sandbox may then run code that a call has changed.
     Shared,
 }
 
 /// The directory of the private caches in the state directory, with one directory per workspace.
 const DIRECTORY: &str = "caches";
 
-/// The number of bytes of a workspace's SHA-256 sum that name its directory.
+/// The number of bytes of the SHA-256 sum of a workspace's path that name the workspace's
+/// directory.
 const NAME_BYTES: usize = 8;
 
 /// Returns the user's caches that calls may write.
@@ -69,9 +70,9 @@ pub(super) fn private(plan: &Plan, workspace: &Path, facts: &HostFacts, state: &
     })
 }
 
-/// The tool whose error message in the output says that its cache lacks something, and the user's
-/// cache, which this call cannot write. Most outputs have no such message, so `facts` is called
-/// only for one that has.
+/// Searches the output for a tool's error message that the tool's cache lacks a file. Returns the
+/// tool and the user's cache, if this call cannot write that cache. `facts` is called only if there
+/// is such a message, because most outputs have none.
 pub(crate) fn missed<'a>(
     plan: &Plan,
     mut lines: impl Iterator<Item = &'a str>,
@@ -97,7 +98,8 @@ struct UserCaches<'a> {
 }
 
 impl UserCaches<'_> {
-    /// The user's own cache: where a variable of the host moves it, or the tool's default.
+    /// Returns the directory of the user's cache: the value of a variable of the host, or the
+    /// tool's default.
     fn path(&self, cache: &Cache) -> Option<PathBuf> {
         let moved = match cache.value {
             Value::Directory => self.variable(cache.variable),
@@ -106,12 +108,13 @@ impl UserCaches<'_> {
         moved.or_else(|| self.in_home(cache.directory))
     }
 
-    /// An absolute path in a variable of the host.
+    /// Returns the value of a variable of the host, if that is an absolute path.
     fn variable(&self, name: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.facts.env.get(OsStr::new(name))?);
         path.is_absolute().then_some(path)
     }
 
+    /// Returns a path below the home directory. A path in `.cache/` is below `$XDG_CACHE_HOME`.
     fn in_home(&self, path: &str) -> Option<PathBuf> {
         if let Some(rest) = path.strip_prefix(".cache/")
             && let Some(caches) = self.variable("XDG_CACHE_HOME")
@@ -133,8 +136,9 @@ impl UserCaches<'_> {
 struct PrivateCaches {
     /// The directory that calls may write.
     root: PathBuf,
-    /// Directories to mount, and where. Calls may write in them, but cannot replace them: the next
-    /// call would mount what they have chosen.
+    /// Pairs of a private directory and the path at which to mount that directory. Calls may write
+    /// in the private directories, but cannot replace them. Otherwise a call could choose the
+    /// directory that the next call mounts.
     mounts: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -164,6 +168,8 @@ impl PrivateCaches {
         Ok(Self { root, mounts })
     }
 
+    /// Returns the caches for a call with this plan, with the variables of the tools whose caches
+    /// move to the private directories.
     fn of_call(self, plan: &Plan, user: &UserCaches<'_>) -> Caches {
         let Self { root, mounts } = self;
         let is_moved = |cache: &&Cache| {
@@ -205,8 +211,8 @@ impl PrivateCaches {
     }
 }
 
-/// The fixed directory of a tool, if it belongs to this user alone. Creates it if the host has the
-/// tool, since a mount needs a directory.
+/// Returns the tool's directory in `/tmp`, if only this user can use that directory. If the host
+/// has the tool, creates the missing directory, because a mount needs a directory to cover.
 fn own_directory(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let path = PathBuf::from(format!("/tmp/{}-{uid}", mount.name));
@@ -222,20 +228,21 @@ fn own_directory(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf>
     is_private.then_some(path)
 }
 
-/// The name of a workspace's directory.
+/// Returns the name of the directory with a workspace's private caches.
 fn directory_name(workspace: &Path) -> String {
     hex(&Sha256::digest(workspace.as_os_str().as_bytes())[..NAME_BYTES])
 }
 
-/// Returns the directory that calls may write, and creates it if it is missing. No call has written
-/// a new directory yet, so its entries are made only then.
+/// Returns the directory that calls may write. A missing directory is created with links to the
+/// user's settings files. An existing directory gets no new links, because calls may have written
+/// it.
 fn create_root(state: &Path, name: &str, user: &UserCaches<'_>) -> io::Result<PathBuf> {
     let all = PrivateDir::create(state, &[DIRECTORY])?;
     let open = || PrivateDir::open(state, &[DIRECTORY, name]).map(|root| root.path().to_owned());
     if let Ok(root) = open() {
         return Ok(root);
     }
-    // Another host may create the same one: the first rename counts.
+    // Another host may create the same directory at the same time: the first rename wins.
     let random = RandomState::new().build_hasher().finish();
     let mut unfinished = all.make_dir(&format!(".new-{random:016x}"))?;
     for cache in CACHES.iter().filter(|cache| !cache.settings.is_empty()) {

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Time limit of an access.
 const ACCESS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of concurrent accesses: a thread that a file system blocks cannot be ended.
+/// Maximum number of concurrent accesses. Each may occupy a thread for long, because a thread that
+/// a file system blocks cannot be ended.
 const MAX_CONCURRENT: usize = 64;
 
 /// Runs file accesses on other threads. Clones share the limit and the threads.
@@ -21,7 +22,8 @@ pub(crate) struct TimedFileAccess {
 }
 
 impl TimedFileAccess {
-    /// Returns the result of `work`. `None` if the time limit passes, or if too many accesses run.
+    /// Runs `work` on another thread and returns its result. `None` if the time limit passes or if
+    /// too many accesses are running.
     pub(crate) async fn within_limit<T: Send + 'static>(
         &self,
         clock: &dyn Clock,
@@ -40,7 +42,7 @@ impl TimedFileAccess {
         }
     }
 
-    /// Runs work without a time limit, on the same threads.
+    /// Runs `work` without a time limit, on the same threads as [`Self::within_limit`].
     ///
     /// # Errors
     /// See [`run_blocking`](crate::run_blocking()).
@@ -56,6 +58,7 @@ impl TimedFileAccess {
 struct AccessPermit(Arc<AtomicUsize>);
 
 impl AccessPermit {
+    /// Returns a permit; `None` if [`MAX_CONCURRENT`] accesses are running.
     fn acquire(count: &Arc<AtomicUsize>) -> Option<Self> {
         let permit = Self(Arc::clone(count));
         (count.fetch_add(1, Ordering::Relaxed) < MAX_CONCURRENT).then_some(permit)

@@ -1,5 +1,5 @@
-//! Finds the files that a call has changed and that run, configure or instruct programs outside the
-//! sandbox. For settings files among them, the host continues to use the former text.
+//! Finds files that a call has changed and that run, configure or instruct programs outside the
+//! sandbox. If a call has changed a settings file, the host continues to use the former text.
 
 use super::workspaces::Workspaces;
 use crate::guarded_settings::{GuardedSettings, PROJECT_FILE};
@@ -10,17 +10,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The granularity of file times, in milliseconds: the time of a change may be before the clock's.
+/// The granularity of file times, in milliseconds. A file's time may be this much earlier than the
+/// clock's time at the moment of the change.
 const TICK_MS: u64 = 20;
 
-/// The time limits of a scan before a call and after it, for slow file systems.
+/// Time limit of the scan before a call, for slow file systems.
 const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
+/// Time limit of the scan after a call, for slow file systems.
 const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
 
 /// A settings file, and the text that the host uses for it.
 pub(super) type SettingsFile = (PathBuf, Option<String>);
 
-/// The files before a call that are protected because of their names.
+/// The files that are protected because of their names, as a scan before the call found them.
 #[derive(Debug, Clone)]
 pub(crate) struct NamesBeforeCall {
     scan: Arc<NameScan>,
@@ -32,7 +34,8 @@ pub(crate) struct NamesBeforeCall {
 }
 
 impl NamesBeforeCall {
-    /// Scans for the files. `files` are the paths where the host looks for settings.
+    /// Scans the writable directories for protected names. `files` are the paths at which the host
+    /// looks for settings.
     pub(super) fn before(
         plan: &Plan,
         clock: &dyn Clock,
@@ -59,7 +62,7 @@ impl NamesBeforeCall {
         }
     }
 
-    /// Reuses the scan that was made after an earlier call.
+    /// Returns the files of `scan`, which was made after an earlier call.
     pub(super) fn after_call(
         scan: Arc<NameScan>,
         since: Timestamp,
@@ -81,7 +84,8 @@ impl NamesBeforeCall {
         &self.settings
     }
 
-    /// Returns the files that the call has changed, `known` ones included, and a new scan.
+    /// Returns the files that the call has changed, and a new scan. `known` are changed files that
+    /// the caller has found; they are part of the returned files.
     pub(super) fn changed(
         &self,
         plan: &Plan,
@@ -98,7 +102,7 @@ impl NamesBeforeCall {
         let named = self
             .scan
             .changed(&now, plan, (seconds, nanoseconds), self.is_reused);
-        // A file is reported instead of its directory.
+        // If a changed file lies in a changed directory, only the file is reported.
         let is_named = |path: &PathBuf| named.iter().any(|name| name.starts_with(path));
         let mut changed: Vec<PathBuf> = known.into_iter().filter(|path| !is_named(path)).collect();
         changed.extend(named);
@@ -110,7 +114,7 @@ impl NamesBeforeCall {
         (changed, Arc::new(now))
     }
 
-    /// Records the settings files that the call has changed.
+    /// Records the settings files that the call has changed, with the texts that stay in force.
     fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
         let is_changed = |path: &Path| {
             let target = std::fs::canonicalize(path).ok();
@@ -139,7 +143,7 @@ impl NamesBeforeCall {
     }
 }
 
-/// Returns a function that is true once `limit` has passed from now on.
+/// Returns a function that returns true when `limit` has passed since this call.
 fn time_limit(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
     let begun = clock.now();
     move || clock.now().saturating_sub(begun) > limit

@@ -1,12 +1,12 @@
-//! Options of the sandbox settings.
+//! Enumerations of the sandbox settings.
 
 use serde::{Deserialize, Serialize};
 
-/// The policy if an optional promise cannot be enforced.
+/// The policy on a system that cannot enforce an optional promise of the sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LackingPolicy {
-    /// Calls run, and the result says what is missing.
+    /// Calls run, and their results name the promises that are not enforced.
     #[default]
     Accept,
     /// Calls are refused.
@@ -17,11 +17,11 @@ pub enum LackingPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TmpDirectory {
-    /// A directory of the call's own.
+    /// A separate directory for each call.
     #[default]
     #[serde(rename = "own")]
     Private,
-    /// `/tmp`, which other processes read and write too.
+    /// `/tmp`, which processes outside the sandbox read and write, too.
     Shared,
 }
 

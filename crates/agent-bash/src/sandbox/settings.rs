@@ -1,4 +1,4 @@
-//! [`SandboxSettings`]: the section `[sandbox]`, and the plan for it.
+//! [`SandboxSettings`]: the settings of the section `[sandbox]`. Resolves them to a plan.
 
 use super::caches::{self, CacheAccess};
 use super::options::{Escalation, LackingPolicy, TmpDirectory};
@@ -7,40 +7,40 @@ use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Settings of the sandbox: section `[sandbox]`. By default, there is no sandbox.
+/// Settings of the sandbox: section `[sandbox]`. By default, calls run without a sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// The write access.
     pub level: SandboxLevel,
     /// The network access.
     pub network: Network,
-    /// The policy if the system cannot enforce all promises.
+    /// The policy on a system that cannot enforce all promises of the sandbox.
     pub lacking: LackingPolicy,
     /// Paths that are writable in addition to the workspace. These and the following paths are
     /// absolute or begin with `~/`.
     pub writable: Vec<PathBuf>,
-    /// Paths that are readable although they would be hidden.
+    /// Paths that are readable although the built-in list of secrets has them.
     pub readable: Vec<PathBuf>,
     /// Paths that are hidden in addition to the built-in list of secrets.
     pub hidden: Vec<PathBuf>,
     /// Paths that are protected in addition to the built-in list: files that run or configure
     /// programs outside of the sandbox.
     pub protected: Vec<PathBuf>,
-    /// Devices that are allowed in addition to the harmless ones.
+    /// Devices that calls may use in addition to the harmless devices.
     pub devices: Vec<PathBuf>,
-    /// The temporary directory that may be written.
+    /// The temporary directory that calls may write.
     pub tmp: TmpDirectory,
-    /// The caches of tools that may be written.
+    /// The caches of tools that calls may write.
     pub caches: CacheAccess,
     /// The policy for a call that asks for more than the settings allow.
     pub escalation: Escalation,
-    /// The directory from which the workspace is searched upwards; `None`: the host's working
-    /// directory. A settings file cannot set it.
+    /// The directory from which the workspace is searched upwards. `None` means the host's working
+    /// directory. A settings file cannot set this field.
     pub directory: Option<PathBuf>,
 }
 
-/// Returns the system's password files that this process can read, usually because it runs as root.
-/// Only safe mode hides them, because root's `su` needs them.
+/// Returns the system's password files that this process can read, usually because the process runs
+/// as root. Only safe mode hides these files, because root's `su` needs them.
 fn readable_password_files() -> Vec<PathBuf> {
     const PASSWORD_FILES: [&str; 5] = [
         "/etc/shadow",
@@ -56,9 +56,9 @@ fn readable_password_files() -> Vec<PathBuf> {
 }
 
 impl SandboxSettings {
-    /// Returns these settings made as strict as safe mode promises: calls write only their own
-    /// temporary files, reach nothing outside, and cannot ask for more. A private loopback network
-    /// remains, because tests need it.
+    /// Returns these settings, made as strict as safe mode promises. Calls write only their own
+    /// temporary files, have no network to other machines, and cannot ask for more. A private
+    /// loopback network stays allowed, because tests need one.
     #[must_use]
     pub fn in_safe_mode(self) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl SandboxSettings {
         }
     }
 
-    /// Returns the wanted sandbox at `level`.
+    /// Returns the input for [`resolve`]: the wanted sandbox at `level`.
     pub(super) fn wanted(&self, level: Level, facts: &HostFacts) -> WantedSandbox {
         WantedSandbox {
             caches: caches::shared(self.caches, facts),
@@ -92,8 +92,8 @@ impl SandboxSettings {
         }
     }
 
-    /// Resolves the plan of the sandbox; `None` without a sandbox. Creates the private caches in
-    /// the state directory.
+    /// Resolves the plan of the sandbox, and creates the private caches in the state directory
+    /// `state`. Returns `None` if the settings ask for no sandbox.
     pub(super) fn resolved(
         &self,
         facts: &HostFacts,

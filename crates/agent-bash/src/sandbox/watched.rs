@@ -1,6 +1,6 @@
-//! Compares the protected paths before and after a call. At the full tier the kernel protects
-//! existing paths, unless another process replaces them, and missing ones may appear; at the base
-//! tier both may change.
+//! Compares the protected paths before and after a call. At the full tier, the kernel protects
+//! existing paths. But another process may replace an existing path, and a missing path may appear.
+//! At the base tier, a call may change existing and missing paths.
 
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_sandbox::{ParentDirectories, PathIdentity, PlanStamp};
@@ -13,15 +13,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum number of files of a protected directory that are compared, and maximum bytes of each.
+/// Maximum number of files of a protected directory that are compared.
 const MAX_FILES: usize = 1000;
+/// Maximum number of bytes of a file that are compared.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The states of the protected paths before a call. Successive calls share the list.
 #[derive(Debug, Clone)]
 pub(crate) struct WatchedPaths {
     paths: Arc<[(PathBuf, PathState)]>,
-    /// The parent directories: while these are unchanged, so are the paths.
+    /// The parent directories. If all of them are unchanged, the paths are unchanged, too.
     parents: Option<Arc<ParentDirectories>>,
 }
 
@@ -37,8 +38,8 @@ enum PathState {
 }
 
 impl WatchedPaths {
-    /// Returns the current states. `stamp` is the plan's current stamp, `replaced` the existing
-    /// paths that a mount does not protect.
+    /// Returns the current states. `stamp` is the plan's current stamp. `replaced` has the existing
+    /// paths that a mount does not protect, because a process replaced them.
     pub(crate) fn before(plan: &Plan, stamp: &PlanStamp, replaced: &BTreeSet<PathBuf>) -> Self {
         let state = |(path, found): (&Path, Option<PathIdentity>)| {
             let state = match found {
@@ -56,7 +57,7 @@ impl WatchedPaths {
         }
     }
 
-    /// Adds the parent directories, which must have been unchanged for a while.
+    /// Adds the parent directories. The caller checks that they have not changed recently.
     pub(crate) fn limited_to(self, parents: ParentDirectories) -> Self {
         Self {
             parents: Some(Arc::new(parents)),
@@ -64,8 +65,8 @@ impl WatchedPaths {
         }
     }
 
-    /// Returns the states before a call if no protected path was replaced. `None` if files would
-    /// have to be read.
+    /// Returns the states before a call, provided that no protected path was replaced. `None` if
+    /// this function would have to read files.
     pub(crate) fn without_reading(plan: &Plan, stamp: &PlanStamp) -> Option<Self> {
         let mut found = stamp.protected().filter_map(|(_, found)| found);
         found
@@ -89,7 +90,8 @@ impl WatchedPaths {
         changed.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns the changed paths. `None` if the kernel's caches are not sufficient to tell.
+    /// Returns the changed paths, using only the kernel's caches. `None` if the caches do not have
+    /// all the data.
     pub(crate) fn changed_by_cache(&self) -> Option<Vec<PathBuf>> {
         if self.parents.as_ref().is_some_and(|it| it.are_the_same()) {
             return Some(Vec::new());
@@ -115,6 +117,7 @@ fn is_mount_protected(plan: &Plan, found: PathIdentity) -> bool {
     plan.tier == Tier::Full && !found.is_link
 }
 
+/// Returns the digest of a file, or of a directory with everything below it.
 fn digest(path: &Path) -> PathState {
     let mut sum = Sha256::new();
     let mut left = MAX_FILES;
@@ -122,8 +125,9 @@ fn digest(path: &Path) -> PathState {
     PathState::Digest(sum.finalize().into())
 }
 
-/// Adds a file, or a directory with everything below it, to the digest. Symbolic links are not
-/// followed. Of an unreadable file, only the name is added.
+/// Adds a file, or a directory with everything below it, to the digest. `left` is the number of
+/// files that may still be added. Symbolic links are not followed. An unreadable file adds only its
+/// path, mode and length.
 fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Some(rest) = left.checked_sub(1) else {
         return;
@@ -134,7 +138,8 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Ok(found) = fs::symlink_metadata(path) else {
         return;
     };
-    // An existing hook runs as soon as a call makes it executable.
+    // The mode is part of the digest: a call can activate an existing hook by making the hook
+    // executable.
     sum.update(found.mode().to_le_bytes());
     if found.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Records the workspaces of sandboxed calls in the state directory. A symbolic link that such a
-//! call creates must not determine which directories a later call may write.
+//! Records the workspaces of sandboxed calls in the state directory. A symbolic link that a
+//! sandboxed call creates must not determine which directories a later call may write.
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::PrivateDir;
@@ -11,14 +11,16 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// One JSON line for each workspace. A start directory's last line is the valid one.
+/// The file with one JSON line for each workspace. If several lines have the same start directory,
+/// the last line is valid.
 const FILE_NAME: &str = "workspaces.jsonl";
 
-/// The number of workspaces that a rewrite keeps, and the number of lines that triggers one.
+/// The number of workspaces that a rewrite of the file keeps.
 const MAX_REWRITTEN_LINES: usize = 200;
+/// A file with more lines is rewritten.
 const MAX_LINES: usize = 400;
 
-/// The maximum number of bytes read.
+/// Maximum number of bytes of the file that are read.
 const MAX_READ_BYTES: u64 = 4 << 20;
 
 /// One line of the file.
@@ -32,7 +34,7 @@ struct WorkspaceLine {
     writable: Vec<PathBuf>,
 }
 
-/// The recorded workspaces.
+/// The recorded workspaces, by start directory, and the number of lines in the file.
 #[derive(Debug, Default)]
 pub(crate) struct Workspaces {
     lines: BTreeMap<PathBuf, WorkspaceLine>,
@@ -40,7 +42,7 @@ pub(crate) struct Workspaces {
 }
 
 impl Workspaces {
-    /// Reads the record. A missing record is read as an empty one.
+    /// Reads the recorded workspaces. A missing file counts as an empty file.
     pub(crate) fn read(state: &Path) -> Self {
         let mut text = String::new();
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
@@ -57,8 +59,8 @@ impl Workspaces {
         all
     }
 
-    /// Returns the workspaces. If another directory has replaced a root since, the root is not
-    /// returned as a repository.
+    /// Returns the workspaces. A root that another directory has replaced since is not marked as a
+    /// repository.
     pub(crate) fn known(&self) -> Vec<KnownWorkspace> {
         let known = |line: &WorkspaceLine| KnownWorkspace {
             start: line.start.clone(),
@@ -70,8 +72,8 @@ impl Workspaces {
         self.lines.values().map(known).collect()
     }
 
-    /// Records a workspace before a call can write it. A failure does not refuse this call, since
-    /// the record protects later ones.
+    /// Records a workspace before a call can write in it. If this fails, the call runs
+    /// nevertheless, because the record protects only later calls.
     pub(crate) fn remember(
         &mut self,
         state: &Path,
@@ -91,8 +93,8 @@ impl Workspaces {
         self.add_or_warn(state, workspace);
     }
 
-    /// Records directories that a call has replaced by symbolic links, as start directories: a
-    /// later call with such a path starts in the link's target.
+    /// Records directories that a call has replaced by symbolic links. They are recorded as start
+    /// directories, because a later call with such a path starts in the link's target.
     pub(crate) fn record_replaced(&mut self, state: &Path, plan: &Plan, replaced: Vec<PathBuf>) {
         for start in replaced {
             let root = plan.writable.iter().find(|it| start.starts_with(it));
@@ -115,7 +117,7 @@ impl Workspaces {
         }
     }
 
-    /// Appends a workspace, unless the record has it.
+    /// Appends a workspace to the file, unless the file has it already.
     fn add(&mut self, state: &Path, workspace: KnownWorkspace) -> io::Result<()> {
         let Some((device, inode)) = identity(&workspace.root) else {
             return Ok(());
@@ -173,6 +175,7 @@ impl Workspaces {
     }
 }
 
+/// Returns the device and inode of a path.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = fs::symlink_metadata(path).ok()?;
     Some((found.dev(), found.ino()))

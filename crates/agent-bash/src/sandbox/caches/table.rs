@@ -1,49 +1,52 @@
-//! The caches of tools as data. The variables are those of each tool's documentation.
+//! The table of the tools' caches. Each variable comes from the tool's documentation.
 
-/// When a cache is private.
+/// When a call uses a private cache instead of the user's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// Always: the tool fails if it cannot write its cache, or builds the contents itself.
+    /// Always. For a tool that fails if it cannot write its cache, or that builds the contents
+    /// itself.
     Always,
-    /// If the call has a network, or the user has no such cache. Otherwise the tool reads the
-    /// user's: nothing could fill a new one.
+    /// If the call has a network, or if the user has no such cache. Without a network, the tool
+    /// could not fill a private cache, so it reads the user's cache.
     WithNetwork,
-    /// If the user has none: programs and models that a tool installs for long.
+    /// If the user has no such cache. For programs and models that a tool installs permanently.
     WithoutOwn,
 }
 
-/// The value of a variable.
+/// The value of a variable that moves a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The directory.
+    /// The directory's path.
     Directory,
-    /// This option with the directory, after the options that the variable has.
+    /// The options that the variable has already, then this option followed by the directory's
+    /// path.
     Option(&'static str),
 }
 
 /// A cache of a tool.
 #[derive(Debug)]
 pub(super) struct Cache {
-    /// The tool, and the name of its private directory.
+    /// The name of the tool, and of the cache's private directory.
     pub(super) tool: &'static str,
     /// The variable that moves the cache.
     pub(super) variable: &'static str,
     pub(super) value: Value,
-    /// The tool's default, below the home.
+    /// The tool's default directory, relative to the home directory.
     pub(super) directory: &'static str,
     pub(super) moved: Moved,
-    /// The entries that calls may write if the cache is shared; empty: all of it.
+    /// The entries that calls may write if the cache is shared. If empty, calls may write the whole
+    /// cache.
     pub(super) parts: &'static [&'static str],
-    /// Files with settings of the user that the private cache links to.
+    /// Files with the user's settings. The private cache has symbolic links to these files.
     pub(super) settings: &'static [&'static str],
-    /// Texts of the tool that name no path, if its cache lacks something.
+    /// Texts of the tool's messages that its cache lacks a file. Such a message names no path.
     pub(super) misses: &'static [&'static str],
 }
 
-/// A directory in `/tmp` that a tool needs to write, whatever `TMPDIR` says.
+/// A directory in `/tmp` that a tool must be able to write, even if `TMPDIR` is another directory.
 #[derive(Debug)]
 pub(super) struct PrivateMount {
-    /// The name of the private directory, and of the one in `/tmp` without `-` and the user id.
+    /// The name of the private directory. The directory in `/tmp` is called `NAME-UID`.
     pub(super) name: &'static str,
     /// The tool's program.
     pub(super) program: &'static str,
@@ -84,7 +87,7 @@ pub(super) const CACHES: &[Cache] = &[
         ".cache/node/corepack",
         WithNetwork,
     ),
-    // pnpm 12 reads these; up to 10 it read `npm_config_…`.
+    // pnpm 12 reads the variables `pnpm_config_…`; versions up to 10 read `npm_config_…`.
     Cache {
         misses: &[
             "ERR_PNPM_NO_OFFLINE",
@@ -237,7 +240,8 @@ pub(super) const CACHES: &[Cache] = &[
     cache("buf", "BUF_CACHE_DIR", ".cache/buf", WithNetwork),
 ];
 
-/// pnpm 12 locks its store and the project in `/tmp`, whatever `TMPDIR` says.
+/// pnpm 12 creates the locks of its store and of the project in `/tmp`, even if `TMPDIR` is another
+/// directory.
 pub(super) const MOUNTS: &[PrivateMount] = &[
     mount("pnpm-store-operation-locks", "pnpm"),
     mount("pnpm-dir-locks", "pnpm"),
