@@ -27,16 +27,17 @@ use std::time::Duration;
 
 /// The reason why the changes of a trial are unknown.
 const NOT_HELD_BACK_REASON: &str =
-    "the executor did not hold back what the command changed, although it said it would";
+    "the executor did not hold back the command's file changes, although it promised to";
 
 /// The time between two checks whether a file system still answers.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The maximum number of checks while a record is completed: the unresponsive file system may be
-/// mounted below the one that is checked. The change set is listed once it is complete.
+/// Maximum number of checks while a record is completed. The checks can succeed although the
+/// unresponsive file system is mounted below the checked one. A change set that is completed later
+/// is listed then.
 const MAX_CHECKS: usize = 15;
 
-/// A call whose changes are recorded.
+/// The record of a call's file changes.
 pub(crate) struct ChangeRecord {
     store: Arc<Store>,
     method: RecordMethod,
@@ -58,14 +59,14 @@ enum RecordMethod {
 }
 
 /// Prepares the record of a call's changes. Returns `None` if no record is wanted, or if an
-/// ordinary call cannot be recorded; a notice then gives the reason. `unwatched` is the reason why
-/// this call cannot be traced. `typed` is the command as the user wrote it.
+/// ordinary call cannot be recorded; a notice then gives the reason. `untraceable` is the reason
+/// why this call cannot be traced. `typed` is the command as the user wrote it.
 pub(crate) async fn begin(
     tool: &ToolContext,
     call: &mut Call,
     request: &Request,
     executor: &dyn Executor,
-    unwatched: Option<&str>,
+    untraceable: Option<&str>,
     typed: &str,
 ) -> Result<Option<ChangeRecord>, Refusal> {
     let command = || command_label(&tool.hide, &tool.environment_policy, request, typed);
@@ -80,12 +81,13 @@ pub(crate) async fn begin(
     }
     let is_job = request.mode == Some(Mode::Background);
     let is_level_set = tool.changes.is_level_set();
-    let begun = match compared::reason(tool, request, executor, unwatched).await {
-        // A scan is too slow for a record that was not asked for, and a job ends too late for one.
+    let begun = match compared::reason(tool, request, executor, untraceable).await {
+        // A scan is too slow for a record that the settings do not ask for. A job ends too late for
+        // a second scan.
         Some(reason) if !is_level_set || is_job => Err(reason),
         Some(reason) => {
-            let looked = compared::before(tool, call, &reason).await;
-            looked.map(|(store, before)| (store, RecordMethod::Scan(before.of_command(command()))))
+            let scanned = compared::before(tool, call, &reason).await;
+            scanned.map(|(store, scan)| (store, RecordMethod::Scan(scan.of_command(command()))))
         }
         None => {
             let command = command();
@@ -118,8 +120,9 @@ pub(crate) async fn begin(
     }
 }
 
-/// Scans the files before a call that cannot be traced, for this `reason`. The command has not
-/// started yet. Replaces the traced record, if any. `typed`: see [`begin`].
+/// Scans the files before a call whose shell turned out to be untraceable for this `reason`. The
+/// command has not started yet. The new record replaces `recorded`. `typed` is the command as the
+/// user wrote it.
 async fn begin_scan(
     tool: &ToolContext,
     call: &mut Call,
@@ -145,7 +148,8 @@ async fn begin_scan(
     }
 }
 
-/// Returns why this call cannot be traced, if it runs a program that gains privileges.
+/// Returns why this call cannot be traced, if it runs the program `takes_privileges`, which gains
+/// privileges.
 pub(crate) fn untraceable_reason(takes_privileges: Option<&str>) -> Option<String> {
     // Root has all privileges already.
     let program = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
@@ -179,7 +183,7 @@ pub(crate) async fn leave_to_job(
     let Some(changing) = changing else {
         return CallChanges::default();
     };
-    let known = match recorded {
+    let changes = match recorded {
         Some(Ok(())) => {
             changing
                 .leave_to_job(tool.changes.session().to_owned())
@@ -194,7 +198,7 @@ pub(crate) async fn leave_to_job(
             return CallChanges::default();
         }
     };
-    match known {
+    match changes {
         Ok(changes) => CallChanges {
             changes: Some(changes),
             notices: Vec::new(),
@@ -255,16 +259,16 @@ async fn begin_set(
     begun.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
-/// Waits for work on the file systems of these directories as long as they respond. Returns `None`
-/// if one does not respond, or after `at_most` checks.
+/// Waits for `work` as long as the file systems of these directories respond. Returns `None` if a
+/// file system does not respond, or after `max_checks` checks.
 async fn while_responsive<T>(
     tool: &ToolContext,
     directories: &[PathBuf],
-    at_most: usize,
+    max_checks: usize,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = std::pin::pin!(work);
-    for _ in 0..at_most {
+    for _ in 0..max_checks {
         tokio::select! {
             biased;
             done = &mut work => return Some(done),
@@ -272,14 +276,14 @@ async fn while_responsive<T>(
         }
         let directories = directories.to_owned();
         // A listing needs a response of the file system; `stat` may be answered from a cache.
-        let look = move || {
+        let list = move || {
             for directory in directories {
                 drop(read_dir(directory).map(|mut entries| entries.next()));
             }
         };
         tool.sandbox
             .file_access
-            .within_limit(&*tool.clock, look)
+            .within_limit(&*tool.clock, list)
             .await?;
     }
     None
@@ -290,6 +294,7 @@ fn unknown_notice(reason: String) -> Notice {
 }
 
 impl RecordMethod {
+    /// Returns the directory below which changes are recorded.
     fn root(&self) -> PathBuf {
         match self {
             Self::Trial(set, _) | Self::Trace(set, _) | Self::Job(set) => set.root(),
@@ -309,12 +314,16 @@ impl ChangeRecord {
 
     /// Returns the notice that the changes of survivors are not recorded, if the call was scanned.
     fn survivors_notice(&self, outcome: &Outcome) -> Option<Notice> {
-        let is_seen = !matches!(self.method, RecordMethod::Scan(_)) || outcome.survivors.is_empty();
-        let pids = || outcome.survivors.iter().map(|it| it.pid).collect();
-        (!is_seen).then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
+        let is_unrecorded =
+            matches!(self.method, RecordMethod::Scan(_)) && !outcome.survivors.is_empty();
+        let pids = || {
+            let survivors = outcome.survivors.iter();
+            survivors.map(|survivor| survivor.pid).collect()
+        };
+        is_unrecorded.then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
     }
 
-    /// The overlay that holds back the changes of a trial.
+    /// Returns the overlay that holds back the changes of a trial.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
         match &self.method {
             RecordMethod::Trial(set, _) => Some(Arc::new(set.overlay())),
@@ -322,7 +331,7 @@ impl ChangeRecord {
         }
     }
 
-    /// The directory for the record of traced changes.
+    /// Returns the directory for the record of traced changes.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
         match &self.method {
             RecordMethod::Trace(set, _) | RecordMethod::Job(set) => Some(set.dir().to_owned()),
@@ -330,13 +339,14 @@ impl ChangeRecord {
         }
     }
 
-    /// Marks the beginning of the call: later changes by other processes conflict with a trial.
+    /// Marks the beginning of the call. Changes that other processes make from now on conflict with
+    /// a trial.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
         match &mut self.method {
             RecordMethod::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
                 reason: error.to_string(),
             }),
-            // The record itself shows conflicts with traced changes.
+            // Conflicts with traced changes are found in the record itself.
             RecordMethod::Trace(..) | RecordMethod::Job(_) | RecordMethod::Scan(_) => Ok(()),
         }
     }
@@ -358,7 +368,7 @@ impl ChangeRecord {
     async fn leave_to_job(self, session: String) -> Result<Changes, String> {
         let Self { store, method, .. } = self;
         let RecordMethod::Job(set) = method else {
-            return Err("it is no job".to_owned());
+            return Err("this call did not start a job".to_owned());
         };
         let shown = run_blocking(move || {
             let id = set.id();
@@ -368,6 +378,7 @@ impl ChangeRecord {
         shown.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
+    /// Completes the record: commits, holds, drops or stores the changes.
     async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> CallChanges {
         let session = tool.changes.session().to_owned();
         let announced = tool.changes.settings.announced;
@@ -375,17 +386,19 @@ impl ChangeRecord {
             RecordMethod::Trial(_, trial) => Some(*trial),
             _ => None,
         };
-        let is_to_be_known = trial.is_some() || tool.changes.is_level_set();
+        let is_requested = trial.is_some() || tool.changes.is_level_set();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
         let max_mb = tool.changes.settings.max_set_mb;
-        let is_full = traced.as_ref().is_some_and(|it| it.full) || self.is_full;
+        let is_full = traced.as_ref().is_some_and(|traced| traced.full) || self.is_full;
         let full = is_full.then(|| NoticeKind::ChangesLimit { max_mb }.into());
         let unwatched = self.survivors_notice(outcome);
-        let lacking = traced.as_ref().filter(|it| !it.full && is_to_be_known);
-        let lacking = lacking.and_then(|it| it.lacking.as_deref());
-        let partly = lacking.map(|reason| unknown_notice(format!("not all of it: {reason}")));
-        let succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
-        let wanted = succeeded && outcome.survivors.is_empty();
+        let lacking = traced
+            .as_ref()
+            .filter(|traced| !traced.full && is_requested);
+        let lacking = lacking.and_then(|traced| traced.lacking.as_deref());
+        let partly = lacking.map(|reason| unknown_notice(format!("not all of them: {reason}")));
+        let has_succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
+        let is_to_commit = has_succeeded && outcome.survivors.is_empty();
         let Self { store, method, .. } = self;
         if let (RecordMethod::Trace(_, shell), Some(traced)) = (&method, &traced)
             && traced.unwatched
@@ -407,14 +420,14 @@ impl ChangeRecord {
         let end = move || match method {
             RecordMethod::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
             RecordMethod::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
-            RecordMethod::Trial(set, TrialRequest::Atomic) if wanted => {
+            RecordMethod::Trial(set, TrialRequest::Atomic) if is_to_commit => {
                 committed(&store, &session, set)
             }
             RecordMethod::Trial(set, TrialRequest::Atomic) => {
                 store.drop_trial(set).map_err(error_text)
             }
             RecordMethod::Trace(set, _) => recorded(&store, set, traced.as_ref()),
-            RecordMethod::Job(_) => Err("it is a job".to_owned()),
+            RecordMethod::Job(_) => Err("this call started a job".to_owned()),
             RecordMethod::Scan(before) => compared::after(&changes, &store, &before, &*clock),
         };
         let ended = tool.sandbox.file_access.unlimited(move || {
@@ -423,9 +436,9 @@ impl ChangeRecord {
             let protected = is_held.then(|| protected_in_trial(&own, &kept, &changes));
             Ok((changes, protected.flatten()))
         });
-        // A commit must not be abandoned halfway.
-        let at_most = trial.map_or(MAX_CHECKS, |_| usize::MAX);
-        let changes = match while_responsive(tool, &directories, at_most, ended).await {
+        // A commit must not be abandoned halfway, so a trial has no limit.
+        let max_checks = trial.map_or(MAX_CHECKS, |_| usize::MAX);
+        let changes = match while_responsive(tool, &directories, max_checks, ended).await {
             Some(Ok(ended)) => ended,
             Some(Err(error)) => Err(error.to_string()),
             None => Err(UNRESPONSIVE_REASON.to_owned()),
@@ -452,7 +465,7 @@ impl ChangeRecord {
             }
             Err(reason) => CallChanges {
                 changes: None,
-                notices: Vec::from_iter(is_to_be_known.then(|| unknown_notice(reason))),
+                notices: Vec::from_iter(is_requested.then(|| unknown_notice(reason))),
             },
         }
     }
@@ -463,7 +476,8 @@ fn error_text(error: ChangesError) -> String {
     error.to_string()
 }
 
-/// Returns a notice of the held files that run or configure programs outside of the sandbox.
+/// Returns a notice that names the held files that run or configure programs outside of the
+/// sandbox.
 fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
     // A trial that cannot be read cannot be committed either.
     let (_, files) = store.show_all(own.session(), held.id).ok()?;
@@ -489,6 +503,8 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
     }
 }
 
+/// Finishes a traced change set. Marks the changes as inexact if the trace lacks a part. Removes
+/// the set of a call that was not traced, and returns the reason.
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Result<Changes, String> {
     const UNTRACEABLE_REASON: &str = "it ran where it cannot be traced";
     let lacking = match traced {
@@ -519,7 +535,7 @@ fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Resul
     }
 }
 
-/// Returns a notice with this line. Its brackets are removed, because each layout adds its own.
+/// Returns a notice with this line, without the line's brackets: each layout adds its own brackets.
 fn file_notice(changes: &Changes, line: &str) -> Notice {
     let line = line.strip_prefix('[').unwrap_or(line);
     let line = line.strip_suffix(']').unwrap_or(line).to_owned();

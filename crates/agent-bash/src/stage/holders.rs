@@ -1,6 +1,6 @@
-//! Names the processes that hold what a failed command needed: a port in use, a lock.
+//! Names the processes that hold a port or a lock that a failed command needed.
 //!
-//! The output only says what to look up; the kernel says which process holds it.
+//! The output names the port or the lock; the kernel tells which process holds it.
 
 mod lock_message;
 mod port_message;
@@ -20,15 +20,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The tool whose lock is the existence of a file.
+/// The tool whose lock is held as long as the lock's file exists, even if no process has the file
+/// open.
 const GIT: &str = "git";
 
-/// Sets the addresses on which the survivors of a call listen, also in their notice.
+/// Sets the addresses on which the survivors of a call listen, in the outcome and in its notice.
 pub(crate) async fn add_ports(outcome: &mut Outcome) {
     if outcome.survivors.is_empty() {
         return;
     }
-    let pids: Vec<u32> = outcome.survivors.iter().map(|it| it.pid).collect();
+    let survivors = outcome.survivors.iter();
+    let pids: Vec<u32> = survivors.map(|survivor| survivor.pid).collect();
     let Ok(mut addresses) = run_blocking(move || listening_addresses(&pids)).await else {
         return;
     };
@@ -69,7 +71,7 @@ pub(crate) struct FailedCall<'a> {
     pub(crate) command: &'a str,
     pub(crate) cwd: &'a Path,
     pub(crate) network: &'a CallNetwork,
-    /// The plan of its sandbox, if it has one.
+    /// The plan of the call's sandbox; `None` without a sandbox.
     pub(crate) plan: Option<&'a Arc<Plan>>,
 }
 
@@ -84,7 +86,7 @@ impl<'a> FailedCall<'a> {
     }
 }
 
-/// Returns the notices about what the printed lines of a failed command name.
+/// Returns the notices about the port and the lock that the printed lines of a failed command name.
 pub(crate) async fn notices(
     tool: &ToolContext,
     call: FailedCall<'_>,
@@ -100,15 +102,15 @@ pub(crate) async fn notices(
     notices
 }
 
-/// True if a sandboxed call may know of a file: it can write there. A command can print any path,
-/// also of a link that it has made.
+/// True if a sandboxed call can write the file, and so may learn which process holds it. The check
+/// is needed because a command can print any path, and can create links to any path.
 fn is_within_sandbox(plan: &Plan, file: &Path) -> bool {
     fs::canonicalize(file)
         .is_ok_and(|file| plan.is_writable(&file) && plan.hidden_by(&file).is_none())
 }
 
-/// Returns the notice about the first file of a lock that exists and is held, or that is itself the
-/// lock.
+/// Returns the notice about the first file of the lock that exists and that a process holds. A
+/// process need not hold the file of a git lock.
 async fn lock_notice(
     tool: &ToolContext,
     call: FailedCall<'_>,
@@ -123,7 +125,7 @@ async fn lock_notice(
         };
         let mut files = message.files.into_iter().filter(is_known);
         files.find_map(|path| {
-            // A git command that waits for an editor or a hook has closed its lock.
+            // A git command that waits for an editor or a hook has closed the file of its lock.
             let is_git = name == GIT;
             let roots = || vec![git_root(&path), cwd.clone()];
             let holder = lock_holder(&path)
@@ -134,22 +136,22 @@ async fn lock_notice(
         })
     };
     let (path, holder, changed) = run_blocking(find).await.ok()??;
-    let mut named = None;
+    let mut reported = None;
     if let Some((pid, mut command)) = holder {
         if call.plan.is_some() {
-            // The arguments of a process outside may be secret.
+            // The arguments of a process outside of the sandbox may be secret.
             command.truncate(command.find(' ').unwrap_or(command.len()));
         }
         let mut holder = Holder::new(pid, command);
         if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs()) {
             holder.job = jobs.job_of(pid).await;
         }
-        named = Some(holder);
+        reported = Some(holder);
     }
     let kind = NoticeKind::LockHeld {
         tool: name.to_owned(),
         path: path.display().to_string(),
-        holder: named,
+        holder: reported,
         age_s: tool.clock.wall().0.saturating_sub(changed.0) / 1000,
     };
     Some(kind.into())
@@ -162,6 +164,7 @@ fn git_root(lock: &Path) -> PathBuf {
     git.and_then(Path::parent).unwrap_or(lock).to_owned()
 }
 
+/// Returns the notice about the processes that listen on the port in use.
 async fn port_notice(
     tool: &ToolContext,
     command: &str,
@@ -181,7 +184,8 @@ async fn port_notice(
             let mut addresses = listener.holder.listens_on.iter();
             addresses.any(|address| address.port() == *port)
         };
-        let mut holder = listeners.iter().find(has_port).map(|it| it.holder.clone());
+        let listener = listeners.iter().find(has_port);
+        let mut holder = listener.map(|listener| listener.holder.clone());
         if holder.is_none() && *network == CallNetwork::Host {
             let port = *port;
             let other = run_blocking(move || port_holder(port)).await.ok().flatten();
@@ -202,7 +206,8 @@ async fn port_notice(
     }
     let is_unnamed = message == PortMessage::Unnamed && !listeners.is_empty();
     is_unnamed.then(|| {
-        let holders = listeners.into_iter().map(|it| it.holder).collect();
+        let holders = listeners.into_iter().map(|listener| listener.holder);
+        let holders = holders.collect();
         NoticeKind::PortInUse {
             port: None,
             holders,
@@ -211,7 +216,7 @@ async fn port_notice(
     })
 }
 
-/// Returns the processes of all jobs that listen.
+/// Returns the listening processes of all jobs.
 async fn listeners(jobs: Option<&Jobs>) -> Vec<JobListener> {
     let Some(jobs) = jobs else {
         return Vec::new();

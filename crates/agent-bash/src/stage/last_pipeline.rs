@@ -1,16 +1,17 @@
 //! The notice about failed stages in the pipeline at the end of a script.
 //!
-//! The exit code of a call remains bash's own, that of the last stage. So `make | tail` reports
-//! success even if `make` has failed, which deserves a notice.
+//! As in bash, the exit code of a call is the exit code of the last stage. So `make | tail` reports
+//! success even if `make` has failed. A notice then reports the failure.
 
 use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 
-/// 128 + SIGPIPE: the reader stopped reading early.
+/// The exit code of a stage that SIGPIPE has killed (128 + 13), because the next stage stopped
+/// reading early.
 const BROKEN_PIPE: i32 = 141;
 
-/// Returns a notice about the first failed stage before the last one, if the call ended with the
-/// exit code of the last one. `exit_1_is_ok` says for each stage whether its exit code 1 is a
-/// result.
+/// Returns a notice about the first failed stage before the last stage, provided that the call
+/// ended with the exit code of the last stage. `exit_1_is_ok` is true for each stage whose exit
+/// code 1 is a result, as of `grep`.
 pub(crate) fn failed_stage(
     exit_1_is_ok: &[bool],
     stages: &[Stage],

@@ -1,29 +1,31 @@
-//! Refuses requests for features that this tool does not offer. Ignoring such a field would run
-//! something else than the request asks for.
+//! Refuses requests for features that this tool does not offer. If the tool ignored the field of
+//! such a feature, the call would differ from the request.
 
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, Request, StdinMode};
 
+/// Refuses a request that needs a feature that this tool does not offer, or that combines fields
+/// that exclude each other.
 pub(crate) fn check(tool: &ToolContext, request: &Request) -> Result<(), Refusal> {
-    let jobs = tool.jobs.is_some() || tool.remote_host.is_some();
-    check_request(request, tool.sessions, jobs)
+    let has_jobs = tool.jobs.is_some() || tool.remote_host.is_some();
+    check_request(request, tool.sessions, has_jobs)
 }
 
-fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Refusal> {
-    let background = request.mode == Some(Mode::Background);
-    let limited = request.head.is_some() || request.tail.is_some();
-    let missing = if background && !jobs {
+fn check_request(request: &Request, has_sessions: bool, has_jobs: bool) -> Result<(), Refusal> {
+    let is_background = request.mode == Some(Mode::Background);
+    let is_limited = request.head.is_some() || request.tail.is_some();
+    let missing = if is_background && !has_jobs {
         "background jobs are not offered here; run it in the foreground, with mode `slow` if it takes long"
-    } else if background && limited {
+    } else if is_background && is_limited {
         "the output of a background job goes into a file whole; leave out `head` and `tail`, and read the part you need"
-    } else if background && request.wait == Some(true) {
+    } else if is_background && request.wait == Some(true) {
         "a background job answers at once; leave out `mode`, or `wait` and wait for the job later"
-    } else if background && request.session.is_some() {
+    } else if is_background && request.session.is_some() {
         "a background job has a shell of its own; leave out `session`"
-    } else if request.session.is_some() && !sessions {
+    } else if request.session.is_some() && !has_sessions {
         "persistent shells are not offered here; leave out `session`, and put `cd` and variables into the command"
-    } else if request.stdin == StdinMode::Pipe && !background {
+    } else if request.stdin == StdinMode::Pipe && !is_background {
         "only a background job has an input that is written later; leave out `stdin`"
     } else {
         return Ok(());

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The reason for a missing plan if the paths cannot be examined in time.
-const UNRESPONSIVE_REASON: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
+const UNRESPONSIVE_REASON: &str = "a file system in the sandbox's paths does not respond; work in another directory, or remove that path from the settings";
 
 /// The signal by which the sandbox kills a program of another architecture.
 const SIGSYS: i32 = 31;
@@ -36,8 +36,8 @@ pub(crate) struct RequestedSandbox {
     pub(crate) reason: Option<String>,
 }
 
-/// Returns the sandbox that the request asks for; `None` without a sandbox. `escalation` is the
-/// reason of a caller that asks to run without a sandbox.
+/// Returns the sandbox that the request asks for; `None` if the call runs without a sandbox.
+/// `escalation` is the caller's reason for a call without a sandbox.
 pub(crate) fn requested(
     tool: &ToolContext,
     request: &mut Request,
@@ -45,7 +45,7 @@ pub(crate) fn requested(
 ) -> Result<Option<RequestedSandbox>, Refusal> {
     let own = &tool.sandbox.settings;
     if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
-        // The approver shows the request, so add the reason to it.
+        // The approver shows the request, so the request must have the reason.
         request.sandbox.get_or_insert_with(|| SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
@@ -62,14 +62,14 @@ pub(crate) fn requested(
     };
     if request.session.is_some() && request.mode != Some(Mode::Background) {
         return Err(Refusal::NotOffered(
-            "a persistent shell keeps the sandbox that it was started in; leave out `session` or `sandbox`",
+            "a persistent shell keeps the sandbox in which it started; leave out `session` or `sandbox`",
         ));
     }
     let wanted = changed(own, change)?;
     let loosens = is_looser(own, &wanted);
     if loosens && own.escalation == Escalation::Never {
         return Err(Refusal::Escalation(format!(
-            "this call asks to leave the sandbox ({} with network {}), which no call may here; run it within that, without asking for more",
+            "this call asks to leave the sandbox ({} with network {}), which the settings forbid; run it in this sandbox, without asking for more",
             own.level, own.network
         )));
     }
@@ -79,8 +79,8 @@ pub(crate) fn requested(
     }))
 }
 
-/// Turns a refusal by the host into a refused escalation if the call gave a reason for leaving the
-/// sandbox.
+/// Turns a refusal by the host into [`Refusal::Escalation`] if the call gave a `reason` for leaving
+/// the sandbox.
 pub(crate) fn denied(refusal: Refusal, reason: Option<&str>) -> Refusal {
     match refusal {
         Refusal::Denied(denied) if reason.is_some() => Refusal::Escalation(denied.reason),
@@ -93,11 +93,10 @@ fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSett
     let level = change.level.unwrap_or(own.level);
     let missing = match level {
         SandboxLevel::Off if change.network.is_some() || !change.writable.is_empty() => {
-            "without a sandbox there is no `network` or `writable` of it; give the `level` too, `read_only` or \
-             `workspace_write`"
+            "`network` and `writable` need a sandbox; give a `level`, too: `read_only` or `workspace_write`"
         }
         SandboxLevel::ReadOnly if !change.writable.is_empty() => {
-            "at the level `read_only` nothing can be made writable; ask for the level `workspace_write`, or leave out \
+            "the level `read_only` allows no `writable` directories; ask for the level `workspace_write`, or leave out \
              `writable`"
         }
         _ => {
@@ -114,7 +113,7 @@ fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSett
     Err(Refusal::NotOffered(missing))
 }
 
-/// True if `wanted`, made from `own`, allows anything that `own` does not.
+/// True if the settings `wanted` of a call allow more than the settings `own` of the tool.
 fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
     own.level != SandboxLevel::Off
         && (wanted.level > own.level
@@ -123,8 +122,8 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
 }
 
 impl RequestedSandbox {
-    /// Makes the plan of the sandbox, and examines the protected files. Fails if the system cannot
-    /// enforce the requested sandbox.
+    /// Makes the plan of the sandbox, and records the states of the protected files. Fails if the
+    /// system cannot enforce the requested sandbox.
     pub(crate) async fn decide(
         self,
         tool: &ToolContext,
@@ -150,11 +149,11 @@ impl RequestedSandbox {
             sandbox.network = Network::On;
             return Ok(sandbox);
         }
-        let needs_it = tool.safe_mode.as_ref();
-        let needs_it = needs_it.is_some_and(|mode| mode.level == SafeLevel::ReadOnly);
+        let safe_mode = tool.safe_mode.as_ref();
+        let is_for_safe_mode = safe_mode.is_some_and(|mode| mode.level == SafeLevel::ReadOnly);
         let level = settings.level;
         let refusal_of = |error: NotStarted| match error {
-            NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. } if needs_it => {
+            NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. } if is_for_safe_mode => {
                 NotSandboxed::SafeMode(error.to_string()).into()
             }
             NotStarted::SandboxLacks { what } => NotSandboxed::Lacks { level, what }.into(),
@@ -167,7 +166,7 @@ impl RequestedSandbox {
             return Err(refusal_of(NotStarted::SandboxLacks { what }));
         }
         let facts = tool.sandbox.facts(&tool.host, report.tier);
-        let ready = match &self.changed {
+        let from_cache = match &self.changed {
             None => {
                 let (now, wall) = (tool.clock.now(), tool.clock.wall());
                 tool.sandbox
@@ -175,8 +174,8 @@ impl RequestedSandbox {
             }
             Some(_) => None,
         };
-        let prepared = match ready {
-            Some(ready) => Some(ready),
+        let prepared = match from_cache {
+            Some(prepared) => Some(prepared),
             None => prepared(tool, self.changed, facts, in_session).await?,
         };
         if let Some(prepared) = prepared {
@@ -199,14 +198,15 @@ async fn prepared(
     let own = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || own.prepare(changed.as_ref(), facts, in_session, &*clock);
-    let looks = &tool.sandbox.file_access;
-    let prepared = looks.within_limit(&*tool.clock, prepare).await;
+    let file_access = &tool.sandbox.file_access;
+    let prepared = file_access.within_limit(&*tool.clock, prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
         .map_err(|error| no_plan(error.to_string()))
 }
 
+/// Returns the names of the promises that the system does not enforce.
 fn listed(report: &Report) -> String {
     let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
     missing.join(", ")
@@ -235,9 +235,11 @@ pub(crate) async fn result(
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     sandbox.missed_cache = missed_cache(&plan, lines, facts);
     let messages = denied::messages(printed);
-    // Without output, a status such as 1 of `grep` is the likely result, not a failure.
+    // A call without output probably did not fail: `grep` exits with 1 if no line matches.
     let has_failed = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
-        && printed.iter().any(|it| it.shown_lines().next().is_some());
+        && printed
+            .iter()
+            .any(|report| report.shown_lines().next().is_some());
     let refused = outcome.traced.as_ref().filter(|_| has_failed);
     let refused = refused.map_or_else(Vec::new, |traced| traced.refused_writes.clone());
     if !messages.is_empty() || !refused.is_empty() {
@@ -281,8 +283,8 @@ pub(crate) fn observed(sandbox: &CallSandbox, job: &Job) -> Option<ObservedSandb
     Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
-/// Returns the missing promises that matter at this level: if nothing is writable, protected files
-/// are not writable either.
+/// Returns the missing promises that matter at this level. At the level `read_only`, protected
+/// files are not writable in any case.
 fn relevant_lacks(sandboxed: &Sandboxed) -> Vec<Lack> {
     let is_relevant =
         |lack: &Lack| sandboxed.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
@@ -301,7 +303,7 @@ pub(crate) fn notices(
     sandboxed: &Sandboxed,
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
-    // One path is enough to understand what is forbidden; all paths are in the data.
+    // The notice names one path, which explains the failure. The result's data has all paths.
     if let Some(denied) = sandboxed.denied.first() {
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),

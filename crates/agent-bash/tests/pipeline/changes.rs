@@ -317,7 +317,7 @@ async fn result_reports_a_trial_that_was_not_held_back() {
     for how in [json!(true), json!("atomic")] {
         let result = case.run(tried(&how)).await;
         assert_eq!(result.changes, None);
-        let said = "The file changes of this call are not known: the executor did not hold back";
+        let said = "The file changes of this call are not known: the executor did not hold back the command's file changes";
         assert!(result.text.contains(said), "{}", result.text);
     }
 }

@@ -1,5 +1,5 @@
-//! Scans the directory before and after a call that cannot be traced. Because two scans are slow,
-//! this is done only if the settings name a level, and only if a scan is fast.
+//! Scans the directory before and after a call that cannot be traced. Because scans are slow, a
+//! call is scanned only if the settings name a level, and only if the first scan is fast.
 
 use crate::call::Call;
 use crate::changes::{ChangeStore, UNRESPONSIVE_REASON};
@@ -11,18 +11,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit of the scan before a call, which the call waits for.
+/// Time limit of the scan before a call. The call waits for the scan.
 const TIMEOUT_BEFORE: Duration = Duration::from_millis(100);
 
-/// Time limit of the scan after a call: the call may have created files.
+/// Time limit of the scan after a call. It is longer, because the call may have created files.
 const TIMEOUT_AFTER: Duration = Duration::from_secs(1);
 
 /// Maximum number of scanned files. Each takes some hundred bytes of memory until the call has
 /// ended.
 const MAX_FILES: usize = 100_000;
 
-/// Returns why this call cannot be traced, if that is known before it runs. `known` is a reason
-/// that results from the call's command.
+/// Returns why this call cannot be traced, if the reason is known before the call runs. `known` is
+/// a reason that follows from the call's command.
 pub(super) async fn reason(
     tool: &ToolContext,
     request: &Request,
@@ -32,11 +32,11 @@ pub(super) async fn reason(
     if known.is_some() || !tool.changes.is_level_set() {
         return known.map(str::to_owned);
     }
-    let seen = tool
+    let remembered = tool
         .changes
         .unrecordable
         .untraceable_reason(request.session.as_ref());
-    match seen {
+    match remembered {
         Some(reason) => Some(reason),
         None => executor.watches().await.err(),
     }
@@ -58,18 +58,16 @@ pub(super) async fn before(
         let scan = scan_within(&changes, &store, &root, &*clock, TIMEOUT_BEFORE)?;
         Ok((store, scan))
     };
-    let looked = tool
+    let scanned = tool
         .sandbox
         .file_access
         .within_limit(&*tool.clock, work)
         .await;
-    let looked = looked.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
-    looked.map_err(|error| {
-        format!("{reason}; and it was not compared before and after either: {error}")
-    })
+    let scanned = scanned.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
+    scanned.map_err(|error| format!("{reason}; a scan is not possible either: {error}"))
 }
 
-/// Scans the directory again, and compares. Blocks.
+/// Scans the directory again, and returns the differences from the scan `before`. Blocks.
 pub(super) fn after(
     changes: &ChangeStore,
     store: &Store,
@@ -81,23 +79,25 @@ pub(super) fn after(
     compared.map_err(|error| error.to_string())
 }
 
+/// Scans `root`. Fails beyond [`MAX_FILES`] files or the time limit; the next call then does not
+/// try again.
 fn scan_within(
     changes: &ChangeStore,
     store: &Store,
     root: &Path,
     clock: &dyn Clock,
-    within: Duration,
+    limit: Duration,
 ) -> Result<DirectoryScan, String> {
     if changes.unrecordable.was_too_large(root) {
         return Err(format!(
-            "`{}` has too many files to be looked through",
+            "`{}` has too many files for a scan",
             root.display()
         ));
     }
-    let until = clock.now() + within;
-    let looked = store.scan_before(root, |files| files < MAX_FILES && clock.now() < until);
-    if let Err(ChangesError::TooManyFiles { .. }) = looked {
+    let until = clock.now() + limit;
+    let scanned = store.scan_before(root, |files| files < MAX_FILES && clock.now() < until);
+    if let Err(ChangesError::TooManyFiles { .. }) = scanned {
         changes.unrecordable.remember_too_large(root);
     }
-    looked.map_err(|error| error.to_string())
+    scanned.map_err(|error| error.to_string())
 }

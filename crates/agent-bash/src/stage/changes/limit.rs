@@ -1,4 +1,4 @@
-//! Limits the size of a trial's changes. The kernel writes them to an overlay, so its size is
+//! Limits the size of a trial's changes. The kernel writes the changes to an overlay, whose size is
 //! checked periodically.
 
 use super::ChangeRecord;
@@ -8,7 +8,7 @@ use agent_bash_changes::size_of;
 use agent_bash_core::Cancel;
 use std::time::Duration;
 
-/// Minimum time between two checks. Between them, a trial can exceed the limit.
+/// Minimum time between two checks. In this time, a trial can exceed the limit.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The pause after a check, as a multiple of the check's duration: a check reads the whole overlay.
@@ -23,8 +23,8 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
 ) -> T {
     let cancel = cancel.child();
     let mut run = std::pin::pin!(run(cancel.clone()));
-    let Some((changing, trial)) = changing.and_then(|it| it.trial().map(|trial| (it, trial)))
-    else {
+    let record = changing.and_then(|record| record.trial().map(|trial| (record, trial)));
+    let Some((changing, trial)) = record else {
         return run.await;
     };
     let max = tool.changes.settings.max_set_mb << 20;

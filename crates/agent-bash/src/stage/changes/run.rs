@@ -1,5 +1,5 @@
 //! Runs a call whose changes are recorded. If the executor finds that the shell cannot be traced,
-//! the script has not started yet, and the call is repeated with scans instead.
+//! the script does not start, and this module runs the call again with scans.
 
 use super::{ChangeRecord, begin_scan, limit::run_within};
 use crate::call::{Call, StageDecisions};
@@ -8,7 +8,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
 use agent_bash_sink::CallOutput;
 
-/// Runs the script to its end. `request` and `typed` are for the label of the change set.
+/// Runs the script to its end. `request` and `typed` give the label of the change set.
 pub(crate) async fn run(
     tool: &ToolContext,
     call: &mut Call,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The messages of one tool.
+/// One message of a tool, and how to find the lock's file.
 struct LockPattern {
     tool: &'static str,
     /// A line of the message has all these texts, in this order.
@@ -10,18 +10,20 @@ struct LockPattern {
     file: LockFile,
 }
 
-/// How a message leads to the file of the lock.
+/// How to find the file of the lock.
 enum LockFile {
-    /// The message names the file, or a path between these texts.
+    /// The message has the path between these texts. If the second text is empty, the path is one
+    /// word.
     Between(&'static str, &'static str),
-    /// One of these files, relative to the working directory or one of its parents, or to the home
-    /// directory after `~/`.
+    /// The file has one of these paths, relative to the working directory or one of its parents. A
+    /// path after `~/` is relative to the home directory.
     Known(&'static [&'static str]),
 }
 
 use LockFile::{Between, Known};
 
-/// The tools, each with what it prints. A process holds a lock by having the file open.
+/// The messages of tools about a held lock. Except for git, a process holds a lock by having the
+/// file open.
 const PATTERNS: &[LockPattern] = &[
     // fatal: Unable to create '/p/.git/index.lock': File exists.
     LockPattern {
@@ -52,7 +54,7 @@ const PATTERNS: &[LockPattern] = &[
         phrases: &["dpkg: error: ", "lock", "by another process"],
         file: Known(&["/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock"]),
     },
-    // `build directory`, since 1.91 also `artifact directory`
+    // Blocking waiting for file lock on build directory (since 1.91 also: artifact directory)
     LockPattern {
         tool: "cargo",
         phrases: &["Blocking waiting for file lock on ", " directory"],
@@ -87,7 +89,7 @@ const PATTERNS: &[LockPattern] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LockMessage {
     pub(super) tool: &'static str,
-    /// The files of the lock, absolute; those that exist may be held.
+    /// The absolute paths at which the file of the lock may exist.
     pub(super) files: Vec<PathBuf>,
     /// The holder that the message names.
     pub(super) pid: Option<u32>,
@@ -100,8 +102,8 @@ pub(super) fn find(lines: &[&str], cwd: &Path, home: Option<&Path>) -> Option<Lo
             .iter()
             .find(|pattern| has_all(line, pattern.phrases))?;
         let files = match pattern.file {
-            Between(before, after) => vec![cwd.join(named(line, before, after)?)],
-            Known(names) => known(names, cwd, home),
+            Between(before, after) => vec![cwd.join(path_between(line, before, after)?)],
+            Known(names) => candidates(names, cwd, home),
         };
         Some(LockMessage {
             tool: pattern.tool,
@@ -123,6 +125,7 @@ fn pid_in(line: &str) -> Option<u32> {
     })
 }
 
+/// True if the line has all phrases, in this order.
 fn has_all(line: &str, phrases: &[&str]) -> bool {
     let mut rest = line;
     phrases.iter().all(|phrase| match rest.find(phrase) {
@@ -134,8 +137,9 @@ fn has_all(line: &str, phrases: &[&str]) -> bool {
     })
 }
 
-/// Returns the path after `before`: up to `after`, or a word without the end of a sentence.
-fn named<'l>(line: &'l str, before: &str, after: &str) -> Option<&'l str> {
+/// Returns the path between `before` and `after`. If `after` is empty, returns the word after
+/// `before`, without punctuation at its end.
+fn path_between<'l>(line: &'l str, before: &str, after: &str) -> Option<&'l str> {
     let rest = &line[line.find(before)? + before.len()..];
     let path = match after {
         "" => rest
@@ -147,7 +151,8 @@ fn named<'l>(line: &'l str, before: &str, after: &str) -> Option<&'l str> {
     (!path.is_empty()).then_some(path)
 }
 
-fn known(names: &[&str], cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+/// Returns the absolute paths for the names of a [`LockFile::Known`].
+fn candidates(names: &[&str], cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     names
         .iter()
         .flat_map(|name| match name.strip_prefix("~/") {

@@ -1,7 +1,7 @@
-//! Finds messages about an address in use, and the port that they name.
+//! Finds messages about an address in use, and the port that such a message names.
 
-/// The texts of the C library and of common runtimes and tools, without first letters whose case
-/// varies.
+/// The texts of the C library and of common runtimes and tools. A first letter whose case varies is
+/// left out.
 const PHRASES: [&str; 8] = [
     "EADDRINUSE",
     "ddress already in use",
@@ -13,7 +13,8 @@ const PHRASES: [&str; 8] = [
     "already running on port",
 ];
 
-/// The text of tools that check a port before they use it, in a line that also has `port`.
+/// The text of tools that check a port before they use that port. Counts only in a line that also
+/// has the word `port`.
 const PORT_PHRASE: &str = "in use";
 
 /// Number of lines around a message in which `port` and a number are searched. Node prints the
@@ -25,7 +26,7 @@ const NEAR_LINES: usize = 16;
 pub(super) enum PortMessage {
     /// The message names this port.
     Port(u16),
-    /// The message names none.
+    /// The message names no port.
     Unnamed,
 }
 
@@ -38,12 +39,14 @@ struct NumberInLine {
     follows_port: bool,
 }
 
-/// Returns the first message in an output. If several name different ports, returns the first with
-/// a port.
+/// Returns the first message with a port in an output. If no message has a port, returns
+/// [`PortMessage::Unnamed`].
 pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
     let mut found = None;
     for (number, line) in lines.iter().enumerate() {
-        let Some(at) = phrase_in(line) else { continue };
+        let Some(phrase) = phrase_in(line) else {
+            continue;
+        };
         let near = || {
             let from = number.saturating_sub(NEAR_LINES);
             let to = lines.len().min(number + 1 + NEAR_LINES);
@@ -51,7 +54,7 @@ pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
             let mut near = after.chain(lines[from..number].iter().rev());
             near.find_map(|line| ports(line).into_iter().find(|port| port.follows_port))
         };
-        match nearest(line, at).or_else(|| Some(near()?.port)) {
+        match nearest(line, phrase).or_else(|| Some(near()?.port)) {
             Some(port) => return Some(PortMessage::Port(port)),
             None => found = Some(PortMessage::Unnamed),
         }
@@ -59,7 +62,7 @@ pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
     found
 }
 
-/// Returns the numbers in a script that may be ports.
+/// Returns the numbers in a script that may be ports. One digit is too short for a port.
 pub(super) fn numbers(script: &str) -> Vec<u16> {
     digit_runs(script)
         .map(|(_, _, port)| port)
@@ -67,6 +70,7 @@ pub(super) fn numbers(script: &str) -> Vec<u16> {
         .collect()
 }
 
+/// Returns the position of a phrase about an address in use.
 fn phrase_in(line: &str) -> Option<usize> {
     let phrase = PHRASES.iter().find_map(|phrase| line.find(phrase));
     phrase.or_else(|| {
@@ -75,14 +79,15 @@ fn phrase_in(line: &str) -> Option<usize> {
     })
 }
 
-/// Returns the port next to the phrase: the last one before it, or the first one after it.
+/// Returns the port next to the phrase at this position: the last port before the phrase, or the
+/// first port after it.
 fn nearest(line: &str, phrase: usize) -> Option<u16> {
     let ports = ports(line);
     let before = ports.iter().rfind(|port| port.at < phrase);
     before.or(ports.first()).map(|port| port.port)
 }
 
-/// Returns the numbers of a line that are ports by their context.
+/// Returns the numbers in a line that are ports, as the text around the number shows.
 fn ports(line: &str) -> Vec<NumberInLine> {
     let runs = digit_runs(line);
     runs.filter_map(|(at, end, port)| {
@@ -110,8 +115,8 @@ fn follows_port(text: &str) -> bool {
         && word[word.len() - 4..].eq_ignore_ascii_case("port")
 }
 
-/// True if a text ends in what may precede `:PORT`: a name, an address, `*`, or nothing; not the
-/// hours of a time.
+/// True if the end of a text may precede `:PORT`: a host name, an address, `*`, or nothing. The
+/// hours of a time may not.
 fn ends_in_host(text: &str) -> bool {
     let is_host = |c: char| c.is_ascii_alphanumeric() || "._-*:[]".contains(c);
     let host = &text[text.trim_end_matches(is_host).len()..];
@@ -125,7 +130,8 @@ fn is_column(rest: &str) -> bool {
     after.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the numbers that are not part of a word or a longer number, with start and end.
+/// Returns the start, the end and the value of each number that is not part of a word or of a
+/// longer number.
 fn digit_runs(text: &str) -> impl Iterator<Item = (usize, usize, u16)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
-//! Finds the files that the sandbox denied to a command: an error message names the file, the
-//! sandbox forbids the access, and the host itself could access the file. The kernel does not
-//! report which accesses it refused, so the result is marked as inferred. If no message names a
-//! file, the writes that a trace has seen count.
+//! Finds the files that the sandbox denied to a command. Such a file meets three conditions: an
+//! error message names the file, the sandbox forbids the access, and the host itself could access
+//! the file. The kernel does not report the accesses that it refused, so the result is marked as
+//! inferred. If no message names a file, the result has the refused writes of a trace.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
@@ -28,11 +28,12 @@ const DENIAL_PHRASES: [&str; 5] = [
 /// gets this error for hidden secrets.
 const NOT_FOUND_PHRASE: &str = "o such file or directory";
 
-/// The maximum number of path components that are followed, including those of symbolic links.
+/// Maximum number of path components that are followed, including the components of symbolic links.
 const MAX_PATH_STEPS: usize = 500;
 
-/// The maximum number of reported files, and of examined messages.
+/// Maximum number of reported files.
 const MAX_NAMED_FILES: usize = 20;
+/// Maximum number of examined messages.
 const MAX_MESSAGES: usize = 100;
 
 /// An error message.
@@ -53,11 +54,12 @@ enum RefusedAccess {
     Write,
     /// A read or a write (`EACCES`).
     Access,
-    /// Anything, such as a signal or a mount, or a file's permissions (`EPERM`).
+    /// Any operation, such as a signal, a mount or a change of a file's permissions (`EPERM`).
     Other,
 }
 
 impl RefusedAccess {
+    /// Returns the access for a text that begins with a denial phrase.
     fn of(text: &str) -> Self {
         let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
         if begins(&["ead-only", "evice or"]) {
@@ -76,7 +78,7 @@ pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
-/// Words by which programs and traces of errors name Unix sockets.
+/// Words for Unix sockets in error messages and stack traces.
 const UNIX_SOCKET_WORDS: [&str; 6] = [
     "AF_UNIX",
     "nix socket",
@@ -86,31 +88,32 @@ const UNIX_SOCKET_WORDS: [&str; 6] = [
     ".sock",
 ];
 
-/// The maximum number of lines between such a word and the error: a trace of calls.
+/// Maximum number of lines between one of [`UNIX_SOCKET_WORDS`] and the error: a stack trace lies
+/// in between.
 const SOCKET_TRACE_LINES: usize = 8;
 
-/// True if an error message is about a Unix socket: in its own line, or at the end of a trace that
-/// names one.
+/// True if an error message is about a Unix socket: the error's line or the stack trace before that
+/// line names a socket.
 pub(crate) fn names_refused_socket(printed: &[SinkReport]) -> bool {
     is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
 }
 
 fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
-    let mut near = 0;
+    const REFUSED_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
+    let mut lines_left = 0;
     for line in lines {
         if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
-            near = SOCKET_TRACE_LINES;
+            lines_left = SOCKET_TRACE_LINES;
         }
-        let is_refused = ["ermission denied", "EACCES"];
-        if near > 0 && is_refused.iter().any(|phrase| line.contains(phrase)) {
+        if lines_left > 0 && REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase)) {
             return true;
         }
-        near = near.saturating_sub(1);
+        lines_left = lines_left.saturating_sub(1);
     }
     false
 }
 
-/// Returns the denied files in the order of the messages, without duplicates.
+/// Returns the denied files that `messages` name, in the order of the messages, without duplicates.
 pub(crate) fn denied_files(
     plan: &Plan,
     cwd: &Path,
@@ -136,7 +139,7 @@ pub(crate) fn denied_files(
     denied.take(MAX_NAMED_FILES).collect()
 }
 
-/// Returns the writes that the sandbox refused and that the host could do, the latest first.
+/// Returns the writes that a trace has seen refused and that the host could do, the latest first.
 pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     let denied = refused.into_iter().rev();
     let denied = denied.filter(|path| host_could(Access::Write, path));
@@ -148,9 +151,9 @@ pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     denied.collect()
 }
 
-/// Returns the paths that an error message may be about: the words before the error or after it,
-/// then all absolute paths, the last one first. In messages about copies and moves, the last path
-/// is the destination.
+/// Returns the error message of a line. Its paths are the words before or after the error, then all
+/// absolute paths, beginning with the last: in messages about copies and moves, the last path is
+/// the destination.
 fn in_message(line: &str) -> Option<ErrorMessage> {
     let denied = DENIAL_PHRASES
         .iter()
@@ -181,8 +184,9 @@ fn path_after(text: &str) -> Option<&str> {
     Some(last).filter(|last| !last.contains(' '))
 }
 
-/// Returns the file before the error: `a.txt` in `cat: a.txt: P`. A word such as `error` is not a
-/// file. The last word of a sentence without quotes is a file if it has a slash.
+/// Returns the file before the error: `a.txt` in `cat: a.txt: P`, where `P` begins the error. A
+/// word such as `error` is not a file. In a sentence without quotes, the last word is a file if the
+/// word has a slash.
 fn path_before(text: &str) -> Option<&str> {
     let (before, between) = text.rsplit_once(": ")?;
     // Only the error's first letter or, in Python, its number may be between the file and the
@@ -205,9 +209,9 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// Returns the path without links, or its first part that does not exist, if the kernel has it in
-/// its cache, because the command has just used it. An output must not make this process look up
-/// other paths: an automounter could access the network, which the call cannot.
+/// Returns the path without symbolic links, cut after the first component that does not exist. Uses
+/// only paths in the kernel's cache, which the command has just used. An output must not make this
+/// process look up other paths: an automounter could access the network, which the call cannot do.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut path = path;
     let directory = loop {
@@ -218,18 +222,19 @@ fn resolved(path: &Path) -> Option<PathBuf> {
             Err(_) => return None,
         }
     };
-    let within = directory.join(path.file_name()?);
+    let missing = directory.join(path.file_name()?);
     match known_path(path) {
         Ok(path) => Some(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(within),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(missing),
         // Some file systems do not cache names that do not exist.
-        Err(_) => (!is_automounter(&directory) && !within.is_symlink()).then_some(within),
+        Err(_) => (!is_automounter(&directory) && !missing.is_symlink()).then_some(missing),
     }
 }
 
 /// Returns the part of this path that the sandbox forbids, and the forbidden access.
 fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
-    // Names the hidden directory itself: the call must not learn which files it has.
+    // The result names the hidden directory, because the call must not learn the names of the files
+    // in that directory.
     let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
     if let Some(entry) = hidden_entry(plan, path) {
         return hidden(entry);
@@ -241,34 +246,35 @@ fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
     plan.refuses_write(&path).then_some((path, Access::Write))
 }
 
-/// Returns the hidden path that this path is or leads through. Accesses nothing below a hidden
-/// path.
+/// Returns the hidden path that this path equals or leads through. Does not access files below a
+/// hidden path.
 fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
     let names = |path: &Path| -> Vec<OsString> {
         let names = path.components().rev();
         names.map(|part| part.as_os_str().to_owned()).collect()
     };
-    let mut at = PathBuf::new();
+    let mut followed = PathBuf::new();
     let mut rest = names(path);
     for _ in 0..MAX_PATH_STEPS {
         let name = rest.pop()?;
         if name == ".." {
-            at.pop();
+            followed.pop();
             continue;
         }
-        // A component `/`, of an absolute link target, replaces the path.
-        at.push(&name);
-        if let Some(entry) = plan.hidden_by(&at) {
+        // The first component of an absolute link target is `/`, which replaces the path.
+        followed.push(&name);
+        if let Some(entry) = plan.hidden_by(&followed) {
             return Some(entry);
         }
-        if let Ok(target) = known_link(&at) {
-            at.pop();
+        if let Ok(target) = known_link(&followed) {
+            followed.pop();
             rest.extend(names(&target));
         }
     }
     None
 }
 
+/// True if this process has the wanted access, or could create the missing file.
 fn host_could(wanted: Access, path: &Path) -> bool {
     let exists = fs::symlink_metadata(path).is_ok();
     match wanted {
@@ -280,18 +286,18 @@ fn host_could(wanted: Access, path: &Path) -> bool {
     }
 }
 
-/// System calls that the sandbox refuses with `EACCES`. Programs that use `perror` print their
-/// names where others print a file.
+/// System calls that the sandbox refuses with `EACCES`. Programs that use `perror` print the name
+/// of the call in the place where other programs print a file.
 const REFUSED_CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 
 /// `f_type` of `/proc`, as in linux/magic.h.
 const PROC_MAGIC: i64 = 0x9FA0;
 
-/// True if the refused access can have been a write to this file, rather than a read or a system
-/// call without a file.
+/// True if the refused access can have been a write to this file. False if it must have been a read
+/// or a system call without a file.
 fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
-        // The command tried to create the file; for that, the sandbox never returns `EPERM`.
+        // The command tried to create the file. The sandbox never refuses this with `EPERM`.
         let is_call = path
             .file_name()
             .is_some_and(|name| REFUSED_CALLS.iter().any(|call| name == *call));
@@ -308,8 +314,8 @@ fn is_readable(found: &Metadata) -> bool {
         return found.is_symlink() || mode & 0o400 != 0;
     }
     let groups = rustix::process::getgroups().unwrap_or_default();
-    let own = [rustix::process::getegid()];
-    let is_member = own
+    let effective = [rustix::process::getegid()];
+    let is_member = effective
         .iter()
         .chain(&groups)
         .any(|group| group.as_raw() == found.gid());
