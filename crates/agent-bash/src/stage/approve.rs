@@ -7,12 +7,13 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Request};
 use agent_bash_policy::Verdict;
 
-/// Asks for approval, and stops waiting if the call is cancelled.
+/// Asks the host's approver to approve the call, or, with the reason `escalation`, to let the call
+/// leave the sandbox. Stops waiting if the call is cancelled.
 pub(crate) async fn ask(
     tool: &ToolContext,
     call: &Call,
     request: &Request,
-    reading: &Verdict,
+    verdict: &Verdict,
     escalation: Option<&str>,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
@@ -20,7 +21,7 @@ pub(crate) async fn ask(
         command: &request.command,
         cwd: &call.cwd,
         request,
-        verdict: reading,
+        verdict,
     };
     let answer = async {
         match escalation {

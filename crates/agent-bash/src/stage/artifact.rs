@@ -1,6 +1,6 @@
-//! Creates the consumer of the output: a bounded buffer for the text, and an artifact for the full
-//! output if the text does not show all of it. If the artifact store fails, the call continues, and
-//! the text has no link.
+//! Creates the consumer of the output. The consumer has a bounded buffer for the text. If the text
+//! does not show the whole output, the consumer writes the whole output to an artifact. If the
+//! artifact store fails, the call continues, and the text has no link.
 
 use crate::call::Call;
 use crate::journal::masked;
@@ -9,8 +9,8 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{ArtifactMeta, Invocation, Request, StreamId, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
-/// Returns whether stdout and stderr are merged. `head` and `tail` apply to stdout only, so they
-/// need separate streams.
+/// Returns the streams of a call: merged or separate. A call with `head` or `tail` needs separate
+/// streams, because these limits apply only to stdout.
 pub(crate) fn streams(
     tool: &ToolContext,
     invocation: Option<&Invocation>,

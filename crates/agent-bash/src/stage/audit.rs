@@ -1,4 +1,4 @@
-//! Writes a finished call to the host's audit log, if there is one.
+//! Writes a finished call to the audit log, if the host has an audit log.
 
 use crate::panics::caught;
 use crate::tool_context::ToolContext;
@@ -16,14 +16,14 @@ pub(crate) struct AuditFacts<'a> {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// The rule from which the user excepted it.
+    /// The rule from which the user excepted the call.
     pub(crate) excepted_from: Option<String>,
     pub(crate) status: &'a Status,
     pub(crate) time: Timestamp,
     pub(crate) duration_ms: f64,
 }
 
-/// Records a call. Returns a notice if that fails.
+/// Records a call in the audit log. Returns a notice if the recording fails.
 pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {

@@ -15,8 +15,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Starts the job. A job that ends within [`JobStarter::start_job`]'s wait is returned as a
-/// finished call. Also returns why the job's changes are not recorded, if so.
+/// Starts the job. A job that ends within the wait of [`JobStarter::start_job`] is returned as a
+/// finished call. The second value is the reason if the job's changes are not recorded.
 pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
@@ -38,7 +38,7 @@ pub(crate) async fn start(
             other => Refusal::NotStarted(NotStarted::new(other.to_string())),
         })?;
     let unrecorded = job.unrecorded.clone();
-    let (ending, after, length) = match &job.state {
+    let (ending, duration, length) = match &job.state {
         JobState::Running => {
             let detached = DetachedCall {
                 job,
@@ -48,24 +48,25 @@ pub(crate) async fn start(
             return Ok((StartedCallEnd::Detached(Box::new(detached)), unrecorded));
         }
         JobState::Ended(end) => {
-            let after = end.ended_at.0.saturating_sub(job.started_at.0);
-            (end.ending.clone(), Duration::from_millis(after), end.length)
+            let elapsed_ms = end.ended_at.0.saturating_sub(job.started_at.0);
+            let duration = Duration::from_millis(elapsed_ms);
+            (end.ending.clone(), duration, end.length)
         }
         JobState::Lost { reason } => {
             let reason = reason.clone();
             (ScriptEnding::Lost { reason }, Duration::ZERO, u64::MAX)
         }
     };
-    let mut ran = ended_at_once(&job, ending, after, output, length);
-    ran.outcome.sandbox = sandbox
+    let mut finished = ended_at_once(&job, ending, duration, output, length);
+    finished.outcome.sandbox = sandbox
         .as_ref()
         .and_then(|sandbox| sandbox::observed(sandbox, &job));
-    ran.sandbox = sandbox;
-    Ok((StartedCallEnd::Ran(Box::new(ran)), unrecorded))
+    finished.sandbox = sandbox;
+    Ok((StartedCallEnd::Ran(Box::new(finished)), unrecorded))
 }
 
-/// Returns an ended job like a foreground call that printed the first `length` bytes of the job's
-/// file.
+/// Returns an ended job as a finished foreground call. The call's output is the first `length` bytes
+/// of the job's file.
 fn ended_at_once(
     job: &Job,
     ending: ScriptEnding,

@@ -1,5 +1,6 @@
-//! Lets a command pass that a rule refuses, if the user allows it: by its code, by the host's
-//! question, or as a trial.
+//! Lets a command that a rule refuses pass, if the user allows the command. The user allows a
+//! command with the code of the refusal, in the host's dialog, or by the setting that lets trials
+//! pass.
 
 use crate::approval::{Approval, Proposal};
 use crate::call::Call;
@@ -10,7 +11,8 @@ use crate::trials;
 use agent_bash_core::{Cancel, NoticeKind, Request};
 use agent_bash_policy::{Finding, Verdict};
 
-/// Decides on a command with a finding: it passes, or the refusal stands, with a code.
+/// Decides on a command that a rule refuses. Returns `Ok` if the command may run. Otherwise returns
+/// the refusal, with a code that the user can allow.
 pub(crate) async fn decide(
     tool: &ToolContext,
     call: &mut Call,
@@ -20,7 +22,8 @@ pub(crate) async fn decide(
     is_on_terminal: bool,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
-    // A path of another machine may be one of this machine, too.
+    // A remote call has no exceptions: the same path exists on both machines, but exceptions are
+    // stored by path.
     let exceptions = tool
         .exceptions
         .as_ref()
@@ -38,7 +41,7 @@ pub(crate) async fn decide(
     let Some(finding) = verdict.finding() else {
         return Err(refusal.into());
     };
-    match asked(tool, call, request, verdict, finding, cancel).await? {
+    match ask_host(tool, call, request, verdict, finding, cancel).await? {
         Some(Approval::Allow) => {
             pass(call, &refusal);
             return Ok(());
@@ -53,11 +56,11 @@ pub(crate) async fn decide(
 }
 
 /// Asks the host's user, until the call is cancelled. `None` if the host cannot ask.
-async fn asked(
+async fn ask_host(
     tool: &ToolContext,
     call: &Call,
     request: &Request,
-    reading: &Verdict,
+    verdict: &Verdict,
     finding: &Finding,
     cancel: &Cancel,
 ) -> Result<Option<Approval>, Refusal> {
@@ -65,7 +68,7 @@ async fn asked(
         command: &request.command,
         cwd: &call.cwd,
         request,
-        verdict: reading,
+        verdict,
     };
     tokio::select! {
         biased;
@@ -74,6 +77,7 @@ async fn asked(
     }
 }
 
+/// Marks the call as excepted from the rule, and adds a notice.
 fn pass(call: &mut Call, refusal: &RuleRefusal) {
     let rule = refusal.rule.clone();
     call.excepted_from = Some(rule.clone());

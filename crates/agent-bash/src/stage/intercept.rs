@@ -1,5 +1,5 @@
-//! Refuses a command for which the model has a better tool, or adds advice. Off unless the host
-//! provides rules and the names of the tools. `agent-bash-policy` has the rules and the matching.
+//! Refuses a command for which the model has a better tool, or adds advice. Does nothing unless the
+//! host provides rules and the names of the model's tools. `agent-bash-policy` matches the rules.
 
 use crate::call::Call;
 use crate::refusal::RuleRefusal;
@@ -7,7 +7,8 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::NoticeKind;
 use agent_bash_policy::{InterceptMode, Script, Verdict};
 
-/// Applies the rules in order.
+/// Refuses a command that a rule of the interceptor matches, or adds advice to the call, as the
+/// mode determines.
 pub(crate) fn check(
     tool: &ToolContext,
     call: &mut Call,

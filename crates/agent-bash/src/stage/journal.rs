@@ -1,4 +1,4 @@
-//! Writes a finished call to the conversation's journal, if it has one.
+//! Writes a finished call to the journal, if the conversation has a journal.
 
 use crate::panics::caught;
 use crate::refusal::Refusal;
@@ -6,13 +6,13 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedTail, RefusalEntry};
 
-/// Returns a collector of the output, if the journal records outputs.
+/// Returns a collector for the end of the output, if the journal records outputs.
 pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
     let journal = tool.journal.as_ref()?;
     (journal.level() == JournalLevel::Full).then(PrintedTail::default)
 }
 
-/// Returns a refusal as a journal entry's objection.
+/// Returns a refusal as part of a journal entry. `None` if no check refused the call.
 pub(crate) fn objection(refusal: &Refusal) -> Option<RefusalEntry> {
     let (message, instead, span) = match refusal {
         Refusal::Rule(rule) => (
@@ -44,7 +44,7 @@ pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalati
     }
 }
 
-/// Records a call. Returns a notice if that fails.
+/// Records a call in the journal. Returns a notice if the recording fails.
 pub(crate) fn record(tool: &ToolContext, entry: impl FnOnce() -> JournalEntry) -> Option<Notice> {
     let journal = tool.journal.as_ref()?;
     let reason = match caught(|| journal.record(&entry())) {

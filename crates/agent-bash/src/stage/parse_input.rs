@@ -9,14 +9,14 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
-    /// JSON from a model, parsed with the accepted spellings.
+    /// JSON from a model. The parser also accepts alternative spellings of fields.
     Json(Value),
     /// A request built by a program.
     Request(Request),
     /// A parsed request, from [`Self::parsed`].
     Parsed(Parsed),
-    /// A call that passed the policy of a trusted caller, such as the host of a worker. Its script
-    /// is not checked again.
+    /// A call that passed the policy of a trusted caller, such as the host of a worker on a target.
+    /// The script is not checked again.
     Checked(Box<PolicyFindings>),
 }
 
@@ -28,12 +28,12 @@ impl Input {
             Self::Json(value) => value["command"].as_str(),
             Self::Request(request) => Some(&request.command),
             Self::Parsed(parsed) => Some(&parsed.request.command),
-            Self::Checked(judged) => Some(&judged.request.command),
+            Self::Checked(checked) => Some(&checked.request.command),
         }
     }
 
-    /// Parses the input before its call. Invalid input is returned unchanged: the call reports the
-    /// error.
+    /// Parses the input ahead of the call. Returns invalid input unchanged, because the call reports
+    /// the error.
     #[must_use]
     pub fn parsed(self) -> Self {
         match self {
@@ -43,7 +43,7 @@ impl Input {
         }
     }
 
-    /// The request, if it was parsed.
+    /// Returns the request of parsed input.
     pub fn request(&self) -> Option<&Request> {
         match self {
             Self::Parsed(parsed) => Some(&parsed.request),
@@ -84,11 +84,11 @@ pub(crate) fn parse(input: Input) -> Result<ParsedInput, RequestError> {
             request.into()
         }
         Input::Parsed(parsed) => parsed,
-        Input::Checked(judged) => {
+        Input::Checked(checked) => {
             let PolicyFindings {
                 request,
                 mut findings,
-            } = *judged;
+            } = *checked;
             request.validate()?;
             let command = findings.command.take();
             return Ok(ParsedInput {

@@ -1,5 +1,5 @@
-//! The checks of a call before anything is started: the rules, the requested sandbox, and the
-//! approval. They are the same for calls on this machine and on a remote host.
+//! The checks of a call before a process is started: the rules, the requested sandbox, and the
+//! approval. The checks are the same for calls on this machine and on a remote host.
 
 use crate::call::Call;
 use crate::parsed_script;
@@ -10,12 +10,12 @@ use crate::stage::{approve, exception, journal, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Findings, Request};
 
-/// An allowed call.
+/// The verdict on an allowed call.
 pub(crate) struct PolicyVerdict {
     pub(crate) request: Request,
     /// The findings, without the notices, which are in [`Call::notices`].
     pub(crate) findings: Findings,
-    /// The requested sandbox.
+    /// The requested sandbox; `None` if the call runs without a sandbox.
     pub(crate) sandbox: Option<RequestedSandbox>,
 }
 
@@ -43,30 +43,33 @@ pub(crate) async fn run_policy(
         )
         .await?;
     }
-    let asked = sandbox::requested(tool, &mut request, escalation);
+    let requested = sandbox::requested(tool, &mut request, escalation);
     call.sandbox.clone_from(&request.sandbox);
-    let asked = asked?;
-    let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
-    let reason = leaves.or(escalation);
+    let requested = requested?;
+    let sandbox_reason = requested
+        .as_ref()
+        .and_then(|sandbox| sandbox.reason.as_deref());
+    let reason = sandbox_reason.or(escalation);
     let answer = approve::ask(tool, call, &request, &read.verdict, reason, cancel).await;
     call.details.escalation = reason.map(|reason| journal::escalation(reason, &answer));
-    answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
+    answer.map_err(|refusal| sandbox::denied(refusal, sandbox_reason))?;
     let findings = Findings {
         lifted: read.filters_lifted,
         exit_1_is_ok: read.exit_1_is_ok,
         last_pipeline: read.last_pipeline,
         takes_privileges: read.takes_privileges.map(str::to_owned),
-        escalated: leaves.is_some(),
+        escalated: sandbox_reason.is_some(),
         ..Findings::default()
     };
     Ok(PolicyVerdict {
         request,
         findings,
-        sandbox: asked,
+        sandbox: requested,
     })
 }
 
-/// Admits a call that another host's policy has allowed.
+/// Admits a call that the policy of another host has allowed. Refuses a call that asks to leave the
+/// sandbox if that host has not approved the escalation.
 pub(crate) fn admit(
     tool: &ToolContext,
     call: &mut Call,
@@ -74,15 +77,17 @@ pub(crate) fn admit(
     findings: Findings,
 ) -> Result<PolicyVerdict, Refusal> {
     call.sandbox.clone_from(&request.sandbox);
-    let asked = sandbox::requested(tool, &mut request, None)?;
-    let leaves = asked.as_ref().is_some_and(|asked| asked.reason.is_some());
-    if leaves && !findings.escalated {
-        let reason = "this call asks to leave the sandbox, which its host did not approve";
+    let requested = sandbox::requested(tool, &mut request, None)?;
+    let is_escalation = requested
+        .as_ref()
+        .is_some_and(|sandbox| sandbox.reason.is_some());
+    if is_escalation && !findings.escalated {
+        let reason = "this call asks to leave the sandbox, but its host did not approve this";
         return Err(Refusal::Escalation(reason.to_owned()));
     }
     Ok(PolicyVerdict {
         request,
         findings,
-        sandbox: asked,
+        sandbox: requested,
     })
 }

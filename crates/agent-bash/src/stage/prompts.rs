@@ -1,21 +1,22 @@
-//! Finds messages of programs that wanted to ask the user, and could not: a call has no terminal.
+//! Finds the messages of programs that wanted to ask the user. They failed, because a call has no
+//! terminal.
 //!
-//! Only such messages are known: a program that asks nothing, or fails silently, is not recognised.
+//! A program that fails without such a message is not recognised.
 
 use agent_bash_core::{Notice, NoticeKind};
 
-/// A message, and the advice for it.
+/// A message of a program, and the advice to the model.
 struct PromptRow {
     program: &'static str,
-    /// The texts; a line has all of them.
+    /// The message's line contains all these texts.
     texts: &'static [&'static str],
     /// The name of the thing that the program asked for.
     wanted: &'static str,
-    /// How a call can do without the prompt.
+    /// How the command can run without the prompt.
     advice: &'static str,
 }
 
-const SUDO_ADVICE: &str = "let the user run it in a terminal, or allow this command in sudoers without a password (NOPASSWD)";
+const SUDO_ADVICE: &str = "let the user run the command in a terminal, or allow this command in sudoers without a password (NOPASSWD)";
 const GPG_ADVICE: &str =
     "let the user unlock the key once in a terminal (`gpg --sign`), so that gpg-agent has it";
 const GIT_ADVICE: &str = "let the user set up a credential helper (`gh auth setup-git`, `git credential-store`), or use an address for SSH";
@@ -150,7 +151,7 @@ pub(crate) fn notice(lines: &[&str]) -> Option<Notice> {
         let kind = NoticeKind::PromptUnanswered {
             program: None,
             wanted: "a yes or no".to_owned(),
-            advice: "use the program's option that answers it (`-y`, `--yes`, `--force`), if the user agrees".to_owned(),
+            advice: "use the program's option that answers the question (`-y`, `--yes`, `--force`), if the user agrees".to_owned(),
         };
         kind.into()
     })
@@ -162,8 +163,8 @@ impl PromptRow {
     }
 }
 
-/// True for `Continue? [y/N]`, also if the program printed that nothing was answered after it:
-/// `[Y/n] Abort.`
+/// True for a question such as `Continue? [y/N]`, also if the program has printed its reaction to
+/// the missing answer after the question: `[Y/n] Abort.`
 fn is_question(line: &str) -> bool {
     let line = line.trim_end().to_ascii_lowercase();
     let line = line.strip_suffix("abort.").unwrap_or(&line);

@@ -6,22 +6,22 @@ use crate::refusal::Refusal;
 use crate::stage::policy::PolicyVerdict;
 use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
 
-/// Runs a call on the remote host to its end. The remote host determines directory, time limit,
-/// output and text.
+/// Runs a call on the remote host to its end. The remote host determines the working directory, the
+/// time limit, the output and the text of the result.
 pub(crate) async fn run(
     remote_host: &dyn RemoteHost,
     call: &mut Call,
-    judgement: PolicyVerdict,
+    verdict: PolicyVerdict,
     options: CallOptions<'_>,
-    queued: Option<in_order::QueueSlot>,
+    slot: Option<in_order::QueueSlot>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
         request, findings, ..
-    } = judgement;
+    } = verdict;
     if options.stdin != StdinSource::Null {
         return Err(Refusal::NotOffered(
-            "our stdin is not passed to a target; put the input into the command, or into a file there (`agent-bash cp`)",
+            "the stdin of agent-bash is not passed to a target; put the input into the command, or into a file on the target (`agent-bash cp`)",
         ));
     }
     if options.terminal.is_some() {
@@ -37,14 +37,14 @@ pub(crate) async fn run(
         window: call.window,
         ..findings
     };
-    let judged = PolicyFindings { request, findings };
+    let checked = PolicyFindings { request, findings };
     // Calls of a persistent shell are sent in the order of their arrival.
-    let _turn = match queued {
-        Some(queued) => Some(queued.acquire(cancel).await),
+    let _permit = match slot {
+        Some(slot) => Some(slot.acquire(cancel).await),
         None => None,
     };
     call.started = true;
-    match remote_host.run(&judged, options.live, cancel).await {
+    match remote_host.run(&checked, options.live, cancel).await {
         Ok(result) => Ok(StartedCallEnd::Remote(Box::new(result))),
         Err(NotRun::NotStarted(reason)) => Err(reason.into()),
         Err(NotRun::Cancelled) => Err(Refusal::Cancelled),

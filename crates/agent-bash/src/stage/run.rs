@@ -33,8 +33,8 @@ pub(crate) fn spec(
     };
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
-        // Without the space, a script that begins with `(` would begin with `((`, an arithmetic
-        // command.
+        // A script may begin with `(`. Without the space, the result would begin with `((`, an
+        // arithmetic command.
         None if decisions.subshell => format!("( {}\n)", request.command),
         None => request.command.clone(),
     };
@@ -75,8 +75,8 @@ pub(crate) fn executor<'a>(
     &**executor
 }
 
-/// Runs the script to its end. If the executor or a watcher panics, the outcome is `lost`, and the
-/// output so far is kept.
+/// Runs the script to its end. If the executor or a watcher panics, the outcome is
+/// [`ScriptEnding::Lost`], and the result has the output so far.
 pub(crate) async fn run(
     tool: &ToolContext,
     decisions: &StageDecisions<'_>,
@@ -104,7 +104,7 @@ pub(crate) async fn run(
     }
 }
 
-/// The consumers of the output in addition to the sinks.
+/// The consumers of the output in addition to [`CallOutput`].
 pub(crate) struct OutputWatchers<'l, 'p> {
     /// The caller's consumer.
     pub(crate) live: Option<&'l mut dyn OutputConsumer>,
@@ -122,15 +122,16 @@ impl<'l, 'p> OutputWatchers<'l, 'p> {
     }
 }
 
-/// Stores the output, and passes it to the watchers.
+/// A consumer that stores the output and passes the output on to the watchers.
 struct Tee<'a, 'l, 'p> {
     output: &'a mut CallOutput,
     watched: OutputWatchers<'l, 'p>,
-    /// True if the output is only for the caller's consumer, which may also ask to stop.
+    /// True if the output is not stored, but only passed to the caller's consumer, which may also
+    /// end the output.
     passes_through: bool,
-    /// Masks what the caller's consumer receives.
+    /// The masks for the bytes that the caller's consumer receives.
     live_masks: Option<StreamMasks>,
-    /// Masks what the journal receives.
+    /// The masks for the bytes that the journal receives.
     printed_masks: Option<StreamMasks>,
 }
 
@@ -153,7 +154,7 @@ impl<'a, 'l, 'p> Tee<'a, 'l, 'p> {
         }
     }
 
-    /// Passes a chunk to the caller's consumer.
+    /// Passes a chunk to the caller's consumer, masked if necessary.
     fn live_chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let Some(live) = &mut self.watched.live else {
             return ConsumerFlow::Continue;
@@ -170,7 +171,7 @@ impl<'a, 'l, 'p> Tee<'a, 'l, 'p> {
         flow
     }
 
-    /// Passes the bytes on that the masks hold.
+    /// Passes on the bytes that the masks still hold back.
     fn finish(&mut self) {
         if let (Some(masks), Some(printed)) = (&mut self.printed_masks, &mut self.watched.printed) {
             masks.finish(&mut |_, piece| printed.push(piece.shown()));

@@ -6,14 +6,14 @@ use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_policy::{Context, Finding, Script, Verdict, check_safety};
 use std::sync::Arc;
 
-/// Returns the verdict of the safety rules. The approver sees the verdict of a command that is not
-/// blocked. A script with a syntax error passes if nothing harmful is recognised in it: bash
-/// reports the error.
+/// Returns the verdict of the safety rules. If the rules do not block the command, the approver
+/// gets the verdict. A script with a syntax error passes if the rules find no harmful command in
+/// the script, because bash reports the error.
 pub(crate) fn check(tool: &ToolContext, script: &Script<'_>) -> Verdict {
     check_safety(script, &tool.rules)
 }
 
-/// Returns the advice of the user's own rules on a command that may run.
+/// Returns the advice of the user's rules about a command that may run.
 pub(crate) fn advice(tool: &ToolContext, script: &Script<'_>) -> Vec<Notice> {
     let advice = agent_bash_policy::advice(script, &tool.rules);
     advice
@@ -22,7 +22,7 @@ pub(crate) fn advice(tool: &ToolContext, script: &Script<'_>) -> Vec<Notice> {
         .collect()
 }
 
-/// The notice for a finding of a rule that advises.
+/// Returns the notice for a finding of a rule that only advises.
 pub(crate) fn notice(finding: Finding) -> NoticeKind {
     NoticeKind::RuleAdvice {
         rule: finding.rule,
@@ -31,7 +31,7 @@ pub(crate) fn notice(finding: Finding) -> NoticeKind {
     }
 }
 
-/// Returns the facts that a verdict needs in addition to the script.
+/// Returns the facts about the call that the rules need in addition to the script.
 pub(crate) fn context(tool: &ToolContext, call: &Call) -> Context {
     Context {
         cwd: call.cwd.clone(),

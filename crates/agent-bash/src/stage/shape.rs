@@ -1,4 +1,4 @@
-//! Makes the result from the outcome: status, counts, notices, and the text.
+//! Makes the result of a call from its outcome: status, counts, notices, and the text.
 
 use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd};
 use crate::layout::{self, CallEnding, CallFacts};
@@ -17,9 +17,10 @@ use std::iter;
 use std::path::Path;
 use std::time::Duration;
 
-/// SIGPIPE: the signal of a process that writes to a pipe without readers.
+/// SIGPIPE, the signal that a process gets if it writes to a pipe without readers.
 const BROKEN_PIPE: i32 = 13;
 
+/// Makes the finished call, whichever way the call ended.
 pub(crate) async fn account(
     tool: &ToolContext,
     call: Call,
@@ -28,7 +29,7 @@ pub(crate) async fn account(
     let limits = call.limits;
     let (result, refusal) = match ended {
         Ok(StartedCallEnd::Ran(ran)) => return finished(tool, call, *ran).await,
-        Ok(StartedCallEnd::Detached(it)) => (detached(tool, call, *it), None),
+        Ok(StartedCallEnd::Detached(call_end)) => (detached(tool, call, *call_end), None),
         Ok(StartedCallEnd::Remote(result)) => (*result, None),
         Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
@@ -41,6 +42,7 @@ pub(crate) async fn account(
     }
 }
 
+/// Returns the result of a call that a stage refused.
 fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
     let mut result = without_output(tool, call, CallEnding::Refused(refusal), status);
@@ -58,6 +60,7 @@ fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     result
 }
 
+/// Returns the result of a started call whose task panicked.
 fn lost(tool: &ToolContext, call: Call, panicked: &WorkPanicked) -> ToolResult {
     let status = status_after(panicked, true);
     without_output(tool, call, CallEnding::Ran(&status), status.clone())
@@ -72,7 +75,7 @@ fn status_after(panicked: &WorkPanicked, started: bool) -> Status {
     }
 }
 
-/// Returns the finished call if making the regular one panicked.
+/// Returns a finished call with only a status, for a call whose [`account`] panicked.
 pub(crate) fn unshaped(
     tool: &ToolContext,
     cwd: &Path,
@@ -88,6 +91,7 @@ pub(crate) fn unshaped(
     }
 }
 
+/// Returns the result of a call that continues as a job.
 fn detached(tool: &ToolContext, mut call: Call, detached: DetachedCall) -> ToolResult {
     let DetachedCall {
         job,
@@ -144,6 +148,7 @@ fn bare(tool: &ToolContext, cwd: &Path, text: String, status: Status) -> ToolRes
     result
 }
 
+/// Returns the finished call of a script that ended.
 async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedCall {
     let FinishedRun {
         mut outcome,
@@ -157,7 +162,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     let status = status_of(&outcome, exit_1_is_ok);
     let mut limits = call.limits;
     if let Some(window) = call.window {
-        let window = left_for_output(window, &call.notices, &outcome);
+        let window = window_for_output(window, &call.notices, &outcome);
         output.narrow(window);
         limits.truncation = limits.truncation.within(window);
     }
@@ -167,8 +172,8 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     });
     let mut notices = notices(call.notices, &outcome, &report);
     notices.extend(limits::hit(&tool.limits, &outcome));
-    if let (Some(answers), Some(stages)) = (&last_pipeline, &outcome.stages) {
-        notices.extend(failed_stage(answers, stages, &status));
+    if let (Some(exit_1_is_ok), Some(stages)) = (&last_pipeline, &outcome.stages) {
+        notices.extend(failed_stage(exit_1_is_ok, stages, &status));
     }
     let summary = report.summary();
     let artifacts = report.artifacts();
@@ -178,7 +183,8 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         let network = match &call_sandbox {
             Some(sandbox) if sandbox.has_own_network() => {
                 let observed = outcome.sandbox.as_ref();
-                CallNetwork::Sandbox(observed.and_then(|it| it.network_namespace.clone()))
+                let namespace = observed.and_then(|sandbox| sandbox.network_namespace.clone());
+                CallNetwork::Sandbox(namespace)
             }
             _ => CallNetwork::Host,
         };
@@ -187,7 +193,9 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
             command: &call.command,
             cwd: directory,
             network: &network,
-            plan: call_sandbox.as_ref().and_then(|it| it.plan.as_ref()),
+            plan: call_sandbox
+                .as_ref()
+                .and_then(|sandbox| sandbox.plan.as_ref()),
         };
         notices.extend(holders::notices(tool, failed, &lines).await);
         notices.extend(prompts::notice(&lines));
@@ -220,7 +228,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     result.cwd = shown(directory);
     result.sandbox = sandbox;
     result.changes = changed.changes;
-    // For a single command, the status is sufficient.
+    // The result of a single command has no stages, because the status has the exit code.
     result.stages = outcome
         .stages
         .filter(|stages| stages.len() > 1)
@@ -236,12 +244,12 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     }
 }
 
-/// The maximum bytes and lines that layouts add around the output: headings, the paths of both
+/// Maximum bytes and maximum lines that layouts add around the output: headings, the paths of both
 /// files, the outcome.
 const FRAME_BYTES_AND_LINES: (usize, usize) = (2 * 1024, 24);
 
 /// Returns the part of a window that remains for the output, after the notices.
-fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
+fn window_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
     let survivors = (!outcome.survivors.is_empty()).then(|| {
         let survivors = outcome.survivors.clone();
         Notice::from(NoticeKind::Survivors { survivors })
@@ -268,7 +276,7 @@ pub(crate) fn notices(
             let kind = NoticeKind::ArtifactFailed { reason };
             Notice::from(kind)
         }));
-        // If the limits truncated it as well, the file is already named.
+        // If the limits also truncated the stream, another line already names the file.
         notices.extend((stream.overwritten && !stream.summary.truncated).then(|| {
             let artifact = stream.artifact.as_ref();
             let artifact = artifact.map(|artifact| artifact.uri.clone());
@@ -284,24 +292,25 @@ pub(crate) fn notices(
         notices.push(NoticeKind::SecretsMasked { count, artifact }.into());
     }
     notices.extend(outcome.notices.iter().cloned());
-    let named = |notice: &Notice| matches!(notice.kind, NoticeKind::Survivors { .. });
-    if !outcome.survivors.is_empty() && !notices.iter().any(named) {
+    let is_survivors = |notice: &Notice| matches!(notice.kind, NoticeKind::Survivors { .. });
+    if !outcome.survivors.is_empty() && !notices.iter().any(is_survivors) {
         let survivors = outcome.survivors.clone();
         notices.push(NoticeKind::Survivors { survivors }.into());
     }
     notices
 }
 
-/// Returns the observed ending as a status, with two exceptions of docs/contract.md. A process that
-/// SIGPIPE killed because `head` had its lines has succeeded. If a filter was lifted, exit code 1
-/// that is a result becomes the success that bash would have reported for the filter.
+/// Returns the observed ending as a status. docs/contract.md has two exceptions:
+/// - If SIGPIPE killed a process because `head` had its lines, the call has succeeded.
+/// - If a filter was lifted and exit code 1 is a result of the command, the call has succeeded, as
+///   with the filter.
 fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
-    let met_closed_pipe = match outcome.ending {
+    let is_broken_pipe = match outcome.ending {
         ScriptEnding::Exited { code } => code == 128 + BROKEN_PIPE,
         ScriptEnding::Signaled { number, .. } => number == BROKEN_PIPE,
         _ => false,
     };
-    if outcome.closed_early && met_closed_pipe {
+    if outcome.closed_early && is_broken_pipe {
         return Status::Exited { code: 0 };
     }
     if exit_1_is_ok && matches!(outcome.ending, ScriptEnding::Exited { code: 1 }) {
@@ -315,6 +324,7 @@ pub(crate) fn to_millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }
 
+/// Returns the path as text; invalid UTF-8 is replaced.
 pub(crate) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

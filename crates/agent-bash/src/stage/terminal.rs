@@ -1,16 +1,16 @@
 //! Decides whether a call gets a terminal.
 //!
-//! A terminal requires that the setting is on, the profile allows it, a host can show it, and the
-//! host's environment does not forbid it. These are checked when the tool is built. This module
-//! checks the call.
+//! A call gets a terminal only if the setting is on, the profile allows terminals, the host can
+//! show a terminal, and the host's environment does not forbid terminals. These conditions are
+//! checked when the tool is built. This module checks the call.
 
 use crate::refusal::Refusal;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
 use std::sync::Arc;
 
-/// Returns the terminal that the call itself provides. It needs no viewer, and is refused if the
-/// host's environment forbids it.
+/// Returns the terminal with the `executor` that the call itself provides. The host need not show
+/// this terminal. Refuses if the host's environment forbids terminals.
 pub(crate) fn of_call(
     tool: &ToolContext,
     executor: Option<Arc<dyn Executor>>,
@@ -21,13 +21,14 @@ pub(crate) fn of_call(
     match Terminal::offered(executor, &tool.host, &tool.environment_policy) {
         Some(terminal) => Ok(Some(terminal)),
         None => Err(Refusal::NotOffered(
-            "terminals are forbidden here (AGENT_BASH_NO_PTY); run it without one",
+            "the variable AGENT_BASH_NO_PTY forbids terminals; run the command without a terminal",
         )),
     }
 }
 
-/// Returns the terminal for this call, if it gets one. A call with `head` or `tail` needs stdout
-/// separately, and a call with another stdin cannot use the terminal as stdin.
+/// Returns the terminal for this call; `None` if the call runs without a terminal. A call with
+/// `head` or `tail` needs a separate stdout, and a call with another stdin cannot use the terminal
+/// as stdin.
 pub(crate) fn choose<'a>(
     tool: &'a ToolContext,
     request: &Request,

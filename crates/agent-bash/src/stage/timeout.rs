@@ -1,15 +1,15 @@
-//! Determines the time limit of a call: the requested one, within the profile's bounds.
+//! Determines the time limit of a call: the requested limit, clamped to the profile's bounds.
 
 use agent_bash_core::{Mode, Notice, NoticeKind, Timeouts};
 use std::time::Duration;
 
-/// Returns the time limit of a call in `mode`, and a notice if it is not the requested one.
+/// Returns the time limit of a call in `mode`, and a notice if another limit was requested.
 pub(crate) fn clamp(
     timeouts: &Timeouts,
     mode: Mode,
     requested: Option<Duration>,
 ) -> (Duration, Option<Notice>) {
-    let Some(asked) = requested else {
+    let Some(requested) = requested else {
         let limit = match mode {
             Mode::Default => timeouts.default,
             Mode::Slow => timeouts.slow,
@@ -21,10 +21,10 @@ pub(crate) fn clamp(
         Mode::Default | Mode::Slow => timeouts.max,
         Mode::Background => timeouts.background,
     };
-    let used = asked.clamp(timeouts.min.min(max), max);
-    let notice = (used != asked).then(|| {
+    let used = requested.clamp(timeouts.min.min(max), max);
+    let notice = (used != requested).then(|| {
         NoticeKind::TimeoutClamped {
-            asked_ms: millis(asked),
+            asked_ms: millis(requested),
             used_ms: millis(used),
         }
         .into()

@@ -1,5 +1,5 @@
-//! The directory of a call: makes the requested path absolute and checks that it is a directory.
-//! Changes nothing.
+//! The working directory of a call: makes the requested path absolute, and checks that the path is
+//! a directory. Does not change the file system.
 
 use crate::refusal::{DirectoryError, Refusal};
 use crate::tool_context::ToolContext;
@@ -10,18 +10,19 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// Returns the directory that a call requests. Relative paths start from the conversation's
-/// directory, `~` is the user's home, and `.` and `..` are resolved lexically, as `cd` does.
-pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
-    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+/// Returns the directory that a call requests; without a request, the conversation's directory.
+/// Relative paths start from the conversation's directory, and `~` is the user's home directory.
+/// The components `.` and `..` are resolved lexically, as `cd` does.
+pub(crate) fn resolve(host: &HostContext, requested: Option<&str>) -> PathBuf {
+    let Some(requested) = requested.filter(|path| !path.is_empty()) else {
         return host.cwd.clone();
     };
-    let path = match (asked.strip_prefix('~'), &host.home) {
+    let path = match (requested.strip_prefix('~'), &host.home) {
         (Some(""), Some(home)) => home.clone(),
         (Some(rest), Some(home)) if rest.starts_with('/') => {
             home.join(rest.trim_start_matches('/'))
         }
-        _ => host.cwd.join(asked),
+        _ => host.cwd.join(requested),
     };
     without_dots(&path)
 }
@@ -42,7 +43,8 @@ fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-/// True if the call needs a working directory. A persistent shell has one already.
+/// True if the call needs a working directory. False for a call without `cwd` in a persistent
+/// shell, which has a working directory already.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
@@ -55,7 +57,7 @@ pub(crate) async fn check(
     limit: Duration,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
-    // The common case: needs no thread and no timer.
+    // The common case is a path in the kernel's cache. This check needs no thread and no timer.
     if is_known_directory(path) {
         return Ok(());
     }
@@ -73,17 +75,18 @@ pub(crate) async fn check(
             .into());
         }
     };
-    // If no thread could be started for the check, the shell will report the problem.
+    // If no thread could be started, the path is not checked, and the shell reports a wrong path.
     result.unwrap_or(Ok(())).map_err(Refusal::from)
 }
 
-/// Maximum wait for a file system.
+/// Maximum time to wait for the response of a file system.
 const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Checks the path with `stat`. Blocks.
 fn check_directory(path: &Path) -> Result<(), DirectoryError> {
     let path_buf = || path.to_path_buf();
     match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => Ok(()),
+        Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
         Err(error) if is_barred(&error) && is_reachable_from_cwd(path) => Ok(()),
         Err(error) => Err(match error.kind() {
@@ -99,7 +102,7 @@ fn check_directory(path: &Path) -> Result<(), DirectoryError> {
     }
 }
 
-/// True if the process has no permission to search a directory of the path.
+/// True if this process has no permission to search a directory of the path.
 fn is_barred(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
