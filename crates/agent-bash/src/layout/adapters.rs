@@ -1,5 +1,5 @@
-//! The texts of adapters, in the format of the tools that models know; one file per adapter. This
-//! file has the shared parts.
+//! The answers of adapters, in the formats of the tools that models know. Each adapter has a file;
+//! this file has the shared parts.
 
 pub(crate) mod anthropic_agent;
 pub(crate) mod anthropic_bash;
@@ -22,13 +22,13 @@ fn output(account: &FinishedCall) -> String {
     text
 }
 
-/// Returns the lines below the output: the link to the full output, survivors, the state of a
-/// shell.
+/// Returns the lines below the output: the link to the full output, and the notices.
 fn notes(account: &FinishedCall) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
-/// Returns these lines without the survivors, for a tool that reports survivors in its own way.
+/// Returns the lines of [`notes`] for the streams `printed`, but without the notice about survivors.
+/// For a tool that reports survivors in its own way.
 fn notes_without_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
@@ -36,7 +36,7 @@ fn notes_without_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Ve
     standard::notes(printed, &others, account.limits)
 }
 
-/// Returns the output, a blank line, and these lines.
+/// Returns the output, a blank line, and the lines. Without lines, returns only the output.
 fn with_lines(output: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return output.to_owned();
@@ -47,7 +47,8 @@ fn with_lines(output: &str, lines: &[String]) -> String {
     text
 }
 
-/// Returns why a command did not end by itself, as a sentence; `None` if it did.
+/// Returns a sentence that says why a command did not run or did not exit by itself. `None` if the
+/// command exited by itself.
 fn ending_sentence(account: &FinishedCall) -> Option<String> {
     if account.refusal.is_some() {
         return Some(account.result.text.clone());
@@ -71,7 +72,8 @@ fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
     printed.map(wording::shown_text).unwrap_or_default()
 }
 
-/// Writes the answer of a call with a single command by `write`, unless the command was refused.
+/// Returns the answer of `write` for a call with a single command. If the command was refused,
+/// returns the refusal as an error.
 fn write_single(
     ran: &[FinishedRun],
     write: impl FnOnce(&FinishedCall) -> WrittenAnswer,
@@ -83,13 +85,13 @@ fn write_single(
     }
 }
 
-/// Returns the answer of a call that ran nothing: the reason, in our own words.
+/// Returns the answer of a call that ran no command: the reason, in the words of agent-bash.
 fn not_run(done: &CallOutcome<'_>) -> WrittenAnswer {
     done.error()
         .map_or_else(|| done.unexpected(), WrittenAnswer::error)
 }
 
-/// Returns the last command of a call.
+/// Returns the last finished command of a call.
 fn last_run(ran: &[FinishedRun]) -> Option<&FinishedCall> {
     ran.last().map(|ran| &*ran.account)
 }

@@ -1,4 +1,4 @@
-//! The model's text about a command of the user.
+//! The text for the model about a command that the user ran.
 
 use super::standard::{NO_OUTPUT, annotation, exit_line, truncation_notice};
 use super::wording::{blank_line, end_line};
@@ -6,7 +6,7 @@ use crate::profiles;
 use crate::session::BangMessage;
 use agent_bash_core::{NoticeKind, Status, StreamId};
 
-/// Shortest fence in Markdown.
+/// The length of the shortest code fence in Markdown.
 const MIN_FENCE_CHARS: usize = 3;
 
 impl BangMessage {
@@ -16,8 +16,8 @@ impl BangMessage {
         (!self.excluded_from_context).then(|| text(self))
     }
 
-    /// Returns the output for the RPC command `bash`, after `[Command cancelled]` or `[Command
-    /// timed out after N seconds]` if that applies.
+    /// Returns the output for the RPC command `bash`. If the command was cancelled or timed out, the
+    /// first line says so: `[Command cancelled]` or `[Command timed out after N seconds]`.
     pub fn annotated_output(&self) -> String {
         match annotation(&self.status) {
             Some(line) => format!("{line}\n{}", self.output),
@@ -46,10 +46,10 @@ fn text(message: &BangMessage) -> String {
         message.artifact.as_ref(),
         profiles::STANDARD.output,
     );
-    // The model does not run commands in the user's shell, so its reset is not reported.
-    let concerns_model =
+    // The model does not run commands in the user's shell, so a reset of this shell is not reported.
+    let is_shown =
         |kind: &NoticeKind| kind.is_for_model() && !matches!(kind, NoticeKind::SessionReset { .. });
-    let for_model = message.notices.iter().filter(|n| concerns_model(&n.kind));
+    let for_model = message.notices.iter().filter(|n| is_shown(&n.kind));
     let notes: Vec<String> = truncated
         .into_iter()
         .chain(for_model.map(|notice| format!("[{}]", notice.text)))
@@ -67,8 +67,8 @@ fn text(message: &BangMessage) -> String {
     text
 }
 
-/// Returns the length of a fence: one more than the longest run of backticks in the output, so that
-/// no run closes the fence.
+/// Returns the length of the code fence around the output. It is longer than the longest run of
+/// backticks in the output, so that no run closes the fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
     runs.max()

@@ -1,4 +1,4 @@
-//! The texts of change sets: the files, and the differences.
+//! The texts of change sets: lists of files, and diffs.
 
 use agent_bash_changes::{DiffText, FileDiff, ListedChanges};
 use agent_bash_core::changes::{
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// The note on a change set from a scan.
 const SCAN_NOTE: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
-  what others changed meanwhile is in it, and nothing of it can be taken back\n";
+  changes by other processes in that time are included, and none of the changes can be taken back\n";
 
 /// Returns the word for a state.
 pub fn state(state: ChangesState) -> &'static str {
@@ -25,7 +25,7 @@ pub fn state(state: ChangesState) -> &'static str {
     }
 }
 
-/// Returns the word for a change set's state, with a note if some of its changes were undone.
+/// Returns the word for a change set's state, with a note if a part of the set was undone.
 fn state_text(changes: &Changes) -> String {
     let word = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Done) => "committed",
@@ -41,16 +41,17 @@ fn state_text(changes: &Changes) -> String {
 /// Returns the counts in words: `2 created, 1 deleted`, or `no files`.
 pub fn counts(counts: &ChangeCounts) -> String {
     match counts.in_words() {
-        none if none.is_empty() => "no files".to_owned(),
+        words if words.is_empty() => "no files".to_owned(),
         words => words,
     }
 }
 
-/// Returns the words for a change set in a list: its state, or the change set that it undid.
+/// Returns the words for a change set in a list: its state, or the number of the change set that it
+/// undid or redid.
 pub fn kind(listed: &ListedChanges) -> String {
     match (listed.undoes, listed.redoes) {
-        (Some(of), _) => format!("undid {of}"),
-        (_, Some(of)) => format!("redid {of}"),
+        (Some(undone), _) => format!("undid {undone}"),
+        (_, Some(redone)) => format!("redid {redone}"),
         (None, None) if listed.after.is_some() => {
             let after = listed.after.map_or(0, |id| id.0);
             let or_earlier = if listed.or_earlier { " or earlier" } else { "" };
@@ -63,15 +64,15 @@ pub fn kind(listed: &ListedChanges) -> String {
     }
 }
 
-/// Returns the text of a change set: one line for it, and one for each of `files`. `by` has the
-/// commands that changed [`Changes::conflicts`], if known.
+/// Returns the text of a change set: a heading, and a line for each of `files`. For each of
+/// [`Changes::conflicts`], `by` has the command that changed the file, if known.
 pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> String {
-    let what = match (changes.by, changes.state) {
+    let subject = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Held | ChangesState::Discarded) => "Trial",
         _ => "Changes",
     };
     let mut text = format!(
-        "{what} {}, {}: {} in {}\n",
+        "{subject} {}, {}: {} in {}\n",
         changes.id,
         state_text(changes),
         counts(&changes.counts),
@@ -79,7 +80,7 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
     );
     match changes.by {
         ChangesBy::Scan => text.push_str(SCAN_NOTE),
-        _ if !changes.exact => text.push_str("  there may be others\n"),
+        _ if !changes.exact => text.push_str("  there may be other changed files\n"),
         _ => {}
     }
     // Writing to a String cannot fail.
@@ -87,8 +88,10 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         let _ = writeln!(text, "  of: {}", one_line(command));
     }
     let is_held = changes.state == ChangesState::Held;
-    let is_conflicting =
-        |file: &FileChange| is_held && changes.conflicts.iter().any(|it| file.is_named(it));
+    let is_conflicting = |file: &FileChange| {
+        let mut conflicts = changes.conflicts.iter();
+        is_held && conflicts.any(|conflict| file.is_named(conflict))
+    };
     for file in files {
         let mark = if is_conflicting(file) {
             "  changed since"
@@ -97,18 +100,18 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         };
         let _ = writeln!(text, "  {}{mark}", line(file));
     }
-    for left in &changes.not_kept {
-        let _ = writeln!(text, "  cannot be taken back: {}", one_line(&left.path));
+    for file in &changes.not_kept {
+        let _ = writeln!(text, "  cannot be taken back: {}", one_line(&file.path));
     }
     for (directory, files) in &changes.outside {
-        let _ = writeln!(text, "  beyond it: {files} in {}", one_line(directory));
+        let _ = writeln!(text, "  outside of it: {files} in {}", one_line(directory));
     }
     if let Some(why) = changes.in_the_way() {
         let _ = writeln!(text, "  {why}");
     }
-    for (at, conflict) in changes.conflicts.iter().enumerate() {
-        let known = by.get(at).and_then(Option::as_deref);
-        let _ = match known {
+    for (index, conflict) in changes.conflicts.iter().enumerate() {
+        let command = by.get(index).and_then(Option::as_deref);
+        let _ = match command {
             Some(command) => writeln!(text, "  {}", changed_by_text(conflict, command)),
             None if is_held => writeln!(text, "  changed since: {}", one_line(&conflict.path)),
             None => writeln!(
@@ -153,14 +156,17 @@ pub fn diff(diff: &FileDiff) -> String {
     if diff.changed_since {
         let _ = writeln!(
             text,
-            "{name} was changed again since: compared with what is there now"
+            "{name} was changed again since: compared with its present content"
         );
     }
     let word = diff.file.change.word();
     let kind = diff.file.kind.words();
     let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
     if diff.blocks_commit {
-        let _ = writeln!(text, "{name} was changed since: this cannot be committed");
+        let _ = writeln!(
+            text,
+            "{name} was changed since: this trial cannot be committed"
+        );
     }
     match &diff.text {
         DiffText::Unified(unified) => {
@@ -171,7 +177,9 @@ pub fn diff(diff: &FileDiff) -> String {
         }
         DiffText::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
         DiffText::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
-        DiffText::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
+        DiffText::Unknown => {
+            _ = writeln!(text, "{word}: {name} (its former content is not stored)")
+        }
         _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}{kind}"),
         _ => {}
     }

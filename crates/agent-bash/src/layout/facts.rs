@@ -1,4 +1,4 @@
-//! The data from which the text of a call is made.
+//! The input of layouts.
 
 use crate::refusal::Refusal;
 use agent_bash_core::{Notice, OutputLimits, Status};
@@ -9,7 +9,7 @@ use agent_bash_sink::SinkReport;
 pub struct CallFacts<'a> {
     /// How the call ended.
     pub end: CallEnding<'a>,
-    /// The signal that killed the shell, if one did.
+    /// The signal that killed the shell, if a signal did.
     pub shell_signal: Option<i32>,
     /// The command as the caller wrote it.
     pub command: &'a str,
@@ -17,14 +17,14 @@ pub struct CallFacts<'a> {
     pub printed: &'a [SinkReport],
     /// The notices.
     pub notices: &'a [Notice],
-    /// The limits in force, which the texts mention.
+    /// The limits in force; the texts of layouts mention them.
     pub limits: OutputLimits,
 }
 
 /// The endings of a call that layouts distinguish.
 #[derive(Debug, Clone, Copy)]
 pub enum CallEnding<'a> {
-    /// A stage refused the call; nothing was started.
+    /// A stage refused the call before a process was started.
     Refused(&'a Refusal),
     /// The call was started.
     Ran(&'a Status),

@@ -81,7 +81,7 @@ fn cut(
     }
 }
 
-/// The text in the layout of `profile`.
+/// Returns the text in the layout of `profile`.
 fn text(
     profile: &Profile,
     end: CallEnding<'_>,
@@ -105,7 +105,8 @@ fn ran(profile: &Profile, status: &Status, printed: &[SinkReport]) -> String {
     text(profile, CallEnding::Ran(status), printed, &[])
 }
 
-/// All cases of one profile in one document, so that the snapshot can be compared with the table.
+/// Returns the texts of all cases in one document, so that a reader can compare the snapshot with
+/// the profile's table.
 fn document(profile: &Profile, cases: &[(&str, CallEnding<'_>, Vec<SinkReport>)]) -> String {
     let mut document = String::new();
     for (name, end, printed) in cases {

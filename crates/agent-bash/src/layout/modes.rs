@@ -1,6 +1,6 @@
-//! The text of `modes`: a line with the failure, then the output (beyond 128 KB, its first and last
-//! 4 KB); then the path of the full output and vital notices. Other
-//! notices are only in the result's data.
+//! The text of the profile `modes`: a line with the failure, then the output. Of more than 128 KB,
+//! only the first and last 4 KB are shown. Then come the path of the full output and vital notices.
+//! Other notices are only in the result's data.
 
 use super::wording::{
     binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,
@@ -50,7 +50,7 @@ pub(super) fn write(facts: &CallFacts<'_>) -> String {
     text
 }
 
-/// Returns the header of a call that did not succeed.
+/// Returns the first line of a call that did not succeed.
 fn header(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
@@ -60,13 +60,14 @@ fn header(status: &Status) -> Option<String> {
         )),
         Status::Cancelled => Some("[command cancelled]".to_owned()),
         Status::Lost { reason, .. } => {
-            // A -1 would look like an exit code of the command.
+            // A number such as -1 would look like an exit code of the command.
             Some(format!("[command failed: exit code unknown: {reason}]"))
         }
         other => shell_code(other).map(|code| format!("[command failed: exit code {code}]")),
     }
 }
 
+/// Writes one stream.
 fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
     if is_binary(printed) {
         text.push_str(&binary_line(printed, SizeStyle::Spaced));
@@ -83,7 +84,7 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
                 tail.text
             );
         }
-        // A call asked for one end.
+        // The call asked for one end of the output.
         (ShownOutput::Head(piece) | ShownOutput::Tail(piece), _) if is_over_limit(printed) => {
             let max = limits.truncation.max_bytes() as u64;
             let dropped_part = match printed.shown {
@@ -102,7 +103,7 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
     }
 }
 
-/// True if the limits truncated the output, and not `head` or `tail`.
+/// True if the limits truncated the output. False if the request's `head` or `tail` did.
 fn is_over_limit(printed: &SinkReport) -> bool {
     printed.summary.truncated_by == Some(TruncatedBy::Bytes)
 }

@@ -1,6 +1,6 @@
-//! The text of `paged`: stdout, stderr, vital notices, and a last line with the outcome. Of a
-//! stream above the limits, both ends and the path of a file are shown. Other notices are only in
-//! the result's data.
+//! The text of the profile `paged`: stdout, stderr, vital notices, and a last line with the outcome.
+//! A stream that exceeds the limits is shown as its two ends and the path of a file with the whole
+//! stream. Other notices are only in the result's data.
 
 use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
@@ -42,6 +42,7 @@ pub(super) fn write(facts: &CallFacts<'_>) -> String {
     text
 }
 
+/// Returns the line with the outcome of a call that did not succeed.
 fn last_line(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
@@ -55,6 +56,7 @@ fn last_line(status: &Status) -> Option<String> {
     }
 }
 
+/// Writes one stream.
 fn stream(text: &mut String, printed: &SinkReport) {
     let name = match printed.stream {
         StreamId::Stderr => "stderr",
@@ -67,13 +69,13 @@ fn stream(text: &mut String, printed: &SinkReport) {
         }
         return;
     }
-    // Only output that the limits truncated gets headings, not output that `head` or `tail`
-    // limited.
-    let over_limit = matches!(
+    // A stream gets headings only if the limits truncated it. Requested `head` and `tail` lines get
+    // no headings.
+    let is_over_limit = matches!(
         printed.summary.truncated_by,
         Some(TruncatedBy::Bytes | TruncatedBy::Lines)
     );
-    if !over_limit {
+    if !is_over_limit {
         text.push_str(&marked(printed));
         return;
     }
@@ -91,11 +93,11 @@ fn stream(text: &mut String, printed: &SinkReport) {
         ShownOutput::Whole(tail) | ShownOutput::Tail(tail) => [None, Some(("Last", tail))],
         ShownOutput::Binary => [None, None],
     };
-    for (which, piece) in previews.into_iter().flatten() {
+    for (end, piece) in previews.into_iter().flatten() {
         blank_line(text);
         let _ = write!(
             text,
-            "--- {which} {} ---\n{}",
+            "--- {end} {} ---\n{}",
             line_count(piece.line_count()),
             piece.marked()
         );
@@ -105,6 +107,6 @@ fn stream(text: &mut String, printed: &SinkReport) {
 /// Returns the line with the path of the full output.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
-    let cap = truncated_note(artifact);
-    Some(format!("Full output saved to: {}{cap}", artifact.path))
+    let note = truncated_note(artifact);
+    Some(format!("Full output saved to: {}{note}", artifact.path))
 }

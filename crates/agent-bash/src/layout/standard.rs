@@ -1,5 +1,5 @@
-//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice,
-//! other notices, blank line, exit line.
+//! The text of the profile `standard`: annotation line, output or `(no output)`, blank line,
+//! truncation notice, other notices, blank line, exit line.
 
 use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
 use super::{CallEnding, CallFacts};
@@ -53,24 +53,24 @@ pub(super) fn notes(
     limits: OutputLimits,
 ) -> Vec<String> {
     let is_lifted = |notice: &Notice| matches!(notice.kind, NoticeKind::Lifted { .. });
-    let is_ended = |notice: &Notice| matches!(notice.kind, NoticeKind::HeadSatisfied { .. });
-    let ended_early = notices.iter().any(is_ended);
-    // A model that wrote `| head` itself expects its effect.
-    let expected = |notice: &Notice| is_ended(notice) && notices.iter().any(is_lifted);
+    let is_early_end = |notice: &Notice| matches!(notice.kind, NoticeKind::HeadSatisfied { .. });
+    let has_ended_early = notices.iter().any(is_early_end);
+    // A model that wrote `| head` itself expects the early end, so the notice is left out.
+    let is_expected = |notice: &Notice| is_early_end(notice) && notices.iter().any(is_lifted);
     let mut notes: Vec<String> = printed
         .iter()
         .filter_map(|printed| {
             let artifact = printed.artifact.as_ref();
-            // The number of lines is arbitrary if the producer was stopped early.
+            // The total number of lines means nothing if the command was stopped early.
             let count = match printed.head_satisfied {
-                Some(_) if ended_early => None,
+                Some(_) if has_ended_early => None,
                 _ => Some(printed.summary.total_lines),
             };
             truncation_notice(printed.stream, &printed.summary, count, artifact, limits)
         })
         .collect();
     let for_model = notices.iter().filter(|n| n.kind.is_for_model());
-    let for_model = for_model.filter(|notice| !expected(notice));
+    let for_model = for_model.filter(|notice| !is_expected(notice));
     notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
     notes
 }
@@ -102,7 +102,7 @@ pub(super) fn exit_line(status: &Status) -> Option<String> {
     }
 }
 
-/// Writes stdout, then stderr, or `(no output)`.
+/// Writes stdout, then stderr; `(no output)` if both are empty.
 fn body(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     output(text, printed);
@@ -122,11 +122,11 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// Returns the notice `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. `count` is Z,
-/// if it is meaningful.
+/// Returns the notice `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. `count` is Z;
+/// `None` leaves out ` of Z`.
 ///
-/// The limit is named only if it caused the truncation. `None` if the request's `head` or `tail`
-/// omitted the lines, and no artifact has them.
+/// The notice names the limit only if the limit caused the truncation. Returns `None` if the
+/// request's `head` or `tail` omitted the lines, and no artifact has the omitted lines.
 pub(super) fn truncation_notice(
     stream: StreamId,
     summary: &OutputSummary,
@@ -160,13 +160,16 @@ pub(super) fn truncation_notice(
     };
     let limit = limit_text(summary.truncated_by, limits);
     let full = full.map(|full| format!(" {full}")).unwrap_or_default();
-    let stop = if full.is_empty() { "" } else { "." };
-    let of = count
+    let period = if full.is_empty() { "" } else { "." };
+    let of_total = count
         .map(|count| format!(" of {count}"))
         .unwrap_or_default();
-    Some(format!("[{subject}{verb} {shown}{of}{limit}{stop}{full}]"))
+    Some(format!(
+        "[{subject}{verb} {shown}{of_total}{limit}{period}{full}]"
+    ))
 }
 
+/// Returns the limit that truncated the output, in brackets after a space; empty for no limit.
 fn limit_text(by: Option<TruncatedBy>, limits: OutputLimits) -> String {
     let bytes = limits.truncation.max_bytes();
     match (by, limits.truncation, limits.max_line_chars) {

@@ -35,13 +35,14 @@ pub(super) fn seconds_text(after_ms: u64) -> String {
     format!("{} {unit}", seconds(after_ms))
 }
 
-/// Returns a size that is above `max`; in bytes if the text would otherwise equal that of `max`.
+/// Returns the text of a size above `max`. If rounding makes this text equal the text of `max`, the
+/// size is given in bytes.
 pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
-    let written = size_text(bytes, style);
-    if written == size_text(max, style) {
+    let text = size_text(bytes, style);
+    if text == size_text(max, style) {
         format!("{bytes} bytes")
     } else {
-        written
+        text
     }
 }
 
@@ -51,20 +52,20 @@ pub(super) fn line_count(count: u64) -> String {
     format!("{} {unit}", thousands(count))
 }
 
-/// Returns the line `[Full output: PATH]` if output is not shown completely, for a model that reads
-/// files with commands.
+/// Returns the line `[Full output: PATH]` if a stream is not shown completely. The line has paths
+/// because the model of such a profile reads files with commands.
 pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
-    let is_incomplete = |it: &&SinkReport| it.summary.truncated || it.summary.binary;
+    let is_incomplete = |stream: &&SinkReport| stream.summary.truncated || stream.summary.binary;
     let incomplete = printed.iter().filter(is_incomplete);
-    let artifacts = incomplete.filter_map(|it| it.artifact.as_ref());
+    let artifacts = incomplete.filter_map(|stream| stream.artifact.as_ref());
     let paths: Vec<String> = artifacts
         .map(|artifact| format!("{}{}", artifact.path, truncated_note(artifact)))
         .collect();
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
-/// Returns the notices that every layout shows, each as a line `[…]`: about survivors, lost output,
-/// the sandbox, and changes.
+/// Returns the vital notices, which every layout shows, each as a line `[…]`. They are about
+/// survivors, held ports and locks, rules, lost output, prompts, the sandbox, and file changes.
 pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     let is_vital = |notice: &&Notice| {
         let kind = &notice.kind;
@@ -103,7 +104,7 @@ pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
     binary_text(printed.summary.total_bytes, style)
 }
 
-/// Returns the shown part of a text stream, with marks where a line was truncated.
+/// Returns the shown part of a text stream, with a mark at the end of each truncated line.
 pub(super) fn marked(printed: &SinkReport) -> String {
     joined(printed, |piece| piece.marked().into())
 }
@@ -111,7 +112,7 @@ pub(super) fn marked(printed: &SinkReport) -> String {
 /// The line between the beginning and the end of an output.
 const GAP_LINE: &str = "…\n";
 
-/// Joins the pieces of a stream, with a line where the middle was omitted.
+/// Joins the pieces of a stream, with [`GAP_LINE`] in place of the omitted middle.
 fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> Cow<'_, str>) -> String {
     let mut text = String::new();
     for piece in printed.shown.pieces() {
@@ -124,7 +125,7 @@ fn joined(printed: &SinkReport, text_of: impl Fn(&CleanPiece) -> Cow<'_, str>) -
     text
 }
 
-/// Returns the shown part of a text stream, without marks.
+/// Returns the shown part of a text stream, without marks at truncated lines.
 pub(super) fn plain(printed: &SinkReport) -> String {
     joined(printed, |piece| piece.text.as_str().into())
 }
@@ -138,7 +139,7 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
     }
 }
 
-/// True if the stream is binary, so that a line is shown instead of it.
+/// True if the stream is binary. Layouts then show a line instead of the stream.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
     matches!(printed.shown, ShownOutput::Binary)
 }
@@ -155,7 +156,8 @@ pub(super) fn background_line(status: &Status) -> Option<String> {
     }
 }
 
-/// Returns the exit code as in `$?`: 128 + n for a signal. `None` for another status.
+/// Returns the exit code as in `$?`, which is 128 + n for signal n. `None` for a call that neither
+/// exited nor was killed by a signal.
 pub(super) fn shell_code(status: &Status) -> Option<i32> {
     match status {
         Status::Exited { code } => Some(*code),
@@ -164,14 +166,14 @@ pub(super) fn shell_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Completes the last line with a newline if it lacks one.
+/// Adds a newline if the last line lacks one.
 pub(super) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
 }
 
-/// Completes the last line and adds a blank line, unless the text is empty.
+/// Ends the last line and adds a blank line, unless the text is empty.
 pub(super) fn blank_line(text: &mut String) {
     if !text.is_empty() {
         end_line(text);

@@ -1,6 +1,6 @@
-//! The text of `workspace`: stdout, newline, stderr, at most 100 KB in total; then the path of the
-//! full output and vital notices; `[Exit code: N]` as the last line. Other notices are only in the
-//! result's data.
+//! The text of the profile `workspace`: stdout, newline, stderr, at most 100 KB in total; then the
+//! path of the full output and vital notices; `[Exit code: N]` as the last line. Other notices are
+//! only in the result's data.
 
 use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
@@ -54,7 +54,7 @@ fn refused(refusal: &Refusal) -> String {
             | DirectoryError::Unreadable { path, .. },
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
-        // The contract fixes the texts, without the reason.
+        // The contract fixes these texts. They do not contain the reason.
         Refusal::Rule(rule) => match rule.offer() {
             Some(offer) => format!("{}\n{offer}", rule.message),
             None => rule.message.clone(),
@@ -74,8 +74,8 @@ const SIGNAL_EXIT_BASE: i32 = 128;
 
 const SIGTERM: i32 = 15;
 
-/// Returns the exit code as in `$?`. A terminated call was ended by SIGTERM, unless another signal
-/// was observed.
+/// Returns the exit code as in `$?`. For a call that timed out or was cancelled, the signal is
+/// SIGTERM, unless the supervisor has observed another signal.
 fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
         Status::TimedOut { .. } | Status::Cancelled => {
@@ -89,8 +89,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     limits.truncation.max_bytes()
 }
 
-/// Joins both streams, and returns the limit that truncated them, if any. The limit applies to both
-/// streams together, so text after a truncated stream is dropped.
+/// Returns both streams joined, and the limit that truncated them, if a limit did. The limit applies
+/// to both streams together, so the second stream is dropped if the first is truncated.
 fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));
@@ -108,7 +108,7 @@ fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
         } else {
             text.push_str(&plain(printed));
         }
-        // Both ends have a line between them.
+        // A stream with a gap may exceed the limit by the line between its two ends.
         let has_gap = matches!(printed.shown, ShownOutput::Ends { .. });
         if text.len() > limit && !has_gap {
             let boundary = (0..=limit).rev().find(|at| text.is_char_boundary(*at));

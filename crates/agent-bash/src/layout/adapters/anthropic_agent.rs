@@ -1,5 +1,6 @@
-//! The format of the tool in Anthropic's SDK. A failed command is reported as an error; its text is
-//! the output, without the exit code. Truncated output begins with `[output truncated]`.
+//! The text of the `anthropic-agent` adapter, in the format of the tool in Anthropic's SDK. The text
+//! is the output, without the exit code. A failed command is reported as an error. Truncated output
+//! begins with `[output truncated]`.
 
 use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;
@@ -25,7 +26,7 @@ fn write_finished_call(call: &FinishedCall) -> WrittenAnswer {
     };
     let first = match &call.result.status {
         Status::TimedOut { after_ms } => {
-            // As Python prints a float: `120.0`.
+            // Rust's debug format of a float equals Python's format: `120.0`.
             let seconds = *after_ms as f64 / 1000.0;
             format!("bash: bash command timed out after {seconds:?}s\n")
         }

@@ -1,4 +1,5 @@
-//! Only the output. The exit code is not mentioned; a timeout, a cancellation or a signal is.
+//! The text of the `anthropic-bash` adapter: the output, without the exit code. A line after the
+//! output reports a timeout, a cancellation or a signal.
 
 use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;

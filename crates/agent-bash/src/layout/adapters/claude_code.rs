@@ -27,23 +27,23 @@ pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
 fn ran_once(given: &CallFields, account: &FinishedCall) -> WrittenAnswer {
     let result = &account.result;
     let refused = account.refusal.as_ref().map(|_| result.text.clone());
-    let interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
+    let is_interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
     let mut data = json!({
         "stdout": stream_text(account, StreamId::Stdout),
         "stderr": refused.unwrap_or_else(|| stream_text(account, StreamId::Stderr)),
-        "interrupted": interrupted,
+        "interrupted": is_interrupted,
     });
     match &result.status {
         Status::MovedToBackground { job, .. } => data["backgroundTaskId"] = job.0.as_str().into(),
         Status::TimedOut { after_ms } => data["timedOutAfterMs"] = (*after_ms).into(),
         _ => {}
     }
-    // An artifact that only survivors write to is not reported.
-    if let Some(kept) = result.artifacts.first()
+    // An artifact with output of survivors only is not reported.
+    if let Some(artifact) = result.artifacts.first()
         && result.output.truncated
     {
-        data["persistedOutputPath"] = kept.path.as_str().into();
-        data["persistedOutputSize"] = kept.bytes.into();
+        data["persistedOutputPath"] = artifact.path.as_str().into();
+        data["persistedOutputSize"] = artifact.bytes.into();
     }
     if given.flag("dangerouslyDisableSandbox") && account.refusal.is_none() {
         data["dangerouslyDisableSandbox"] = true.into();

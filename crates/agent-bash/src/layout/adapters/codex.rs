@@ -9,16 +9,17 @@ use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Bytes that are counted as one token.
+/// The number of bytes that count as one token, as in codex.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Default size of an answer, in tokens of output.
+/// The default maximum of output in an answer, in tokens.
 const DEFAULT_TOKENS: u64 = 10_000;
 
-/// Maximum number of tokens that can be requested: both ends of an output are kept up to this size.
+/// Maximum number of tokens that a call can request. Both ends of an output are stored up to this
+/// size.
 const MAX_TOKENS: u64 = 32_768;
 
-/// Returns the maximum bytes of output in an answer.
+/// Returns the maximum number of bytes of output in an answer.
 pub(crate) fn budget(given: &CallFields) -> usize {
     let tokens = given.count("max_output_tokens").unwrap_or(DEFAULT_TOKENS);
     tokens.min(MAX_TOKENS) as usize * BYTES_PER_TOKEN
@@ -32,7 +33,7 @@ pub(crate) fn write_stdin(given: &CallFields, done: &CallOutcome<'_>) -> Written
     write("write_stdin", given, done)
 }
 
-/// Codex's own message.
+/// The beginning of codex's message about invalid arguments.
 const PARSE_ERROR_PREFIX: &str = "failed to parse function arguments: ";
 
 fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
@@ -57,16 +58,18 @@ fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswe
 fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     let printed = PrintedText::of(&chunk.part, chunk.is_on_terminal);
     let account = chunk.account.as_deref();
-    let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
-    // Output that is not stored elsewhere is shown in full: its size is limited anyway.
-    let cut =
-        cut(&printed, given.output_limit(budget(given))).filter(|_| is_kept || printed.missing > 0);
+    let is_stored = account.is_none_or(|account| !account.result.artifacts.is_empty());
+    // Output that no artifact has is shown in full; such output is short.
+    let shortened = shortened(&printed, given.output_limit(budget(given)))
+        .filter(|_| is_stored || printed.missing > 0);
     let mut lines = account.map(lines).unwrap_or_default();
-    if cut.is_some() && account.is_none() {
+    if shortened.is_some() && account.is_none() {
         chunk.keep.set();
-        lines.push("[The whole output is kept; the last answer has the link to it]".to_owned());
+        lines.push(
+            "[The whole output is stored; the last answer of this command has the link]".to_owned(),
+        );
     }
-    let output = with_lines(&cut.unwrap_or_else(|| printed.head.clone()), &lines);
+    let output = with_lines(&shortened.unwrap_or_else(|| printed.head.clone()), &lines);
     let seconds = chunk.waited.as_secs_f64();
     let tokens = tokens(printed.length());
     let mut head = format!("Chunk ID: {}\nWall time: {seconds:.4} seconds", chunk.id);
@@ -87,19 +90,19 @@ fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     }
     WrittenAnswer {
         content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
-        // The command's failure is not an error of the tool; an unknown outcome is.
+        // A failed command is not an error of the tool. An unknown outcome is an error.
         is_error: account
             .is_some_and(|account| matches!(account.result.status, Status::Lost { .. })),
         structured: Some(data),
     }
 }
 
-/// Returns lines about an ended command: its ending (if not by itself), the path of its output, its
-/// notices.
+/// Returns the lines about an ended command: why it did not exit by itself, the link to its output,
+/// its notices.
 fn lines(account: &FinishedCall) -> Vec<String> {
     let result = &account.result;
     let mut lines = Vec::new();
-    // A signal is part of the exit code.
+    // The exit code in the header already reports a signal.
     if !matches!(
         result.status,
         Status::Exited { .. } | Status::Signaled { .. }
@@ -116,18 +119,18 @@ fn lines(account: &FinishedCall) -> Vec<String> {
     lines
 }
 
-/// Returns the two ends of an output that exceeds the budget; `None` if it does not.
-fn cut(printed: &PrintedText, room: Window) -> Option<String> {
+/// Returns the two ends of an output that does not fit into `room`. `None` if the output fits.
+fn shortened(printed: &PrintedText, room: Window) -> Option<String> {
     let head = room.half();
     let TextEnds {
         head,
         tail,
         removed,
     } = printed.ends(head, room.less(head.bytes, head.lines))?;
-    let (all, removed) = (tokens(printed.length()), tokens(removed));
+    let (total, removed) = (tokens(printed.length()), tokens(removed));
     let lines = printed.lines;
     Some(format!(
-        "Warning: truncated output (original token count: {all})\nTotal output lines: {lines}\n\n\
+        "Warning: truncated output (original token count: {total})\nTotal output lines: {lines}\n\n\
          {head}…{removed} tokens truncated…{tail}"
     ))
 }

@@ -9,10 +9,10 @@ use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Maximum bytes of output that are shown.
+/// Maximum number of bytes of output that are shown, as in gemini-cli.
 pub(crate) const MAX_OUTPUT_BYTES: usize = 40_000;
 
-/// Bytes that are shown from the beginning of a longer output.
+/// The number of bytes of the beginning that are shown of a longer output, as in gemini-cli.
 const BEGINNING_BYTES: usize = 8_000;
 
 pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
@@ -73,7 +73,7 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
     }
     let code = match status {
         Status::Exited { code } => *code,
-        // The published tool's code for a command that could not be started.
+        // gemini-cli reports code 1 for a command that could not be started.
         Status::NotStarted { .. } => 1,
         _ => 0,
     };
@@ -107,17 +107,17 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
 /// path of the full output.
 fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let account = &*ran.account;
-    let kept = account.result.artifacts.first();
+    let artifact = account.result.artifacts.first();
     let printed = PrintedText::of(&ran.part, false);
     let room = given.output_limit(MAX_OUTPUT_BYTES);
-    // As in gemini-cli, the beginning gets a fifth.
+    // As in gemini-cli, the beginning gets a fifth of the room.
     let head = Window {
         bytes: room.bytes / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
         lines: room.lines / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
     };
     let tail = room.less(head.bytes, head.lines);
     let ends = printed.ends(head, tail);
-    let (Some(kept), Some(ends)) = (kept, ends) else {
+    let (Some(artifact), Some(ends)) = (artifact, ends) else {
         return (
             output(account),
             notes_without_survivors(account, &account.printed),
@@ -129,7 +129,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
         removed,
     } = ends;
     let [first, last] = [head, tail].map(|end: &str| thousands(end.len() as u64));
-    let (removed, path) = (thousands(removed as u64), &kept.path);
+    let (removed, path) = (thousands(removed as u64), &artifact.path);
     let text = format!(
         "Output too large. Showing first {first} and last {last} characters. For full output see: {path}\n{head}\n\n... \
          [{removed} characters omitted] ...\n\n{tail}"
@@ -137,6 +137,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     (text, notes_without_survivors(account, &[]))
 }
 
+/// Returns the text of a cancelled command. `first` is the first sentence.
 fn stopped(first: &str, output: &str, notes: &[String]) -> String {
     let text = match output.trim() {
         "" => format!("{first} There was no output before it was cancelled."),
@@ -145,6 +146,7 @@ fn stopped(first: &str, output: &str, notes: &[String]) -> String {
     with_lines(&text, notes)
 }
 
+/// Returns the answer of a command that continues in the background.
 fn background(
     given: &CallFields,
     ran: &FinishedRun,
@@ -154,7 +156,7 @@ fn background(
 ) -> WrittenAnswer {
     let initial = ran.initial.clone().unwrap_or_default();
     let text = format!("Command is running in background. PID: {pid}. Initial output:\n{initial}");
-    let line = format!("[It is job {job}; its output goes to {path}]");
+    let line = format!("[The command is job {job}; its output goes to {path}]");
     WrittenAnswer {
         content: with_lines(&text, &[line]),
         is_error: false,

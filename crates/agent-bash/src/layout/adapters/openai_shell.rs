@@ -1,8 +1,9 @@
-//! The answer of the `openai-shell` adapter: stdout, stderr and an outcome per command, and the
-//! text that `OpenAI`'s SDK makes from them.
+//! The answer of the `openai-shell` adapter: stdout, stderr and an outcome for each command, and
+//! the text that `OpenAI`'s SDK makes from these.
 //!
-//! The SDK treats an outcome without an exit code as success, so every outcome has one. Our own
-//! messages (a refusal, the reason for missing output) are in `stderr`.
+//! The SDK treats an outcome without an exit code as success. So every outcome has an exit code,
+//! except a timeout. Messages of agent-bash (a refusal, the reason for missing output) are in
+//! `stderr`.
 
 use super::{ending_sentence, notes, stream_text, with_lines};
 use crate::FinishedCall;
@@ -20,15 +21,16 @@ const CANCELLED_EXIT_CODE: i32 = 130;
 /// The exit code of a command with an unknown outcome.
 const LOST_EXIT_CODE: i32 = 125;
 
-/// One command's part of the answer.
+/// The part of the answer for one command.
 struct CommandOutput {
     stdout: String,
     stderr: String,
-    /// `None` if it timed out.
+    /// The exit code; `None` if the command timed out.
     exit_code: Option<i32>,
 }
 
-/// Returns the maximum output of each of `commands` commands: they share the requested length.
+/// Returns the maximum number of characters of each command's output. The `commands` commands share
+/// the requested length. `None` if no length was requested.
 pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
     let length = given.count("max_output_length")?;
     Some(length / commands.max(1) as u64)
@@ -41,8 +43,8 @@ pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
             let accounts = ran.iter().map(|ran| &*ran.account);
             let entries: Vec<_> = accounts.map(|account| entry(account, room)).collect();
             let is_error = ran.iter().any(|ran| {
-                let lost = matches!(ran.account.result.status, Status::Lost { .. });
-                ran.account.refusal.is_some() || lost
+                let is_lost = matches!(ran.account.result.status, Status::Lost { .. });
+                ran.account.refusal.is_some() || is_lost
             });
             (entries, is_error)
         }
@@ -71,12 +73,13 @@ pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
     }
 }
 
+/// Returns the part for a finished command, shortened to `room` characters.
 fn entry(account: &FinishedCall, room: Option<u64>) -> CommandOutput {
     let mut stdout = stream_text(account, StreamId::Stdout);
     let mut stderr = stream_text(account, StreamId::Stderr);
-    let timed_out = matches!(account.result.status, Status::TimedOut { .. });
-    // The outcome already has the timeout.
-    let sentence = ending_sentence(account).filter(|_| !timed_out);
+    let has_timed_out = matches!(account.result.status, Status::TimedOut { .. });
+    // The outcome already reports the timeout.
+    let sentence = ending_sentence(account).filter(|_| !has_timed_out);
     let mut lines: Vec<String> = sentence.into_iter().collect();
     lines.extend(notes(account));
     if let Some(room) = room {
@@ -103,21 +106,23 @@ fn exit_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Shortens all texts to `room` characters in total: first the beginning of stdout, then of stderr,
-/// then our own lines. The SDK would cut the end, which has the link to the full output.
+/// Shortens all texts to `room` characters in total. Removes the beginning of stdout first, then the
+/// beginning of stderr, then lines of agent-bash. The SDK would otherwise cut the end, which has the
+/// link to the full output.
 fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
-    let joints = if lines.is_empty() { 0 } else { 2 };
-    let of_lines = |lines: &[String]| {
+    // The blank line between the output and the lines.
+    let separator_chars = if lines.is_empty() { 0 } else { 2 };
+    let char_count = |lines: &[String]| {
         lines
             .iter()
             .map(|line| line.chars().count() + 1)
             .sum::<usize>()
     };
-    while !lines.is_empty() && of_lines(lines) + joints > room {
+    while !lines.is_empty() && char_count(lines) + separator_chars > room {
         lines.pop();
     }
-    let joints = if lines.is_empty() { 0 } else { joints };
-    let mut left = room.saturating_sub(of_lines(lines) + joints);
+    let separator_chars = if lines.is_empty() { 0 } else { separator_chars };
+    let mut left = room.saturating_sub(char_count(lines) + separator_chars);
     for text in [stderr, stdout] {
         let excess = text.chars().count().saturating_sub(left);
         if let Some((start, _)) = text.char_indices().nth(excess).filter(|_| excess > 0) {
@@ -130,6 +135,7 @@ fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: 
 }
 
 impl CommandOutput {
+    /// Returns the part as structured data.
     fn data(&self) -> Value {
         let outcome = match self.exit_code {
             Some(code) => json!({ "type": "exit", "exit_code": code }),
@@ -138,7 +144,7 @@ impl CommandOutput {
         json!({ "stdout": self.stdout, "stderr": self.stderr, "outcome": outcome })
     }
 
-    /// Returns the text as the SDK renders it for a model.
+    /// Returns the text that the SDK would render for a model.
     fn rendered(&self) -> String {
         let (stdout, stderr) = (
             self.stdout.trim_end_matches('\n'),

@@ -1,15 +1,17 @@
-//! Cleaned output with both ends available, for tools that show the beginning and the end.
+//! Cleaned output of which at least both ends are stored, for tools that show the beginning and the
+//! end of an output.
 
 use crate::running::OutputPart;
 use agent_bash_core::Window;
 use agent_bash_sink::{CarriageReturn, TailBuffer};
 
-/// The cleaned text of an output part: complete in `head`, or as two ends.
+/// The cleaned text of a part of the output. If the part is stored completely, `head` has the whole
+/// text. Otherwise `head` has the beginning and `tail` the end.
 #[derive(Debug, Default)]
 pub(super) struct PrintedText {
     pub(super) head: String,
     pub(super) tail: String,
-    /// Number of bytes missing between `head` and `tail`.
+    /// The number of bytes between `head` and `tail` that are not stored.
     pub(super) missing: usize,
     pub(super) lines: u64,
 }
@@ -24,6 +26,7 @@ pub(super) struct TextEnds<'a> {
 }
 
 impl PrintedText {
+    /// Returns the cleaned text of `part`.
     pub(super) fn of(part: &OutputPart, on_terminal: bool) -> Self {
         let cr = if on_terminal {
             CarriageReturn::Newline
@@ -39,7 +42,8 @@ impl PrintedText {
                 ..Self::default()
             };
         }
-        // The stored beginning and the stored end may overlap.
+        // The stored beginning may overlap the stored end, so the beginning is cut where the end
+        // starts.
         let between = (part.from - part.unread_from) as usize;
         let head = &part.head[..part.head.len().min(between)];
         Self {
@@ -50,23 +54,24 @@ impl PrintedText {
         }
     }
 
-    /// The length in bytes.
+    /// Returns the length of the whole text in bytes.
     pub(super) fn length(&self) -> usize {
         self.head.len() + self.missing + self.tail.len()
     }
 
-    /// Returns the beginning and the end of the text; `None` if the whole text fits.
+    /// Returns the beginning that fits into `head` and the end that fits into `tail`. `None` if the
+    /// whole text fits into both together.
     pub(super) fn ends(&self, head: Window, tail: Window) -> Option<TextEnds<'_>> {
         let lines = head.lines.saturating_add(tail.lines) as u64;
         if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
             return None;
         }
-        let last_of = if self.tail.is_empty() {
+        let ending = if self.tail.is_empty() {
             &self.head
         } else {
             &self.tail
         };
-        let (head, tail) = (first(&self.head, head), last(last_of, tail));
+        let (head, tail) = (first(&self.head, head), last(ending, tail));
         Some(TextEnds {
             head,
             tail,
@@ -104,6 +109,7 @@ fn last(text: &str, max: Window) -> &str {
     }
 }
 
+/// Returns the bytes as text, without terminal control sequences.
 fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     let mut buffer = TailBuffer::new(bytes.len(), carriage_return);
     buffer.push(bytes);
