@@ -152,7 +152,7 @@ mod tests {
                 SandboxLevel::WorkspaceWrite,
                 Network::Loopback,
                 Escalation::Ask,
-                "A call that needs more asks for it by `sandbox`, with the reason",
+                "A call that needs more access asks for it with `sandbox` and the reason",
             ),
         ] {
             (own.level, own.network, own.escalation) = (level, network, escalation);
@@ -180,7 +180,10 @@ mod tests {
             plain.clone().with_sandbox(own, Some(report)).description
         };
         let partial = described(&own, &report);
-        let (promised, signalled) = ("stay as they are", "not be signalled");
+        let (promised, signalled) = (
+            "in the workspace cannot be changed",
+            "processes of other calls cannot be signalled",
+        );
         assert!(
             !partial.contains(promised) && !partial.contains(signalled),
             "{partial}"

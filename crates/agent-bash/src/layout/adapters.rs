@@ -27,8 +27,8 @@ fn notes(account: &FinishedCall) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
-/// Returns the lines of [`notes`] for the streams `printed`, but without the notice about survivors.
-/// For a tool that reports survivors in its own way.
+/// Returns the lines of [`notes`] for the streams `printed`, but without the notice about
+/// survivors. For a tool that reports survivors in its own way.
 fn notes_without_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));

@@ -16,8 +16,8 @@ impl BangMessage {
         (!self.excluded_from_context).then(|| text(self))
     }
 
-    /// Returns the output for the RPC command `bash`. If the command was cancelled or timed out, the
-    /// first line says so: `[Command cancelled]` or `[Command timed out after N seconds]`.
+    /// Returns the output for the RPC command `bash`. If the command was cancelled or timed out,
+    /// the first line says so: `[Command cancelled]` or `[Command timed out after N seconds]`.
     pub fn annotated_output(&self) -> String {
         match annotation(&self.status) {
             Some(line) => format!("{line}\n{}", self.output),
@@ -46,7 +46,8 @@ fn text(message: &BangMessage) -> String {
         message.artifact.as_ref(),
         profiles::STANDARD.output,
     );
-    // The model does not run commands in the user's shell, so a reset of this shell is not reported.
+    // The model does not run commands in the user's shell, so a reset of this shell is not
+    // reported.
     let is_shown =
         |kind: &NoticeKind| kind.is_for_model() && !matches!(kind, NoticeKind::SessionReset { .. });
     let for_model = message.notices.iter().filter(|n| is_shown(&n.kind));

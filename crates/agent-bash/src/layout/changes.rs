@@ -177,9 +177,7 @@ pub fn diff(diff: &FileDiff) -> String {
         }
         DiffText::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
         DiffText::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
-        DiffText::Unknown => {
-            _ = writeln!(text, "{word}: {name} (its former content is not stored)")
-        }
+        DiffText::Unknown => _ = writeln!(text, "{word}: {name} (its content is not stored)"),
         _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}{kind}"),
         _ => {}
     }

@@ -1,6 +1,6 @@
-//! The text of the profile `paged`: stdout, stderr, vital notices, and a last line with the outcome.
-//! A stream that exceeds the limits is shown as its two ends and the path of a file with the whole
-//! stream. Other notices are only in the result's data.
+//! The text of the profile `paged`: stdout, stderr, vital notices, and a last line with the
+//! outcome. A stream that exceeds the limits is shown as its two ends and the path of a file with
+//! the whole stream. Other notices are only in the result's data.
 
 use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,

@@ -89,8 +89,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     limits.truncation.max_bytes()
 }
 
-/// Returns both streams joined, and the limit that truncated them, if a limit did. The limit applies
-/// to both streams together, so the second stream is dropped if the first is truncated.
+/// Returns both streams joined, and the limit that truncated them, if a limit did. The limit
+/// applies to both streams together, so the second stream is dropped if the first is truncated.
 fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));

@@ -1,17 +1,18 @@
-//! Reads the aliases of the git configuration files that apply to a directory.
+//! Reads git aliases from the configuration files that apply to a directory.
 
 use agent_bash_os::read_regular_text;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of files that are read, including included files.
+/// Maximum number of configuration files that are read. Included files count, too.
 const MAX_FILES: usize = 16;
 
 /// Maximum size of a configuration file; a larger file is ignored.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Returns the aliases in force in a directory: those of the system, the user and the repository.
+/// Returns the aliases in force in a directory, from the configuration files of the system, the
+/// user and the repository.
 pub(crate) fn git_aliases(
     cwd: &Path,
     env: &BTreeMap<OsString, OsString>,
@@ -44,10 +45,10 @@ pub(crate) fn git_aliases(
     aliases
 }
 
-/// Returns the configuration file of the repository of a directory.
+/// Returns the configuration file of the repository that contains a directory.
 fn repository(cwd: &Path) -> Option<PathBuf> {
-    let found = cwd.ancestors().map(|directory| directory.join(".git"));
-    let git = found.into_iter().find(|git| git.exists())?;
+    let mut candidates = cwd.ancestors().map(|directory| directory.join(".git"));
+    let git = candidates.find(|git| git.exists())?;
     if git.is_dir() {
         return Some(git.join("config"));
     }
@@ -60,6 +61,8 @@ fn repository(cwd: &Path) -> Option<PathBuf> {
     Some(common.unwrap_or(directory).join("config"))
 }
 
+/// Adds the aliases of a configuration file to `aliases`, and the files that it includes to
+/// `includes`.
 fn read(
     file: &Path,
     home: Option<&Path>,
@@ -73,11 +76,11 @@ fn read(
     for (section, name, value) in entries(&text) {
         match section.split_once('.') {
             None if section == "alias" => drop(aliases.insert(name.to_lowercase(), value)),
-            // `[alias "NAME"] command = …` of git 2.54.
+            // Git 2.54 also accepts `[alias "NAME"] command = …`.
             Some(("alias", alias)) if name == "command" => {
                 aliases.insert(alias.to_owned(), value);
             }
-            // The conditions of `includeIf` are not evaluated: the file is included.
+            // Every file of an `includeIf` is included, because its condition is not evaluated.
             _ if section.starts_with("include") && name == "path" => {
                 let path = match (value.strip_prefix("~/"), home) {
                     (Some(rest), Some(home)) => home.join(rest),
@@ -90,7 +93,8 @@ fn read(
     }
 }
 
-/// Returns the entries of a configuration: section (with the subsection after a dot), name, value.
+/// Returns the entries of a configuration file: section, name and value of each. A subsection is
+/// part of the section, after a dot.
 fn entries(text: &str) -> Vec<(String, String, String)> {
     let joined = text.replace("\r\n", "\n").replace("\\\n", "");
     let mut section = String::new();
@@ -122,7 +126,7 @@ fn entries(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// Returns the value without quotes, escapes and a comment.
+/// Returns the value without quotes and without a comment, and with escapes replaced.
 fn unquoted(value: &str) -> String {
     let mut text = String::new();
     let mut is_quoted = false;

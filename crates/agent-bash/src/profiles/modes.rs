@@ -1,5 +1,5 @@
-//! `modes`: `mode` determines the time limit; 128 KB are shown, beyond that the first and last 4
-//! KB.
+//! The profile `modes`: the field `mode` determines the time limit. Up to 128 KB of output are
+//! shown; of a longer output, the first and last 4 KB.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -17,11 +17,11 @@ pub const MODES: Profile = Profile {
         default: Duration::from_secs(30),
         slow: Duration::from_secs(15 * 60),
         background: ONE_DAY,
-        // `timeout` is not in the schema, but accepted.
+        // The field `timeout` is accepted although the schema does not show it.
         min: Duration::from_millis(1),
         max: ONE_DAY,
     },
-    // Fixed by the contract.
+    // Fixed by docs/profiles/modes.md.
     grace: Duration::from_secs(15),
     streams: Streams::Merged,
     output: OutputLimits {
@@ -33,7 +33,7 @@ pub const MODES: Profile = Profile {
     },
     layout: TextLayout::Modes,
     shell: ShellChoice::Bash,
-    // Fixed by the contract.
+    // Fixed by docs/profiles/modes.md.
     pty: false,
     survivors: SurvivorPolicy::Adopt,
     completion_status: true,

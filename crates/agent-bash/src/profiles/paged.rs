@@ -1,5 +1,5 @@
-//! `paged`: stdout and stderr separately, 50 KB or 2000 lines each, beyond that 500 lines of both
-//! ends and a file.
+//! The profile `paged`: stdout and stderr are shown separately, each up to 50 KB or 2000 lines. Of
+//! a longer stream, the first and last 500 lines and the path of a file are shown.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The profile whose output is paged through.
+/// The profile for a model that pages through the output in a file.
 pub const PAGED: Profile = Profile {
     name: ProfileName::Paged,
     normalise: false,

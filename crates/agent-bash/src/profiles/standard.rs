@@ -1,4 +1,5 @@
-//! `standard`: the last 50 KB with `artifact://`, one merged stream, time limits from 1 s to 1 h.
+//! The profile `standard`: the last 50 KB of one merged stream and a link `artifact://`, and time
+//! limits from 1 s to 1 h.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -12,7 +13,7 @@ pub const STANDARD: Profile = Profile {
     normalise: true,
     timeouts: Timeouts {
         default: Duration::from_secs(300),
-        // A build announced as slow gets the limit that `modes` gives it.
+        // The same limit as in the profile `modes`.
         slow: Duration::from_secs(15 * 60),
         background: Duration::from_secs(24 * 60 * 60),
         min: Duration::from_secs(1),

@@ -1,5 +1,5 @@
-//! `workspace`: runs in the workspace root, 30 s, the first 100 KB, `[Exit code: N]` at the very
-//! end.
+//! The profile `workspace`: calls run in the workspace root for at most 30 s by default. The text
+//! has the first 100 KB of output, and `[Exit code: N]` as its last line.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -7,13 +7,13 @@ use agent_bash_core::{
 };
 use std::time::Duration;
 
-/// The profile of a workspace.
+/// The profile for calls in the root of a workspace.
 pub const WORKSPACE: Profile = Profile {
     name: ProfileName::Workspace,
     normalise: false,
     timeouts: Timeouts {
         default: Duration::from_secs(30),
-        // A call that asks for more time gets the limit of `standard`.
+        // The same limits as in the profile `standard`.
         slow: Duration::from_secs(15 * 60),
         background: Duration::from_secs(24 * 60 * 60),
         min: Duration::from_millis(1),

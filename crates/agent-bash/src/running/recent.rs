@@ -2,19 +2,19 @@
 
 use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
 
-/// Maximum number of the most recent bytes that are kept.
+/// Maximum number of stored bytes of the most recent output.
 pub(super) const MAX_TAIL_BYTES: usize = 256 * 1024;
 
-/// Maximum number of bytes that are kept of the beginning of unread output.
+/// Maximum number of stored bytes of the beginning of the unread output.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The last [`MAX_TAIL_BYTES`] bytes, by offset, and the state of the unread part.
+/// The last [`MAX_TAIL_BYTES`] bytes of the output, by offset, and the state of the unread part.
 #[derive(Debug)]
 pub(super) struct RecentOutput {
     tail: TailBuffer,
-    /// Offset of the unread part.
+    /// The offset of the unread part.
     unread_from: u64,
-    /// Number of line ends before the unread part.
+    /// The number of line ends before the unread part.
     unread_lines: u64,
     /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     head: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct UnreadOutput {
     pub(super) from: u64,
     /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     pub(super) head: Vec<u8>,
-    /// Number of line ends in the unread output.
+    /// The number of line ends in the unread output.
     pub(super) lines: u64,
 }
 
@@ -43,6 +43,7 @@ impl Default for RecentOutput {
 }
 
 impl RecentOutput {
+    /// Adds a chunk of output.
     pub(super) fn push(&mut self, chunk: &[u8]) {
         let room = MAX_HEAD_BYTES - self.head.len();
         let head = &chunk[..chunk.len().min(room)];
@@ -50,13 +51,13 @@ impl RecentOutput {
         self.tail.push(chunk);
     }
 
-    /// Offset of the output since the last read.
+    /// Returns the offset of the output since the last read.
     pub(super) fn unread_from(&self) -> u64 {
         self.unread_from
     }
 
-    /// Takes the output since the last read, and marks it as read except for the last `held` bytes,
-    /// which contain no line end.
+    /// Returns the output since the last read, and marks this output as read, except for the last
+    /// `held` bytes. These bytes must not contain a line end.
     pub(super) fn take_unread(&mut self, held: usize) -> UnreadOutput {
         let from = self.total() - held as u64;
         let beginning = self.since(from).bytes;
@@ -68,12 +69,12 @@ impl RecentOutput {
         }
     }
 
-    /// Bytes printed so far.
+    /// Returns the number of bytes printed so far.
     pub(super) fn total(&self) -> u64 {
         self.tail.total_bytes()
     }
 
-    /// The kept bytes from `offset` on.
+    /// Returns the stored bytes from `offset` on.
     pub(super) fn since(&self, offset: u64) -> TailPart {
         self.tail.since(offset)
     }

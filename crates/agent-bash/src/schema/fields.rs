@@ -4,7 +4,7 @@ use super::words::words;
 use agent_bash_core::{MAX_SHOW_KB, Profile};
 use serde_json::{Value, json};
 
-/// One field, with the profile's limits.
+/// Returns the schema of a field. Descriptions mention the profile's limits.
 pub(super) fn field(profile: &Profile, name: &str) -> Value {
     let times = &profile.timeouts;
     match name {
@@ -41,7 +41,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         }),
         "wait" => json!({
             "type": "boolean",
-            "description": "Wait for its end, however long"
+            "description": "Wait for the command's end, however long"
         }),
         "show" => json!({
             "enum": ["start", "end", "both"],
@@ -72,12 +72,12 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
             "type": "string",
             "description": "What the command does, in a few words, for people"
         }),
-        // A host's own profile may list a field that only a later version knows.
+        // A profile of the host may list a field of a later version.
         _ => json!({}),
     }
 }
 
-/// The field of calls on terminals on which the model types.
+/// Returns the schema of `pty` for a tool with terminals on which the model can type.
 pub(super) fn driven_terminal() -> Value {
     json!({
         "type": "boolean",
@@ -85,7 +85,7 @@ pub(super) fn driven_terminal() -> Value {
     })
 }
 
-/// The field of calls that can be tried.
+/// Returns the schema of `trial`.
 pub(super) fn trial() -> Value {
     json!({
         "enum": [true, "atomic"],

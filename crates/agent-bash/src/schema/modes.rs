@@ -1,4 +1,5 @@
-//! The exact description template and schema of `modes`.
+//! The description and the schema of the tool under the profile `modes`, fixed by
+//! docs/profiles/modes.md.
 
 use agent_bash_core::Profile;
 use serde_json::{Value, json};

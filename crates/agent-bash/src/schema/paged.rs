@@ -1,4 +1,4 @@
-//! The description of the tool under `paged`.
+//! The description of the tool under the profile `paged`.
 
 use super::words::words;
 use agent_bash_core::{Profile, Truncation};

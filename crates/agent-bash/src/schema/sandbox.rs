@@ -1,53 +1,57 @@
-//! The model's description of the sandbox, and the field that requests another one.
+//! The description of the sandbox for the model, and the schema of the field that requests another
+//! sandbox.
 
 use crate::{Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
 use agent_bash_core::sandbox::{Lack, Network, SandboxLevel};
 use serde_json::{Value, json};
 
-/// Returns the description of the sandbox in force; `None` without one. `missing` is what this
-/// system does not enforce, if that is known.
+/// Returns the description of the sandbox in force. `None` if commands run without a sandbox.
+/// `missing` has the promises that this system does not enforce; `None` if these are not known yet.
 pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Option<String> {
     let temporary = match own.tmp {
         TmpDirectory::Private => "$TMPDIR",
         TmpDirectory::Shared => "/tmp",
     };
-    let places = match own.level {
+    let writable = match own.level {
         SandboxLevel::Off => return None,
         SandboxLevel::ReadOnly => "$TMPDIR".to_owned(),
         SandboxLevel::WorkspaceWrite => format!("the workspace and {temporary}"),
     };
     let lacks = |lack| missing.is_some_and(|missing| missing.contains(&lack));
-    let kept = match own.level {
+    let protected = match own.level {
         SandboxLevel::WorkspaceWrite if !lacks(Lack::Protected) => {
-            "hooks and configuration of git, editors and agents in it stay as they are (so `git config` and `git remote \
-             add` fail); "
+            "hooks and configuration of git, editors and agents in the workspace cannot be changed (so `git config` and \
+             `git remote add` fail); "
         }
         _ => "",
     };
     let signals = if lacks(Lack::Signals) {
         ""
     } else {
-        ", and processes of other calls not be signalled (jobs are ended by the job tool)"
+        ", and processes of other calls cannot be signalled (end jobs with the job tool)"
     };
     let network = match own.network {
         Network::Off => "no network",
-        Network::Loopback => "a network of their own, without the outside",
+        Network::Loopback => "a private loopback network",
         Network::On => "the network",
     };
     let partly = match missing {
-        None => " A result names what this system does not enforce of that.".to_owned(),
+        None => {
+            " A result names the parts of the sandbox that this system does not enforce.".to_owned()
+        }
         Some(missing) => {
-            let is_felt =
+            let is_relevant =
                 |lack: &&Lack| own.level != SandboxLevel::ReadOnly || **lack != Lack::Protected;
-            let felt: Vec<Lack> = missing.iter().filter(is_felt).copied().collect();
-            match (&felt[..], own.lacking) {
+            let relevant: Vec<Lack> = missing.iter().filter(is_relevant).copied().collect();
+            match (&relevant[..], own.lacking) {
                 ([], _) => String::new(),
-                (felt, LackingPolicy::Accept) => format!(
-                    " This system enforces it only partly. Not enforced: {}.",
-                    Lack::consequences(felt)
+                (relevant, LackingPolicy::Accept) => format!(
+                    " This system enforces the sandbox only partly. Not enforced: {}.",
+                    Lack::consequences(relevant)
                 ),
                 (_, LackingPolicy::Refuse) => {
-                    " This system enforces it only partly, so every call is refused.".to_owned()
+                    " This system enforces the sandbox only partly, so every call is refused."
+                        .to_owned()
                 }
             }
         }
@@ -55,22 +59,22 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
     let more = match own.escalation {
         Escalation::Never => "",
         Escalation::Ask => {
-            " A call that needs more asks for it by `sandbox`, with the reason; a person decides."
+            " A call that needs more access asks for it with `sandbox` and the reason; a person decides."
         }
     };
     Some(format!(
-        "Commands run in a sandbox ({}): they may write in {places} only and have {network}; {kept}secrets cannot be \
-         read{signals}.{partly}{more}",
+        "Commands run in a sandbox ({}): they may write in {writable} only and have {network}; {protected}secrets cannot \
+         be read{signals}.{partly}{more}",
         own.level
     ))
 }
 
-/// The field of a call.
+/// Returns the schema of the field `sandbox` of a call.
 pub(super) fn field(own: &SandboxSettings) -> Value {
-    let what = match own.escalation {
+    let description = match own.escalation {
         Escalation::Never => "A stricter sandbox for this call",
         Escalation::Ask => {
-            "Another sandbox for this call; one that allows more is decided on by a person"
+            "Another sandbox for this call; a person decides on a sandbox that allows more"
         }
     };
     json!({
@@ -87,10 +91,10 @@ pub(super) fn field(own: &SandboxSettings) -> Value {
             },
             "writable": {
                 "type": "array", "items": { "type": "string" },
-                "description": "Directories to write in besides; absolute, or beginning with ~/"
+                "description": "Further writable directories; absolute, or beginning with ~/"
             },
             "reason": { "type": "string", "description": "Why, for the person who decides" }
         },
-        "description": what
+        "description": description
     })
 }

@@ -1,11 +1,11 @@
-//! The description of the tool under `standard`.
+//! The description of the tool under the profile `standard`.
 
 use super::words::words;
 use agent_bash_core::Profile;
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let times = &profile.timeouts;
-    // A field that the schema does not show is not mentioned.
+    // The description mentions only fields that the schema shows.
     let if_shown = |field: &str, text: String| {
         if profile.schema_fields.contains(&field) {
             text
@@ -31,8 +31,10 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
             words(times.slow)
         ),
     );
-    let both = ["head", "tail"].map(|field| profile.schema_fields.contains(&field));
-    let instead = if both == [true, true] {
+    let has_both = ["head", "tail"]
+        .iter()
+        .all(|field| profile.schema_fields.contains(field));
+    let instead = if has_both {
         "give the arguments `head` and `tail`, which keep the exit code."
     } else {
         "that hides the exit code."

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Returns `30 seconds`, `15 minutes`, `24 hours`: in the largest unit that gives a whole number
-/// greater than one.
+/// Returns a duration in words: `30 seconds`, `15 minutes`, `24 hours`. The unit is the largest
+/// that gives a whole number greater than one.
 pub(super) fn words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     for (unit, length) in [("hours", 3600), ("minutes", 60)] {

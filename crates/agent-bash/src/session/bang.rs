@@ -1,5 +1,5 @@
-//! Runs a user's command: like a tool call, but without the checks, because the user typed it.
-//! There is no time limit, and the command runs in the user's persistent shell.
+//! Runs a bang command, which the user typed. It runs like a tool call, but without the checks,
+//! without a time limit, and in the user's persistent shell.
 
 use crate::call::{Call, StageDecisions};
 use crate::changes::CallChanges;
@@ -30,7 +30,8 @@ use std::time::Duration;
 /// The name of the user's shell.
 pub const USER_SHELL: &str = "!";
 
-/// The limits of the shown output, in every profile: the command is the user's, not the model's.
+/// The limits of the shown output. They are the same in every profile, because the user ran the
+/// command, not the model.
 const OUTPUT_LIMITS: OutputLimits = profiles::STANDARD.output;
 
 /// Options of a user's command.
@@ -40,7 +41,7 @@ pub struct BangOptions<'a> {
     pub excluded_from_context: bool,
     /// Receives the raw output as it arrives; see [`crate::CallOptions::live`].
     pub live: Option<&'a mut dyn OutputConsumer>,
-    /// Environment variables for this command; `None` unsets.
+    /// Environment variables for this command. The value `None` unsets the variable.
     pub env: BTreeMap<String, Option<String>>,
     /// The time limit; `None` for no limit.
     pub timeout: Option<Duration>,
@@ -56,10 +57,10 @@ impl std::fmt::Debug for BangOptions<'_> {
     }
 }
 
-/// Runs a user's command to its end.
+/// Runs a bang command to its end.
 ///
 /// # Errors
-/// The command is empty or contains NUL, or a name in `env` is invalid; nothing was started.
+/// The command is empty or contains NUL, or a name in `env` is invalid. No process was started.
 pub(super) async fn run(
     tool: &ToolContext,
     command: &str,
@@ -88,10 +89,9 @@ pub(super) async fn run(
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
-    let taken = is_recorded.then(|| parsed_script::privileges_taken_by(tool, &call));
-    let untraceable = changes::untraceable_reason(taken.flatten());
+    let takes_privileges = is_recorded.then(|| parsed_script::privileges_taken_by(tool, &call));
+    let untraceable = changes::untraceable_reason(takes_privileges.flatten());
     let executor = run::executor(tool, None);
-    // Only a trial could be refused, and none is requested here.
     let marks = if options.excluded_from_context {
         "!!"
     } else {
@@ -107,6 +107,7 @@ pub(super) async fn run(
         untraceable_reason,
         &typed,
     );
+    // `begin` only refuses trials, and a bang command is not a trial.
     let mut changing = changing.await.ok().flatten();
     let decisions = StageDecisions {
         subshell: false,
@@ -129,10 +130,10 @@ pub(super) async fn run(
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
     let mut outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
-            let asked = (&request, &*typed);
+            let labels = (&request, &*typed);
             let records = (&mut changing, &mut output);
             let (live, spec) = (options.live, (&decisions, spec));
-            changes::run(tool, &mut call, asked, spec, records, live, cancel).await
+            changes::run(tool, &mut call, labels, spec, records, live, cancel).await
         }
         Err(error) => Err(error),
     };
@@ -168,7 +169,7 @@ pub(super) async fn run(
     Ok(message)
 }
 
-/// Returns the journal entry.
+/// Returns the journal entry for a bang command.
 fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>) -> JournalEntry {
     let mut result = ToolResult::new(message.status.clone(), &*message.output, message.time);
     result.duration_ms = message.duration_ms;
@@ -184,7 +185,8 @@ fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>
     entry
 }
 
-/// Persistent shells must be bash: if the profile's shell is zsh, bash is used instead.
+/// Returns the shell for bang commands. A persistent shell must be bash, so bash replaces another
+/// shell of the profile.
 fn shell(tool: &ToolContext) -> Result<Shell, NotStarted> {
     match &tool.shell {
         Ok(shell) if shell.is_bash || !tool.sessions => Ok(shell.clone()),
@@ -192,6 +194,7 @@ fn shell(tool: &ToolContext) -> Result<Shell, NotStarted> {
     }
 }
 
+/// Returns the consumer of the output.
 fn output(tool: &ToolContext, call: &Call) -> CallOutput {
     let options = CallOptions {
         streams: Streams::Merged,
@@ -209,6 +212,7 @@ fn output(tool: &ToolContext, call: &Call) -> CallOutput {
     CallOutput::new(options, tool.artifacts.clone(), meta).masked(tool.mask.as_deref())
 }
 
+/// Returns the record of the finished command.
 fn message(
     tool: &ToolContext,
     call: Call,
@@ -225,7 +229,7 @@ fn message(
         status: status.clone(),
         duration,
     });
-    let started = call.cwd.to_string_lossy().into_owned();
+    let cwd_before = call.cwd.to_string_lossy().into_owned();
     let (time, cwd, survivors, mut notices) = match outcome {
         Ok(outcome) => {
             let notices = shape::notices(call.notices, &outcome, &report);
@@ -253,7 +257,7 @@ fn message(
         status,
         summary: first.summary,
         duration_ms: shape::to_millis(duration),
-        cwd: cwd.unwrap_or(started),
+        cwd: cwd.unwrap_or(cwd_before),
         changes: changed.changes,
         survivors,
         notices,

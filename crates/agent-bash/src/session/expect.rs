@@ -1,4 +1,4 @@
-//! Announces a call, so that its shell is started while the call is prepared.
+//! Announces a call ahead, so that the call's shell starts while the host still prepares the call.
 
 use super::Conversation;
 use crate::HostContext;
@@ -11,13 +11,13 @@ use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
 use std::sync::Arc;
 
-/// Maximum size of a script that is checked ahead. Checking a longer script takes longer than
-/// starting a shell.
+/// Maximum size of a script that is checked ahead of the call. For a longer script, the check would
+/// take longer than the start of a shell.
 const MAX_CHECKED_BYTES: usize = 4096;
 
-/// True if a shell may be started ahead of a call. The call must be valid, need a new shell in the
-/// host's directory, and pass these settings' rules, so that no process is started for a call that
-/// will be refused. The call itself is checked again.
+/// True if a shell may be started ahead of a call. The call must be valid, and must need a new
+/// shell in the host's directory. The call must also pass the rules of these settings, so that no
+/// process is started for a call that will be refused. The call itself runs all checks again.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
     let Some(request) = call.request() else {
         return false;
@@ -46,13 +46,13 @@ fn is_plain(request: &Request) -> bool {
 }
 
 impl Conversation {
-    /// Announces the next call: starts its shell, which waits for the script. The script runs only
-    /// when the call is made and has passed all checks. Useful for programs that make a single
-    /// call; others have warm shells.
+    /// Announces the next call: starts a shell that waits for the call's script. The script runs
+    /// only after the call was made and has passed all checks. For programs that make a single
+    /// call; long-lived programs have warm shells instead.
     ///
-    /// Does nothing for a call that cannot use such a shell: one that was not parsed
-    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input, or of a
-    /// trial. For a sandboxed call, use [`Self::expect_sandboxed`].
+    /// Does nothing for a call that cannot use such a shell: a call that was not parsed
+    /// ([`Input::parsed`]), a background job, a trial, or a call in a named shell, on a terminal or
+    /// with input. For a sandboxed call, use [`Self::expect_sandboxed`].
     ///
     /// # Panics
     /// Panics outside of a tokio runtime with I/O enabled.
@@ -62,8 +62,9 @@ impl Conversation {
         }
     }
 
-    /// Starts a shell ahead of a call in the sandbox of the settings. Reads files to make the plan.
-    /// The shell reports whether this system can enforce the plan, which saves a separate test.
+    /// Announces the next call, like [`Self::expect`], and starts the shell in the sandbox of the
+    /// settings. Reads files to make the plan of the sandbox. The shell reports whether this system
+    /// can enforce the plan, which saves a separate test.
     ///
     /// # Panics
     /// Panics outside of a tokio runtime with I/O enabled.
@@ -73,7 +74,7 @@ impl Conversation {
         if settings.level == SandboxLevel::Off {
             return;
         }
-        // The best tier. If this system does not have it, only this shell is wasted.
+        // This assumes the best tier. On a system without the full tier, this shell is not used.
         let facts = tool.sandbox.facts(&tool.host, Tier::Full);
         let clock = Arc::clone(&tool.clock);
         let own = Arc::clone(&tool.sandbox);
@@ -83,12 +84,13 @@ impl Conversation {
             .file_access
             .within_limit(&*tool.clock, prepare)
             .await;
-        // If there is no plan, the call itself will report the reason.
+        // Without a plan, no shell is started, and the call itself reports the reason.
         if let Some(Ok(Some(prepared))) = prepared {
             self.start_for(call, Some(prepared.plan));
         }
     }
 
+    /// Starts a shell for the call, if the call can use such a shell.
     fn start_for(&self, call: &Input, sandbox: Option<Arc<Plan>>) {
         let tool = &*self.tool.context;
         let (Some(shells), Ok(shell), Some(request)) =

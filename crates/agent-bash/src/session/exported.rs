@@ -4,7 +4,7 @@ use agent_bash_policy::{Context, Parsed, Script};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Variables that each shell or its sandbox sets, so that they are not compared.
+/// Variables that are not compared, because each shell or its sandbox sets them.
 const SHELL_VARIABLES: [&str; 7] = [
     "BASHOPTS",
     "OLDPWD",
@@ -15,9 +15,9 @@ const SHELL_VARIABLES: [&str; 7] = [
     "_",
 ];
 
-/// Returns the differences between `exports`, the output of `export -p`, and an environment. `None`
-/// stands for a variable that is not exported any more. Functions are omitted. Returns nothing if
-/// the output is not UTF-8.
+/// Returns the variables that differ between a shell and the environment `base`, without functions.
+/// `exports` is the shell's output of `export -p`. The value `None` means that the shell does not
+/// export the variable. If the output is not UTF-8, the result is empty.
 pub(super) fn differences(
     exports: &[u8],
     base: &BTreeMap<OsString, OsString>,
@@ -39,8 +39,8 @@ pub(super) fn differences(
     }
     let is_compared = |name: &str| !SHELL_VARIABLES.contains(&name);
     let set = exports.iter().filter(|(name, value)| {
-        let was = base.get(OsStr::new(name));
-        is_compared(name) && was.is_none_or(|was| was != OsStr::new(value))
+        let base_value = base.get(OsStr::new(name));
+        is_compared(name) && base_value.is_none_or(|base| base != OsStr::new(value))
     });
     let unset = base.keys().filter_map(|name| name.to_str());
     let unset = unset.filter(|name| is_compared(name) && !exports.contains_key(name));
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Reads the values as bash quotes them.
+    /// The values in this test are quoted as bash quotes them.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
     fn differences_reads_the_output_of_bash() {

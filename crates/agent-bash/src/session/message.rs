@@ -1,16 +1,16 @@
-//! The record of a user's command, and the syntax of a line with such a command.
+//! The record of a bang command, and the parser of a line with such a command.
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{ArtifactRef, Notice, OutputSummary, Status, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A command that the user ran, as recorded in the conversation.
+/// A bang command that has ended, as the conversation records the command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BangMessage {
     /// The command as typed, without `!` or `!!`.
     pub command: String,
-    /// The shown output, cleaned: the last 50 KB, without other lines.
+    /// The shown output: the last 50 KB, cleaned, without lines of agent-bash.
     pub output: String,
     /// The command's exit code; 128 + n if signal n killed the command. `None` if the command was
     /// cancelled or timed out, or if the code is unknown.
@@ -20,7 +20,7 @@ pub struct BangMessage {
     pub cancelled: bool,
     /// True if `output` is incomplete.
     pub truncated: bool,
-    /// The full output, if it is not all shown.
+    /// The artifact with the full output, if `output` is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactRef>,
     /// The time at which the command started.
@@ -29,7 +29,7 @@ pub struct BangMessage {
     pub excluded_from_context: bool,
     /// How the command ended.
     pub status: Status,
-    /// Counts of the printed and of the shown output.
+    /// The numbers of bytes and lines of the printed output, and of the shown output.
     pub summary: OutputSummary,
     /// The duration, in milliseconds.
     pub duration_ms: f64,
@@ -40,7 +40,7 @@ pub struct BangMessage {
     pub changes: Option<Changes>,
     /// Processes of the command that are still alive.
     pub survivors: Vec<Survivor>,
-    /// The notices.
+    /// The notices about the command.
     pub notices: Vec<Notice>,
 }
 
@@ -49,12 +49,12 @@ pub struct BangMessage {
 pub struct BangLine {
     /// The command.
     pub command: String,
-    /// `!!`: hidden from the model.
+    /// True for `!!`: the command is hidden from the model.
     pub excluded_from_context: bool,
 }
 
-/// Parses `!command` and `!!command`. `None` for anything else, including a mark without a command:
-/// such lines are for the model.
+/// Parses `!command` and `!!command`. Returns `None` for a line for the model: any other line, also
+/// a mark without a command.
 pub fn parse_bang(line: &str) -> Option<BangLine> {
     let rest = line.trim().strip_prefix('!')?;
     let (command, excluded_from_context) = match rest.strip_prefix('!') {

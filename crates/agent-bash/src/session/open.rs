@@ -1,4 +1,4 @@
-//! Opens a conversation with shells, jobs and artifacts of this machine, and the user's settings.
+//! Opens a conversation that runs calls on this machine, with the user's settings.
 
 use super::{Conversation, SessionParts};
 use crate::exceptions::Exceptions;
@@ -19,28 +19,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-/// Options for opening a [`Conversation`], besides settings and host.
+/// Options for opening a [`Conversation`], in addition to the settings and the host.
 #[derive(Debug, Clone)]
 pub struct ConversationOptions {
-    /// The conversation's name below the state directory: one path component. Its jobs and
-    /// artifacts are stored there, and a later session with that name finds them again.
+    /// The conversation's name: the name of a directory in the state directory. The directory has
+    /// the conversation's jobs and artifacts. A later conversation with this name finds them again.
     pub name: String,
     /// How to start supervisors.
     pub supervisor: Supervisor,
-    /// Used for every wait and every measurement.
+    /// The clock for every wait and every measurement.
     pub clock: Arc<dyn Clock>,
     /// How long artifacts are kept.
     pub lifetime: Lifetime,
-    /// The session makes many calls: shells are kept warm, load the user's configuration, and can
-    /// be named.
+    /// True if the conversation makes many calls. Shells are then kept warm, load the user's
+    /// configuration, and can have names.
     pub many_calls: bool,
-    /// Calls are recorded in the journal if the settings do not say.
+    /// True if calls are recorded in the journal, unless the settings decide otherwise.
     pub is_recorded: bool,
-    /// The level of recording file changes, unless the settings name one.
+    /// The level of recording file changes, unless the settings name a level.
     pub changes: ChangesLevel,
 }
 
-/// The default level of recording file changes: other systems cannot trace them.
+/// The default level of recording file changes. Only Linux can trace file changes.
 const DEFAULT_LEVEL: ChangesLevel = if cfg!(target_os = "linux") {
     ChangesLevel::Undo
 } else {
@@ -48,8 +48,9 @@ const DEFAULT_LEVEL: ChangesLevel = if cfg!(target_os = "linux") {
 };
 
 impl ConversationOptions {
-    /// Options for a program that makes one call and exits: artifacts are kept for a day, no shells
-    /// are warmed up or named, and file changes are recorded only if the settings say so.
+    /// Returns the options for a program that makes one call and exits. Artifacts are kept for a
+    /// day, shells are neither kept warm nor named, and file changes are recorded only if the
+    /// settings name a level.
     pub fn one_shot(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
@@ -62,8 +63,9 @@ impl ConversationOptions {
         }
     }
 
-    /// Options for a program that makes one call of another program's conversation. As
-    /// [`Self::one_shot`], but the call is recorded, and its file changes can be undone.
+    /// Returns the options for a program that makes one call in the conversation of another
+    /// program. They differ from [`Self::one_shot`]: the call is recorded in the journal, and its
+    /// file changes can be undone.
     pub fn call_of(conversation: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             is_recorded: true,
@@ -72,9 +74,10 @@ impl ConversationOptions {
         }
     }
 
-    /// Options for a long-lived host: artifacts end with the session; shells are kept warm, can be
-    /// named, and load the definitions of the user's `~/.bashrc` (except in safe mode, where no
-    /// definition may replace an allowed command); file changes can be undone.
+    /// Returns the options for a long-lived host. Artifacts are removed when the conversation ends,
+    /// and file changes can be undone. Shells are kept warm, can have names, and load the
+    /// definitions of the user's `~/.bashrc`. In safe mode they do not load these, because no
+    /// definition may replace an allowed command.
     pub fn long_lived(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,
@@ -93,7 +96,8 @@ pub enum OpenError {
     /// The name is not usable as a directory name.
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    /// Unknown rule id. Loaded settings are already validated.
+    /// The settings name an unknown rule. This does not happen with loaded settings, which are
+    /// validated.
     #[error(transparent)]
     Rule(#[from] UnknownRule),
 }
@@ -101,8 +105,8 @@ pub enum OpenError {
 impl Conversation {
     /// Opens a conversation that runs commands on this machine. Starts no process yet.
     ///
-    /// Begins to remove expired artifacts of all conversations, a few at a time, at most every ten
-    /// minutes.
+    /// Also starts a step of the sweep over expired artifacts of all conversations, at most every
+    /// ten minutes. Each step removes a few artifacts.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -114,7 +118,8 @@ impl Conversation {
         Self::open_with(settings, host, options, |builder| builder)
     }
 
-    /// Opens a conversation with additions to the tool: an approver, the model's tools, a terminal.
+    /// Opens a conversation like [`Self::open`]. `add` adds to the tool: an approver, the model's
+    /// tools, a terminal.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -169,7 +174,7 @@ impl Conversation {
             )
         });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
-        let wall = Arc::clone(&clock);
+        let exceptions_clock = Arc::clone(&clock);
         let builder = BashTool::builder(profile, host, executor, clock);
         let mut builder = settings
             .configure(builder)?
@@ -181,7 +186,7 @@ impl Conversation {
         }
         if let Some(state) = state {
             builder = builder
-                .exceptions(Exceptions::new(state.clone(), wall))
+                .exceptions(Exceptions::new(state.clone(), exceptions_clock))
                 .changes_in(state, &name);
         }
         if let Some(journal) = journal {
@@ -201,7 +206,7 @@ impl Conversation {
 }
 
 /// Returns the background jobs of the conversation `name`. `None` if neither a state directory nor
-/// a home is known. Does no I/O.
+/// a home directory is known. Does no I/O.
 pub fn jobs_of_session(
     host: &HostContext,
     name: &str,
@@ -212,7 +217,7 @@ pub fn jobs_of_session(
     Some(Arc::new(Jobs::new(options)))
 }
 
-/// Makes the next step of the sweep over expired artifacts on a separate thread, if a step is due.
+/// Runs the next step of the sweep over expired artifacts on a separate thread, if a step is due.
 /// The thread ends with the process at the latest.
 fn sweep_on_thread(root: PathBuf, now: Timestamp) {
     if !ArtifactDir::is_sweep_due(&root, now) {
@@ -227,7 +232,7 @@ fn sweep_on_thread(root: PathBuf, now: Timestamp) {
     }
 }
 
-/// Returns the options of the snapshot of `~/.bashrc`.
+/// Returns the options of the snapshot of `~/.bashrc`. `None` in safe mode.
 fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Refuses to run commands on this machine, because calls run on the target.
+/// An executor that refuses to run commands on this machine, because calls run on the target.
 struct NoExecutor;
 
 #[async_trait]
@@ -31,12 +31,13 @@ impl Executor for NoExecutor {
 }
 
 impl Conversation {
-    /// Opens a conversation whose calls are checked on this machine and run on `target`. Our
-    /// program runs on the target, and is uploaded from `uploads` if it is missing. `host`
-    /// describes this machine; `add` adds to the tool, as in [`Self::open_with`].
+    /// Opens a conversation whose calls are checked on this machine and run on `target`. A worker
+    /// of agent-bash runs on the target. If the target lacks agent-bash, the program is uploaded
+    /// from `uploads`. `host` describes this machine; `add` adds to the tool, as in
+    /// [`Self::open_with`].
     ///
-    /// An unreachable target is not an error: each call tries again to connect, and reports why it
-    /// was not started.
+    /// An unreachable target is not an error here. Each call tries again to connect. If this fails,
+    /// the call reports why it was not started.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -89,7 +90,7 @@ impl Conversation {
             limits: profile.output,
             clock: Arc::clone(&clock),
         };
-        // The policy uses the facts of the remote host, not those of this machine.
+        // The policy uses the directories of the remote host, not of this machine.
         let remote_context = HostContext {
             cwd: cwd
                 .map(PathBuf::from)
@@ -109,9 +110,9 @@ impl Conversation {
     }
 }
 
-/// Returns the token that proves to a target that its state directory belongs to this host. Each
-/// target gets another token. `None` if the host's secret cannot be stored; the state directory is
-/// then not found again.
+/// Returns the token with which this host proves to a target that a state directory on the target
+/// belongs to this host. Each target gets another token. `None` if the host's secret cannot be
+/// stored. Then a later conversation does not find the state directory again.
 fn token(host: &HostContext, target: &Target) -> Option<String> {
     let root = host.state_dir()?;
     let secret = host_secret(&root)

@@ -1,4 +1,4 @@
-//! Runs calls on a target: sends the requests, and checks and cleans the answers.
+//! Runs calls on a target: sends the requests, then checks and cleans the answers.
 
 use agent_bash_core::visible;
 use agent_bash_core::{
@@ -14,11 +14,11 @@ use std::time::Duration;
 /// Time limit for a target to end its processes when the host disconnects.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum bytes of the text around the output: notices, paths, the outcome.
+/// Maximum bytes of the text that a result has around the output: notices, paths, the outcome.
 const MAX_FRAME_BYTES: usize = 256 * 1024;
 
-/// Maximum bytes of a call's output that are kept in case the host does not receive the end of the
-/// call.
+/// Maximum bytes of a call's output that this host stores. It shows them if it does not receive the
+/// end of the call.
 const MAX_LIVE_BYTES: usize = 50 * 1024;
 
 /// A target on which calls run.
@@ -27,6 +27,7 @@ pub(super) struct RemoteSession {
     pub(super) remote: Remote,
     /// The name of the state directory on the remote host.
     pub(super) session: String,
+    /// The path of bash on the remote host, if known.
     pub(super) shell: Option<PathBuf>,
     /// The limits of a result.
     pub(super) limits: OutputLimits,
@@ -63,11 +64,11 @@ impl RemoteHost for RemoteSession {
             .await;
         match answer {
             Ok(data) => Ok(self.checked(data.as_deref().map_or("null", |data| data.get()), begun)),
-            Err(AskError::Cut(why)) => Ok(self.lost(&why, &output.text, begun)),
+            Err(AskError::Cut(reason)) => Ok(self.lost(&reason, &output.text, begun)),
             Err(AskError::Cancelled) => Err(NotRun::Cancelled),
-            Err(AskError::Refused(why)) => {
-                let why = format!("the target `{}` refused the call: {why}", self.name());
-                Err(NotStarted::new(why).into())
+            Err(AskError::Refused(reason)) => {
+                let reason = format!("the target `{}` refused the call: {reason}", self.name());
+                Err(NotStarted::new(reason).into())
             }
             Err(other) => Err(NotStarted::new(other.to_string()).into()),
         }
@@ -79,7 +80,7 @@ impl RemoteHost for RemoteSession {
         let data = data.as_deref().map_or("null", |data| data.get());
         serde_json::from_str(data)
             .map(cleaned)
-            .map_err(|error| format!("the target `{}` answered nonsense: {error}", self.name()))
+            .map_err(|error| format!("the target `{}` sent invalid JSON: {error}", self.name()))
     }
 
     async fn close(&self) {
@@ -88,7 +89,8 @@ impl RemoteHost for RemoteSession {
 }
 
 impl RemoteSession {
-    /// Parses, checks and cleans the target's result. An invalid result becomes a lost call.
+    /// Parses, checks and cleans the target's result. For an invalid result, returns the result of
+    /// a lost call.
     fn checked(&self, data: &str, begun: Timestamp) -> ToolResult {
         let value = serde_json::from_str::<Value>(data).map(cleaned);
         let result = value.and_then(serde_json::from_value::<ToolResult>);
@@ -99,8 +101,8 @@ impl RemoteSession {
             .saturating_add(MAX_FRAME_BYTES);
         match result {
             Ok(result) if result.text.len() > max_bytes => {
-                let why = "it sent a result that is longer than the profile allows";
-                self.lost(why, "", begun)
+                let reason = "it sent a result that is longer than the profile allows";
+                self.lost(reason, "", begun)
             }
             Ok(mut result) => {
                 result.is_error = result.status.is_error();
@@ -111,9 +113,10 @@ impl RemoteSession {
         }
     }
 
-    /// Returns the result of a call whose end was not observed.
-    fn lost(&self, why: &str, printed: &str, begun: Timestamp) -> ToolResult {
-        let reason = format!("the target `{}` was lost: {why}", self.name());
+    /// Returns the result of a call whose end this host did not observe. `printed` is the output so
+    /// far.
+    fn lost(&self, reason: &str, printed: &str, begun: Timestamp) -> ToolResult {
+        let reason = format!("the target `{}` was lost: {reason}", self.name());
         let message = format!(
             "Command lost: {reason}. It may have run, in part or as a whole; look before running it again"
         );
@@ -132,8 +135,8 @@ impl RemoteSession {
     }
 }
 
-/// Marks the control characters in every text, so that the texts have no effect on a terminal.
-/// Texts that our program has cleaned are unchanged.
+/// Replaces the control characters in every text by visible marks, so that the texts cannot control
+/// a terminal. Does not change texts that agent-bash has cleaned on the target.
 fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(clean(text)),
@@ -148,6 +151,7 @@ fn cleaned(value: Value) -> Value {
     }
 }
 
+/// Replaces the control characters of a text, except newline and tab, by visible marks.
 fn clean(text: String) -> String {
     let is_marked = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_marked) {
@@ -160,15 +164,15 @@ fn clean(text: String) -> String {
     text.chars().map(marked).collect()
 }
 
-/// Returns the last character boundary at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at)
+/// Returns the last character boundary at or before `index`.
+fn boundary(text: &str, index: usize) -> usize {
+    (0..=index)
         .rev()
-        .find(|at| text.is_char_boundary(*at))
+        .find(|index| text.is_char_boundary(*index))
         .unwrap_or(0)
 }
 
-/// The output of a call so far, passed on to watchers.
+/// The output of a call so far, which is also passed on to the caller's consumer.
 struct LiveOutput<'a> {
     text: String,
     live: Option<&'a mut dyn OutputConsumer>,
@@ -180,6 +184,8 @@ impl<'a> LiveOutput<'a> {
         Self { text, live }
     }
 
+    /// Applies an update from the target: removes `rewind` bytes from the end of the text, then
+    /// adds the new text.
     fn apply(&mut self, update: OutputUpdate) {
         let OutputUpdate {
             rewind,
@@ -189,12 +195,13 @@ impl<'a> LiveOutput<'a> {
         let text = clean(text);
         let mut shown = String::new();
         if rewind > 0 {
-            let kept = boundary(&self.text, self.text.len().saturating_sub(rewind));
-            self.text.truncate(kept);
-            // An update rewinds at most to the start of the last line, which is written again.
-            let line = self.text.rfind('\n').map_or(0, |end| end + 1);
+            let length = boundary(&self.text, self.text.len().saturating_sub(rewind));
+            self.text.truncate(length);
+            // An update rewinds at most to the start of the last line, so the consumer gets this
+            // line again.
+            let line_start = self.text.rfind('\n').map_or(0, |end| end + 1);
             shown.push('\r');
-            shown.push_str(&self.text[line..]);
+            shown.push_str(&self.text[line_start..]);
         }
         if skipped_bytes > 0 {
             self.text.push_str("…\n");

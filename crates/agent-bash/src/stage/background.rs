@@ -65,8 +65,8 @@ pub(crate) async fn start(
     Ok((StartedCallEnd::Ran(Box::new(finished)), unrecorded))
 }
 
-/// Returns an ended job as a finished foreground call. The call's output is the first `length` bytes
-/// of the job's file.
+/// Returns an ended job as a finished foreground call. The call's output is the first `length`
+/// bytes of the job's file.
 fn ended_at_once(
     job: &Job,
     ending: ScriptEnding,

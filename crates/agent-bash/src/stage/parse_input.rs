@@ -32,8 +32,8 @@ impl Input {
         }
     }
 
-    /// Parses the input ahead of the call. Returns invalid input unchanged, because the call reports
-    /// the error.
+    /// Parses the input ahead of the call. Returns invalid input unchanged, because the call
+    /// reports the error.
     #[must_use]
     pub fn parsed(self) -> Self {
         match self {

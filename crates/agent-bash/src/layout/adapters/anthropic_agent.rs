@@ -1,6 +1,6 @@
-//! The text of the `anthropic-agent` adapter, in the format of the tool in Anthropic's SDK. The text
-//! is the output, without the exit code. A failed command is reported as an error. Truncated output
-//! begins with `[output truncated]`.
+//! The text of the `anthropic-agent` adapter, in the format of the tool in Anthropic's SDK. The
+//! text is the output, without the exit code. A failed command is reported as an error. Truncated
+//! output begins with `[output truncated]`.
 
 use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;

@@ -106,9 +106,9 @@ fn exit_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Shortens all texts to `room` characters in total. Removes the beginning of stdout first, then the
-/// beginning of stderr, then lines of agent-bash. The SDK would otherwise cut the end, which has the
-/// link to the full output.
+/// Shortens all texts to `room` characters in total. Removes the beginning of stdout first, then
+/// the beginning of stderr, then lines of agent-bash. The SDK would otherwise cut the end, which
+/// has the link to the full output.
 fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
     // The blank line between the output and the lines.
     let separator_chars = if lines.is_empty() { 0 } else { 2 };
