@@ -11,7 +11,7 @@ const MIN_FENCE_CHARS: usize = 3;
 
 impl BangMessage {
     /// Returns the text for the model: ``Ran `cmd` ``, the output in a Markdown fence, and the
-    /// outcome if it is unusual. `None` for a message that is hidden from the model.
+    /// outcome of a command that failed. `None` for a message that is hidden from the model.
     pub fn for_model(&self) -> Option<String> {
         (!self.excluded_from_context).then(|| text(self))
     }

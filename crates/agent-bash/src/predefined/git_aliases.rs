@@ -98,7 +98,7 @@ fn read(
 fn entries(text: &str) -> Vec<(String, String, String)> {
     let joined = text.replace("\r\n", "\n").replace("\\\n", "");
     let mut section = String::new();
-    let mut found = Vec::new();
+    let mut entries = Vec::new();
     for line in joined.lines() {
         let mut line = line.trim();
         if let Some(rest) = line.strip_prefix('[')
@@ -120,10 +120,10 @@ fn entries(text: &str) -> Vec<(String, String, String)> {
             && !line.starts_with(['#', ';'])
         {
             let name = name.trim().to_lowercase();
-            found.push((section.clone(), name, unquoted(value.trim())));
+            entries.push((section.clone(), name, unquoted(value.trim())));
         }
     }
-    found
+    entries
 }
 
 /// Returns the value without quotes and without a comment, and with escapes replaced.

@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 
 /// Returns the description of the sandbox in force. `None` if commands run without a sandbox.
 /// `missing` has the promises that this system does not enforce; `None` if these are not known yet.
-pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Option<String> {
-    let temporary = match own.tmp {
+pub(super) fn description(settings: &SandboxSettings, missing: Option<&[Lack]>) -> Option<String> {
+    let temporary = match settings.tmp {
         TmpDirectory::Private => "$TMPDIR",
         TmpDirectory::Shared => "/tmp",
     };
-    let writable = match own.level {
+    let writable = match settings.level {
         SandboxLevel::Off => return None,
         SandboxLevel::ReadOnly => "$TMPDIR".to_owned(),
         SandboxLevel::WorkspaceWrite => format!("the workspace and {temporary}"),
     };
     let lacks = |lack| missing.is_some_and(|missing| missing.contains(&lack));
-    let protected = match own.level {
+    let protected = match settings.level {
         SandboxLevel::WorkspaceWrite if !lacks(Lack::Protected) => {
             "hooks and configuration of git, editors and agents in the workspace cannot be changed (so `git config` and \
              `git remote add` fail); "
@@ -30,7 +30,7 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
     } else {
         ", and processes of other calls cannot be signalled (end jobs with the job tool)"
     };
-    let network = match own.network {
+    let network = match settings.network {
         Network::Off => "no network",
         Network::Loopback => "a private loopback network",
         Network::On => "the network",
@@ -40,10 +40,11 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
             " A result names the parts of the sandbox that this system does not enforce.".to_owned()
         }
         Some(missing) => {
-            let is_relevant =
-                |lack: &&Lack| own.level != SandboxLevel::ReadOnly || **lack != Lack::Protected;
+            let is_relevant = |lack: &&Lack| {
+                settings.level != SandboxLevel::ReadOnly || **lack != Lack::Protected
+            };
             let relevant: Vec<Lack> = missing.iter().filter(is_relevant).copied().collect();
-            match (&relevant[..], own.lacking) {
+            match (&relevant[..], settings.lacking) {
                 ([], _) => String::new(),
                 (relevant, LackingPolicy::Accept) => format!(
                     " This system enforces the sandbox only partly. Not enforced: {}.",
@@ -56,7 +57,7 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
             }
         }
     };
-    let more = match own.escalation {
+    let more = match settings.escalation {
         Escalation::Never => "",
         Escalation::Ask => {
             " A call that needs more access asks for it with `sandbox` and the reason; a person decides."
@@ -65,13 +66,13 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
     Some(format!(
         "Commands run in a sandbox ({}): they may write in {writable} only and have {network}; {protected}secrets cannot \
          be read{signals}.{partly}{more}",
-        own.level
+        settings.level
     ))
 }
 
 /// Returns the schema of the field `sandbox` of a call.
-pub(super) fn field(own: &SandboxSettings) -> Value {
-    let description = match own.escalation {
+pub(super) fn field(settings: &SandboxSettings) -> Value {
+    let description = match settings.escalation {
         Escalation::Never => "A stricter sandbox for this call",
         Escalation::Ask => {
             "Another sandbox for this call; a person decides on a sandbox that allows more"
@@ -83,11 +84,11 @@ pub(super) fn field(own: &SandboxSettings) -> Value {
         "properties": {
             "level": {
                 "type": "string", "enum": ["read_only", "workspace_write", "off"],
-                "description": format!("{} if left out", own.level)
+                "description": format!("{} if left out", settings.level)
             },
             "network": {
                 "type": "string", "enum": ["off", "loopback", "on"],
-                "description": format!("{} if left out", own.network)
+                "description": format!("{} if left out", settings.network)
             },
             "writable": {
                 "type": "array", "items": { "type": "string" },

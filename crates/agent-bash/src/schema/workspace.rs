@@ -1,4 +1,4 @@
-//! The description of the tool under `workspace`.
+//! The description of the tool under the profile `workspace`.
 
 use super::words::words;
 use agent_bash_core::{Profile, Truncation};

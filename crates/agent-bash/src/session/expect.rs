@@ -77,8 +77,8 @@ impl Conversation {
         // This assumes the best tier. On a system without the full tier, this shell is not used.
         let facts = tool.sandbox.facts(&tool.host, Tier::Full);
         let clock = Arc::clone(&tool.clock);
-        let own = Arc::clone(&tool.sandbox);
-        let prepare = move || own.prepare(None, facts, false, &*clock);
+        let sandbox_state = Arc::clone(&tool.sandbox);
+        let prepare = move || sandbox_state.prepare(None, facts, false, &*clock);
         let prepared = tool
             .sandbox
             .file_access

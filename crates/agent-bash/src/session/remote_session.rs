@@ -210,8 +210,8 @@ impl<'a> LiveOutput<'a> {
         self.text.push_str(&text);
         shown.push_str(&text);
         if self.text.len() > 2 * MAX_LIVE_BYTES {
-            let from = boundary(&self.text, self.text.len() - MAX_LIVE_BYTES);
-            self.text.drain(..from);
+            let start = boundary(&self.text, self.text.len() - MAX_LIVE_BYTES);
+            self.text.drain(..start);
         }
         if let Some(live) = &mut self.live
             && live.chunk(StreamId::Merged, shown.as_bytes()) == ConsumerFlow::Stop

@@ -192,13 +192,13 @@ pub(super) const KEYS: &[SettingKey] = &[
         get: |s| to_value(s.interceptor_tools.as_ref()?),
         // With more tools, the interceptor refuses more commands.
         project: ProjectEffect::Adds(|before, now| {
-            let more = now.interceptor_tools.get_or_insert_default();
-            let others = before.interceptor_tools.iter().flatten();
-            let others: Vec<_> = others
-                .filter(|tool| !more.contains(tool))
+            let tools = now.interceptor_tools.get_or_insert_default();
+            let missing = before.interceptor_tools.iter().flatten();
+            let missing: Vec<_> = missing
+                .filter(|tool| !tools.contains(tool))
                 .cloned()
                 .collect();
-            more.extend(others);
+            tools.extend(missing);
         }),
     },
     SettingKey {

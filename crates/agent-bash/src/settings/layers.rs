@@ -79,7 +79,7 @@ pub enum SettingsError {
         origin: Origin,
         /// The key as written.
         key: String,
-        /// The most similar key, if there is one that may have been meant.
+        /// The most similar key, if the user may have meant this key.
         nearest: Option<&'static str>,
     },
     /// Invalid value.

@@ -416,7 +416,7 @@ impl ChangeRecord {
         let directories = [store.path().to_owned(), method.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
         let is_sandboxed = outcome.sandbox.is_some();
-        let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
+        let (change_store, shown_store) = (Arc::clone(&tool.changes), Arc::clone(&store));
         let end = move || match method {
             RecordMethod::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
             RecordMethod::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
@@ -433,7 +433,8 @@ impl ChangeRecord {
         let ended = tool.sandbox.file_access.unlimited(move || {
             let changes: Changes = end()?;
             let is_held = is_sandboxed && changes.state == ChangesState::Held;
-            let protected = is_held.then(|| protected_in_trial(&own, &kept, &changes));
+            let protected =
+                is_held.then(|| protected_in_trial(&change_store, &shown_store, &changes));
             Ok((changes, protected.flatten()))
         });
         // A commit must not be abandoned halfway, so a trial has no limit.
@@ -478,11 +479,11 @@ fn error_text(error: ChangesError) -> String {
 
 /// Returns a notice that names the held files that run or configure programs outside of the
 /// sandbox.
-fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
+fn protected_in_trial(change_store: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
     // A trial that cannot be read cannot be committed either.
-    let (_, files) = store.show_all(own.session(), held.id).ok()?;
-    let found = own.protected.among(Path::new(&held.root), &files);
-    let paths: Vec<String> = found
+    let (_, files) = store.show_all(change_store.session(), held.id).ok()?;
+    let protected = change_store.protected.among(Path::new(&held.root), &files);
+    let paths: Vec<String> = protected
         .iter()
         .map(|path| path.display().to_string())
         .collect();

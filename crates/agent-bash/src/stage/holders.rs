@@ -59,7 +59,7 @@ impl CallNetwork {
     fn may_be(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
         match self {
             Self::Host => network == host,
-            Self::Sandbox(Some(own)) => network == Some(own),
+            Self::Sandbox(Some(namespace)) => network == Some(namespace),
             Self::Sandbox(None) => network.is_some() && network != host,
         }
     }
@@ -188,13 +188,13 @@ async fn port_notice(
         let mut holder = listener.map(|listener| listener.holder.clone());
         if holder.is_none() && *network == CallNetwork::Host {
             let port = *port;
-            let other = run_blocking(move || port_holder(port)).await.ok().flatten();
-            holder = other.map(|other| {
-                let mut holder = match other.pid {
-                    Some(pid) => Holder::new(pid, other.command),
-                    None => Holder::unseen(other.uid),
+            let process = run_blocking(move || port_holder(port)).await.ok().flatten();
+            holder = process.map(|process| {
+                let mut holder = match process.pid {
+                    Some(pid) => Holder::new(pid, process.command),
+                    None => Holder::unseen(process.uid),
                 };
-                holder.listens_on = vec![other.address];
+                holder.listens_on = vec![process.address];
                 holder
             });
         }
@@ -221,13 +221,13 @@ async fn listeners(jobs: Option<&Jobs>) -> Vec<JobListener> {
     let Some(jobs) = jobs else {
         return Vec::new();
     };
-    let mut found = Vec::new();
+    let mut listeners = Vec::new();
     for job in jobs.list().unwrap_or_default() {
         if job.state == JobState::Running || !job.remaining.is_empty() {
-            found.extend(jobs.listeners_of(&job).await);
+            listeners.extend(jobs.listeners_of(&job).await);
         }
     }
-    found
+    listeners
 }
 
 #[cfg(test)]

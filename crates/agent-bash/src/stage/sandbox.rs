@@ -43,8 +43,8 @@ pub(crate) fn requested(
     request: &mut Request,
     escalation: Option<&str>,
 ) -> Result<Option<RequestedSandbox>, Refusal> {
-    let own = &tool.sandbox.settings;
-    if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
+    let settings = &tool.sandbox.settings;
+    if let Some(reason) = escalation.filter(|_| settings.level != SandboxLevel::Off) {
         // The approver shows the request, so the request must have the reason.
         request.sandbox.get_or_insert_with(|| SandboxRequest {
             level: Some(SandboxLevel::Off),
@@ -58,24 +58,24 @@ pub(crate) fn requested(
             changed: None,
             reason: None,
         };
-        return Ok((own.level != SandboxLevel::Off).then_some(unchanged));
+        return Ok((settings.level != SandboxLevel::Off).then_some(unchanged));
     };
     if request.session.is_some() && request.mode != Some(Mode::Background) {
         return Err(Refusal::NotOffered(
             "a persistent shell keeps the sandbox in which it started; leave out `session` or `sandbox`",
         ));
     }
-    let wanted = changed(own, change)?;
-    let loosens = is_looser(own, &wanted);
-    if loosens && own.escalation == Escalation::Never {
+    let wanted = changed(settings, change)?;
+    let is_escalation = is_looser(settings, &wanted);
+    if is_escalation && settings.escalation == Escalation::Never {
         return Err(Refusal::Escalation(format!(
             "this call asks to leave the sandbox ({} with network {}), which the settings forbid; run it in this sandbox, without asking for more",
-            own.level, own.network
+            settings.level, settings.network
         )));
     }
     Ok(Some(RequestedSandbox {
         changed: Some(wanted),
-        reason: loosens.then(|| change.reason.clone()),
+        reason: is_escalation.then(|| change.reason.clone()),
     }))
 }
 
@@ -89,8 +89,11 @@ pub(crate) fn denied(refusal: Refusal, reason: Option<&str>) -> Refusal {
 }
 
 /// Returns the settings with the request's changes.
-fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSettings, Refusal> {
-    let level = change.level.unwrap_or(own.level);
+fn changed(
+    settings: &SandboxSettings,
+    change: &SandboxRequest,
+) -> Result<SandboxSettings, Refusal> {
+    let level = change.level.unwrap_or(settings.level);
     let missing = match level {
         SandboxLevel::Off if change.network.is_some() || !change.writable.is_empty() => {
             "`network` and `writable` need a sandbox; give a `level`, too: `read_only` or `workspace_write`"
@@ -101,24 +104,24 @@ fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSett
         }
         _ => {
             let writable = change.writable.iter().map(PathBuf::from);
-            let writable = own.writable.iter().cloned().chain(writable).collect();
+            let writable = settings.writable.iter().cloned().chain(writable).collect();
             return Ok(SandboxSettings {
                 level,
-                network: change.network.unwrap_or(own.network),
+                network: change.network.unwrap_or(settings.network),
                 writable,
-                ..own.clone()
+                ..settings.clone()
             });
         }
     };
     Err(Refusal::NotOffered(missing))
 }
 
-/// True if the settings `wanted` of a call allow more than the settings `own` of the tool.
-fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
-    own.level != SandboxLevel::Off
-        && (wanted.level > own.level
-            || wanted.network > own.network
-            || wanted.writable.len() > own.writable.len())
+/// True if `wanted`, the settings of a call, allow more than `settings`, the settings of the tool.
+fn is_looser(settings: &SandboxSettings, wanted: &SandboxSettings) -> bool {
+    settings.level != SandboxLevel::Off
+        && (wanted.level > settings.level
+            || wanted.network > settings.network
+            || wanted.writable.len() > settings.writable.len())
 }
 
 impl RequestedSandbox {
@@ -195,9 +198,9 @@ async fn prepared(
     facts: HostFacts,
     in_session: bool,
 ) -> Result<Option<PreparedSandbox>, Refusal> {
-    let own = Arc::clone(&tool.sandbox);
+    let sandbox_state = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
-    let prepare = move || own.prepare(changed.as_ref(), facts, in_session, &*clock);
+    let prepare = move || sandbox_state.prepare(changed.as_ref(), facts, in_session, &*clock);
     let file_access = &tool.sandbox.file_access;
     let prepared = file_access.within_limit(&*tool.clock, prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));

@@ -259,8 +259,8 @@ fn window_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> W
         .chain(&outcome.notices)
         .chain(&survivors)
         .map(|notice| notice.text.len() + "[]\n".len())
-        .fold(FRAME_BYTES_AND_LINES, |(bytes, lines), more| {
-            (bytes + more, lines + 1)
+        .fold(FRAME_BYTES_AND_LINES, |(bytes, lines), notice_bytes| {
+            (bytes + notice_bytes, lines + 1)
         });
     window.less(bytes, lines)
 }

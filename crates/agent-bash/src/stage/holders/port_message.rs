@@ -42,24 +42,24 @@ struct NumberInLine {
 /// Returns the first message with a port in an output. If no message has a port, returns
 /// [`PortMessage::Unnamed`].
 pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
-    let mut found = None;
-    for (number, line) in lines.iter().enumerate() {
+    let mut message = None;
+    for (index, line) in lines.iter().enumerate() {
         let Some(phrase) = phrase_in(line) else {
             continue;
         };
         let near = || {
-            let from = number.saturating_sub(NEAR_LINES);
-            let to = lines.len().min(number + 1 + NEAR_LINES);
-            let after = lines[number + 1..to].iter();
-            let mut near = after.chain(lines[from..number].iter().rev());
+            let start = index.saturating_sub(NEAR_LINES);
+            let end = lines.len().min(index + 1 + NEAR_LINES);
+            let after = lines[index + 1..end].iter();
+            let mut near = after.chain(lines[start..index].iter().rev());
             near.find_map(|line| ports(line).into_iter().find(|port| port.follows_port))
         };
         match nearest(line, phrase).or_else(|| Some(near()?.port)) {
             Some(port) => return Some(PortMessage::Port(port)),
-            None => found = Some(PortMessage::Unnamed),
+            None => message = Some(PortMessage::Unnamed),
         }
     }
-    found
+    message
 }
 
 /// Returns the numbers in a script that may be ports. One digit is too short for a port.

@@ -119,7 +119,7 @@ pub(crate) fn denied_files(
     cwd: &Path,
     messages: &[ErrorMessage],
 ) -> Vec<DeniedAccess> {
-    let mut seen = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
             let (path, access) = forbidden(plan, &cwd.join(path))?;
@@ -130,7 +130,7 @@ pub(crate) fn denied_files(
             (is_plausible && host_could(access, &path)).then_some((path, access))
         };
         let (path, access) = message.paths.iter().find_map(forbidden)?;
-        seen.insert(path.clone()).then(|| DeniedAccess {
+        reported.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,
             basis: Basis::Inferred,
@@ -139,7 +139,7 @@ pub(crate) fn denied_files(
     denied.take(MAX_NAMED_FILES).collect()
 }
 
-/// Returns the writes that a trace has seen refused and that the host could do, the latest first.
+/// Returns the refused writes of a trace that the host itself could do, the latest first.
 pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     let denied = refused.into_iter().rev();
     let denied = denied.filter(|path| host_could(Access::Write, path));
@@ -159,22 +159,22 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
         .iter()
         .filter_map(|phrase| line.find(phrase))
         .min();
-    let at = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
-    let subject = quoted(&line[at..])
-        .or_else(|| path_after(&line[at..]))
-        .or_else(|| path_before(&line[..at]));
-    let mut found: Vec<String> = subject.map(str::to_owned).into_iter().collect();
+    let start = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
+    let subject = quoted(&line[start..])
+        .or_else(|| path_after(&line[start..]))
+        .or_else(|| path_before(&line[..start]));
+    let mut paths: Vec<String> = subject.map(str::to_owned).into_iter().collect();
     let is_edge = |c: char| c.is_whitespace() || "'\"`‘’“”()<>,;=".contains(c);
     let words = line
         .split(is_edge)
         .map(|word| word.trim_end_matches([':', '.']));
     let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
     let absolute: Vec<String> = absolute.map(str::to_owned).collect();
-    found.extend(absolute.into_iter().rev());
-    (!found.is_empty()).then_some(ErrorMessage {
-        paths: found,
+    paths.extend(absolute.into_iter().rev());
+    (!paths.is_empty()).then_some(ErrorMessage {
+        paths,
         is_absent: denied.is_none(),
-        error: RefusedAccess::of(&line[at..]),
+        error: RefusedAccess::of(&line[start..]),
     })
 }
 
@@ -296,29 +296,29 @@ const PROC_MAGIC: i64 = 0x9FA0;
 /// True if the refused access can have been a write to this file. False if it must have been a read
 /// or a system call without a file.
 fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
-    let Ok(found) = fs::symlink_metadata(path) else {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
         // The command tried to create the file. The sandbox never refuses this with `EPERM`.
         let is_call = path
             .file_name()
             .is_some_and(|name| REFUSED_CALLS.iter().any(|call| name == *call));
         return error != RefusedAccess::Other && !is_call;
     };
-    let is_process = || rustix::fs::statfs(path).is_ok_and(|found| found.f_type == PROC_MAGIC);
-    error == RefusedAccess::Write || (is_readable(&found) && !is_process())
+    let is_process = || rustix::fs::statfs(path).is_ok_and(|stats| stats.f_type == PROC_MAGIC);
+    error == RefusedAccess::Write || (is_readable(&metadata) && !is_process())
 }
 
 /// True if the file's permissions let this user read it without capabilities.
-fn is_readable(found: &Metadata) -> bool {
-    let mode = found.mode();
-    if found.is_symlink() || found.uid() == rustix::process::geteuid().as_raw() {
-        return found.is_symlink() || mode & 0o400 != 0;
+fn is_readable(metadata: &Metadata) -> bool {
+    let mode = metadata.mode();
+    if metadata.is_symlink() || metadata.uid() == rustix::process::geteuid().as_raw() {
+        return metadata.is_symlink() || mode & 0o400 != 0;
     }
     let groups = rustix::process::getgroups().unwrap_or_default();
     let effective = [rustix::process::getegid()];
     let is_member = effective
         .iter()
         .chain(&groups)
-        .any(|group| group.as_raw() == found.gid());
+        .any(|group| group.as_raw() == metadata.gid());
     mode & if is_member { 0o040 } else { 0o004 } != 0
 }
 
