@@ -1,5 +1,5 @@
-//! Cleaned output of which at least both ends are stored, for tools that show the beginning and the
-//! end of an output.
+//! Cleaned output with at least both ends stored, for tools that show the beginning and the end of
+//! an output.
 
 use crate::running::OutputPart;
 use agent_bash_core::Window;

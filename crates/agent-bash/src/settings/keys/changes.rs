@@ -43,7 +43,7 @@ pub(super) const ROOT: SettingKey = SettingKey {
 
 pub(super) const COMMIT: SettingKey = SettingKey {
     name: "changes.commit",
-    doc: "Who may commit a trial: model, ask (the host asks the user), user.",
+    doc: "The permission to commit a trial: model (the model may), ask (the host asks the user first), user (only the user may).",
     form: ValueForm::Text,
     set: |s, v| from_word::<CommitBy>(v).map(|by| s.changes.commit = by),
     get: |s| to_value(s.changes.commit),
