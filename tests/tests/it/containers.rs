@@ -191,7 +191,7 @@ fn partial_sandbox_reports_missing_promises_to_model_and_user() -> Result<()> {
             .env("AGENT_BASH_SANDBOX_LEVEL", "workspace_write");
         let ran = product::run(command, Some(&format!("{request}\n")))?;
         ensure!(
-            ran.stdout.contains("stay as they are") == promised,
+            ran.stdout.contains("in the workspace cannot be changed") == promised,
             "{ran:?}"
         );
         ensure!(ran.stdout.contains(consequence) != promised, "{ran:?}");

@@ -403,12 +403,12 @@ async fn contradictory_sandbox_requests_are_refused() {
         (
             SandboxLevel::Off,
             with(&json!({"network": "off", "reason": "r"})),
-            "give the `level` too",
+            "give a `level`, too",
         ),
         (
             SandboxLevel::Off,
             with(&json!({"writable": ["/tmp"], "reason": "r"})),
-            "give the `level` too",
+            "give a `level`, too",
         ),
         (
             SandboxLevel::ReadOnly,

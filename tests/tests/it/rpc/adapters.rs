@@ -128,7 +128,7 @@ fn truncated_output_links_to_the_whole() -> Result<()> {
     let first = call(&mut server, "exec_command", &input)?;
     let said = output(&first).to_owned();
     assert!(
-        said.contains("tokens truncated…") && said.ends_with("has the link to it]"),
+        said.contains("tokens truncated…") && said.ends_with("has the link]"),
         "{said}"
     );
     call(&mut server, "exec_command", &json!({ "cmd": "touch go" }))?;
