@@ -1,5 +1,5 @@
-//! The table of settings keys: for each its documentation, how its value is parsed and printed, and
-//! when a project's file may set it.
+//! The table of settings keys. Each row has the key's documentation, the functions that parse and
+//! print its value, and the effect of a project's file on the key.
 
 mod changes;
 mod journal;

@@ -94,7 +94,7 @@ pub enum SettingsError {
         /// The expected value, or the error.
         expected: String,
     },
-    /// A project's file may not set this.
+    /// A project's file may not set this key to this value.
     #[error(
         "{origin}: a project's file may only tighten; `{key}` = {value} belongs in the user's settings file"
     )]

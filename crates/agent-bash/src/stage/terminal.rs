@@ -1,8 +1,8 @@
 //! Decides whether a call gets a terminal.
 //!
-//! A call gets a terminal only if the setting is on, the profile allows terminals, the host can
-//! show a terminal, and the host's environment does not forbid terminals. These conditions are
-//! checked when the tool is built. This module checks the call.
+//! A call gets a terminal only if the setting is on, the profile allows terminals, and the host can
+//! show a terminal. The host's environment can forbid terminals. These conditions are checked when
+//! the tool is built. This module checks the call.
 
 use crate::refusal::Refusal;
 use crate::tool_context::{Terminal, ToolContext};
