@@ -403,7 +403,7 @@ pub(crate) struct CallSandbox {
     pub(crate) missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
-    /// What is unknown because a file system did not respond.
+    /// The checks without a result, because a file system did not respond.
     pub(crate) unknown: Vec<Unknown>,
 }
 

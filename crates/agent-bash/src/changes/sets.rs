@@ -74,7 +74,7 @@ pub enum ChangesRefused {
     NotAllowed(String),
 }
 
-/// The files that were changed since, because of which the action changed nothing.
+/// The conflict of an action that changed nothing: files that were changed later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesConflict {

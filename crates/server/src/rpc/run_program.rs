@@ -37,7 +37,7 @@ pub(super) async fn run(
         output,
         errors,
         mut carrier,
-    } = Transport::start(&command, &host.env, &host.cwd).map_err(to_reply)?;
+    } = Transport::start(&command, &host.env, &host.cwd).map_err(cannot)?;
     let work = async {
         let write_input = async {
             // The program may end without reading all of its input.
@@ -49,7 +49,7 @@ pub(super) async fn run(
             read_to_end_within(errors, MAX_STDERR_BYTES),
             write_input
         );
-        let (out, err) = (out.map_err(to_reply)?, err.map_err(to_reply)?);
+        let (out, err) = (out.map_err(cannot)?, err.map_err(cannot)?);
         let (Some(out), Some(err)) = (out, err) else {
             let max_mib = MAX_PIECE >> 20;
             let max_stderr_kib = MAX_STDERR_BYTES >> 10;
