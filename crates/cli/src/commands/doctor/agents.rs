@@ -181,7 +181,7 @@ fn shell_advice(agent: &ShellAgent) -> String {
         ShellWay::Setting(_) | ShellWay::SearchPath => {
             format!("agent-bash hook --install --take-over {name}")
         }
-        ShellWay::Fixed if by_name(name).is_some_and(Agent::rewrites) => {
+        ShellWay::Fixed if by_name(name).is_some_and(Agent::can_rewrite) => {
             format!(
                 "agent-bash hook --install --take-over=rewrite {name} (see its help for the cost)"
             )

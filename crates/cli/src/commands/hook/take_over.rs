@@ -117,7 +117,7 @@ pub(crate) fn put_in_path(agent: &ShellAgent, start: &StartContext) -> anyhow::R
 fn fixed_shell(args: &HookArgs) -> UsageError {
     let name = args.agent.name;
     let fixed_shell = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
-    if !args.agent.hook.is_some_and(Agent::rewrites) {
+    if !args.agent.hook.is_some_and(Agent::can_rewrite) {
         return UsageError(fixed_shell);
     }
     UsageError(format!(
