@@ -224,8 +224,8 @@ mod tests {
         let flags = || [&input_fd, &output_fd].map(|fd| fcntl_getfl(fd).unwrap());
         let before = flags();
         let (mut from, mut to) = (
-            input(input_fd.as_fd()).unwrap(),
-            output(output_fd.as_fd()).unwrap(),
+            polled_input(input_fd.as_fd()).unwrap(),
+            polled_output(output_fd.as_fd()).unwrap(),
         );
         assert!(!matches!(from, Input::Thread(_)) && !matches!(to, Output::Thread(_)));
         assert_eq!(flags(), before);
@@ -255,7 +255,10 @@ mod tests {
     #[tokio::test]
     async fn disconnect_ends_the_input_and_breaks_the_output() {
         let (ours, theirs) = net::UnixStream::pair().unwrap();
-        let (mut from, mut to) = (input(ours.as_fd()).unwrap(), output(ours.as_fd()).unwrap());
+        let (mut from, mut to) = (
+            polled_input(ours.as_fd()).unwrap(),
+            polled_output(ours.as_fd()).unwrap(),
+        );
         to.write_all(b"unread").await.unwrap();
         drop(theirs);
         assert_eq!(from.read(&mut [0; 8]).await.unwrap(), 0);
@@ -266,6 +269,6 @@ mod tests {
     #[tokio::test]
     async fn file_needs_a_thread() {
         let file = std::fs::File::open("/dev/null").unwrap();
-        assert!(input(file.as_fd()).is_err());
+        assert!(polled_input(file.as_fd()).is_err());
     }
 }
