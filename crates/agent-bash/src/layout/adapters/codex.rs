@@ -163,11 +163,11 @@ mod tests {
             (4, "1\n…5 tokens truncated…0\n"),
             (0, "…6 tokens truncated…"),
         ] {
-            let text = cut(&printed, bytes(budget)).unwrap();
+            let text = shortened(&printed, bytes(budget)).unwrap();
             let head =
                 "Warning: truncated output (original token count: 6)\nTotal output lines: 10\n\n";
             assert_eq!(text, format!("{head}{want}"));
         }
-        assert_eq!(cut(&printed, bytes(seq.len())), None);
+        assert_eq!(shortened(&printed, bytes(seq.len())), None);
     }
 }
