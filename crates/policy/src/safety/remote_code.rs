@@ -1,4 +1,4 @@
-//! Group `remote_code`: running code that comes from elsewhere or cannot be read here. Off by
+//! Group `remote_code`: running code that is downloaded, or that the script does not contain. Off by
 //! default.
 
 pub(super) mod transport;
