@@ -189,8 +189,8 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
-    /// A message in the output says that a file is missing in a tool's cache. This call cannot write
-    /// the user's cache.
+    /// A message in the output says that a file is missing in a tool's cache. This call cannot
+    /// write the user's cache.
     SandboxCache {
         /// The tool.
         tool: String,

@@ -121,7 +121,8 @@ fn in_ascii(text: &str) -> String {
 }
 
 /// True if the word at `offset` is the first of its line. After some pipelines the grammar takes a
-/// newline for a blank, without an error: `a | b | c | d && e` and the next line become one command.
+/// newline for a blank, without an error: `a | b | c | d && e` and the next line become one
+/// command.
 fn begins_line(text: &str, offset: usize) -> bool {
     let before = text
         .get(..offset)

@@ -62,8 +62,8 @@ pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
         })
 }
 
-/// True if the user reads the output of the script's last command from its beginning: git would show
-/// that output in a pager.
+/// True if the user reads the output of the script's last command from its beginning: git would
+/// show that output in a pager.
 pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",

@@ -42,8 +42,8 @@ impl Policy {
         .collect()
     }
 
-    /// Returns the combined verdict: the first verdict that blocks, otherwise an unreadable verdict,
-    /// otherwise [`Verdict::Allow`].
+    /// Returns the combined verdict: the first verdict that blocks, otherwise an unreadable
+    /// verdict, otherwise [`Verdict::Allow`].
     pub fn decide(&self, script: &Script<'_>) -> Verdict {
         decided(self.answers(script))
     }

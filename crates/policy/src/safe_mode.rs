@@ -5,10 +5,10 @@
 //! an entry of the list. It must not have an option by which it runs another program or writes a
 //! file of the caller's choice (`git`, `programs`, `text_programs`).
 //!
-//! A check of the text cannot promise more, because the text does not show all effects of a command:
-//! a test runner runs the project's code, and git runs programs that a repository's configuration
-//! names. With [`SafeLevel::ReadOnly`], the caller also runs the command in a sandbox that permits
-//! only reading.
+//! A check of the text cannot promise more, because the text does not show all effects of a
+//! command: a test runner runs the project's code, and git runs programs that a repository's
+//! configuration names. With [`SafeLevel::ReadOnly`], the caller also runs the command in a sandbox
+//! that permits only reading.
 
 mod git;
 mod programs;

@@ -36,8 +36,8 @@ pub struct Finding {
     pub span: Span,
     /// The offending words, resolved.
     pub words: Vec<String>,
-    /// The paths that a refused script touches: absolute, not normalised. Empty if a path is unknown,
-    /// or if the script affects more than files.
+    /// The paths that a refused script touches: absolute, not normalised. Empty if a path is
+    /// unknown, or if the script affects more than files.
     pub paths: Vec<PathBuf>,
     /// The tool to use instead, for the interceptor.
     pub suggested_tool: Option<String>,

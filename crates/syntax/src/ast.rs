@@ -41,8 +41,8 @@ pub enum Link {
     Or,
 }
 
-/// The form of a command substitution. The form decides which shell runs the commands, and the value
-/// of the substitution.
+/// The form of a command substitution. The form decides which shell runs the commands, and the
+/// value of the substitution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitution {
     /// `$( … )`: runs in a subshell; the value is the output.

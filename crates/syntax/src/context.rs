@@ -10,8 +10,8 @@ pub enum Dialect {
     /// bash, and shells with the same language.
     #[default]
     Bash,
-    /// zsh. Scripts of zsh are parsed as bash scripts; the policy's rules handle syntax that only zsh
-    /// has.
+    /// zsh. Scripts of zsh are parsed as bash scripts; the policy's rules handle syntax that only
+    /// zsh has.
     Zsh,
 }
 

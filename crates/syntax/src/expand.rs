@@ -228,8 +228,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Follows the commands in an arithmetic expression: its substitutions, and the substitutions in
-    /// the values of its variables, because bash evaluates these values recursively.
+    /// Follows the commands in an arithmetic expression: its substitutions, and the substitutions
+    /// in the values of its variables, because bash evaluates these values recursively.
     pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let text = self.expand_unsplit(parts, st);
         if let Some(number) = text.literal() {

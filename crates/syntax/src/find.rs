@@ -1,6 +1,6 @@
-//! Parses the command lines of `find` and of other programs that list files. The result contains the
-//! files that the program finds, the commands that it runs for these files, and whether it deletes
-//! them.
+//! Parses the command lines of `find` and of other programs that list files. The result contains
+//! the files that the program finds, the commands that it runs for these files, and whether it
+//! deletes them.
 
 use super::git::GitCommandLine;
 use super::pattern::push_globbed;
@@ -354,7 +354,8 @@ fn begins_unknown(start: &Value) -> bool {
     start.has_unknown() && start.prefix().is_empty()
 }
 
-/// Combines a starting point with a filter. With `below`, the starting point itself is not a result.
+/// Combines a starting point with a filter. With `below`, the starting point itself is not a
+/// result.
 fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
     let mut out = start.clone();
     let mut push_pattern = |value: &Value| {

@@ -33,6 +33,6 @@ pub(super) fn is_relevant(text: &str) -> bool {
     })
 }
 
-/// Harmful commands with names that are also used for scripts of `npm run` and similar runners. They
-/// count only in the text of a shell script.
+/// Harmful commands with names that are also used for scripts of `npm run` and similar runners.
+/// They count only in the text of a shell script.
 pub(crate) const AMBIGUOUS_COMMANDS: [&str; 3] = ["shutdown", "reboot", "halt"];

@@ -1,8 +1,8 @@
 //! Determines which commands a bash script would run, by parsing it as bash would.
 //!
 //! The parser (`reader`) follows bash's own tokenizer. From the parser's result, the walk in `run`
-//! lists the commands that may run, with their words resolved. If the parser fails, `flat` finds all
-//! parts of the raw text that could be commands.
+//! lists the commands that may run, with their words resolved. If the parser fails, `flat` finds
+//! all parts of the raw text that could be commands.
 //!
 //! This crate makes no policy decisions, and does not access files, processes, the environment or a
 //! clock.

@@ -8,8 +8,8 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     let mut pos = 0;
     while let Some(found) = text[pos..].find(['*', '?', '[', '!']) {
         let start = pos + found;
-        // Group patterns: `!(…)` of extglob matches all names except its contents; `*(…)` and `?(…)`
-        // are also patterns with zsh's qualifiers.
+        // Group patterns: `!(…)` of extglob matches all names except its contents; `*(…)` and
+        // `?(…)` are also patterns with zsh's qualifiers.
         let group = text[start..]
             .find(')')
             .filter(|_| text[start + 1..].starts_with('('));

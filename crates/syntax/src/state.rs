@@ -28,8 +28,8 @@ pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 /// Maximum number of possible values that are tracked per variable.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// Variables that every environment contains, so that a new value is exported, too. `IFS` and `BASH`
-/// are not exported, but every new shell sets them.
+/// Variables that every environment contains, so that a new value is exported, too. `IFS` and
+/// `BASH` are not exported, but every new shell sets them.
 const ENVIRONMENT_VARIABLES: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
@@ -54,8 +54,8 @@ pub(crate) struct ShellState {
     /// The directories of `pushd`, the last one at the end; `None` if unknown.
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
-    /// The paths of commands that `hash -p` sets. Keys that begin with `git ` hold the texts of git's
-    /// aliases.
+    /// The paths of commands that `hash -p` sets. Keys that begin with `git ` hold the texts of
+    /// git's aliases.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// Aliases that the script has set, or removed (`None`).
     pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,

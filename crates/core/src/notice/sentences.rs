@@ -54,7 +54,8 @@ pub(super) fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
     format!("Port {port} is in use by {}", listed(holders))
 }
 
-/// Returns the sentence for a held lock: names its holder, or its age if no visible process holds it.
+/// Returns the sentence for a held lock: names its holder, or its age if no visible process holds
+/// it.
 pub(super) fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age_s: u64) -> String {
     if let Some(holder) = holder {
         return format!("The lock `{path}` of {tool} is held by {holder}");

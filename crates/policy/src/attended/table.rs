@@ -331,8 +331,8 @@ pub(super) const ROWS: &[ProgramForm] = &[
         operands: usize::MAX,
         ..LINES_ROW
     },
-    // `read -p` asks a question. Without a terminal, the shell prints no prompt and reads the end of
-    // the input.
+    // `read -p` asks a question. Without a terminal, the shell prints no prompt and reads the end
+    // of the input.
     ProgramForm {
         names: &["read"],
         with: &["-p"],

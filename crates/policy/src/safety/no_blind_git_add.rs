@@ -177,8 +177,8 @@ pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unkn
     lexical(&without_wildcards(&letters)) == "/"
 }
 
-/// True if a pathspec is a single unknown value (a variable, or a line that was read), or names only
-/// tracked files, which `git add -u` stages, too.
+/// True if a pathspec is a single unknown value (a variable, or a line that was read), or names
+/// only tracked files, which `git add -u` stages, too.
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
         [

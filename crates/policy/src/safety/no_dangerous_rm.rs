@@ -51,8 +51,8 @@ fn search_results<'s>(input: &'s RuleInput<'_>) -> &'s [Value] {
     })
 }
 
-/// True if the operand is the result of a search. An operand with an unknown part counts as a result
-/// only if the search itself or `xargs` starts the command.
+/// True if the operand is the result of a search. An operand with an unknown part counts as a
+/// result only if the search itself or `xargs` starts the command.
 fn is_search_result(operand: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let is_started_for_results = || {
         let mut through = ran.through.iter();

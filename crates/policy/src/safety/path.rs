@@ -274,8 +274,8 @@ pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDa
     found.find_map(|danger| danger)
 }
 
-/// Maps a path in a new container to paths on this machine: the path below its mount, or the sources
-/// of all mounts below the path.
+/// Maps a path in a new container to paths on this machine: the path below its mount, or the
+/// sources of all mounts below the path.
 fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
     let closed = parts.iter().rposition(|part| !part.is_open());
     let stem = &parts[..closed.map_or(0, |last| last + 1)];
@@ -456,8 +456,9 @@ fn danger_of_absolute(
     None
 }
 
-/// Returns the absolute path that removing `operand` affects. Links and `..` are not resolved; for a
-/// pattern at the end, the path of its directory. `None` if the path depends on more than the text.
+/// Returns the absolute path that removing `operand` affects. Links and `..` are not resolved; for
+/// a pattern at the end, the path of its directory. `None` if the path depends on more than the
+/// text.
 pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;

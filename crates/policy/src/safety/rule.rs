@@ -103,8 +103,8 @@ impl<'s> RuleInput<'s> {
         }
     }
 
-    /// Returns the directories in which a command may run: the expected directory, and the directory
-    /// in which it runs if an earlier `cd` fails unnoticed.
+    /// Returns the directories in which a command may run: the expected directory, and the
+    /// directory in which it runs if an earlier `cd` fails unnoticed.
     pub(super) fn path_bases<'p>(
         &'p self,
         ran: &'p ResolvedCommand,

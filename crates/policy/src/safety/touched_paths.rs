@@ -111,8 +111,8 @@ fn is_followed(ran: &ResolvedCommand, name: &str, input: &RuleInput<'_>) -> bool
         && all.any(|inner| is_started_by_it(inner) && is_within_span(inner))
 }
 
-/// Returns true if a word is an option without a file name, false if it is not an option, and `None`
-/// if it is an option that may contain a file name.
+/// Returns true if a word is an option without a file name, false if it is not an option, and
+/// `None` if it is an option that may contain a file name.
 fn is_option(word: &Field) -> Option<bool> {
     if !word.value.prefix().starts_with('-') {
         return Some(false);

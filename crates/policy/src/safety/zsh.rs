@@ -1,7 +1,8 @@
 //! `no_unread_zsh`: syntax that zsh accepts but bash does not, in a script with a command that
 //! another rule checks.
 //!
-//! Scripts are parsed as bash would parse them. A regular expression finds syntax that only zsh has.
+//! Scripts are parsed as bash would parse them. A regular expression finds syntax that only zsh
+//! has.
 
 use std::sync::LazyLock;
 

@@ -186,7 +186,8 @@ impl Machine<'_> {
     }
 }
 
-/// True for `$@` and `${a[@]}`: their elements stay separate in quotes, unlike the elements of `$*`.
+/// True for `$@` and `${a[@]}`: their elements stay separate in quotes, unlike the elements of
+/// `$*`.
 fn is_at(param: &Param) -> bool {
     param.name == "@"
         || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")

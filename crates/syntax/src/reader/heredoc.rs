@@ -1,6 +1,7 @@
 //! Heredoc bodies: their beginning, their end, and the expansions in them.
 //!
-//! The redirection itself is parsed like other redirections; the body starts after the next newline.
+//! The redirection itself is parsed like other redirections; the body starts after the next
+//! newline.
 
 use super::super::ast::WordPart;
 use super::pending::PendingHeredoc;

@@ -69,8 +69,8 @@ impl Reader<'_> {
         Some(written.parse().unwrap_or(10))
     }
 
-    /// Returns the operator at this position, its length, and true if it removes leading tabs from a
-    /// heredoc.
+    /// Returns the operator at this position, its length, and true if it removes leading tabs from
+    /// a heredoc.
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
         // Longest first; true if leading tabs are removed from a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [

@@ -235,8 +235,8 @@ impl Machine<'_> {
             Some(text) => {
                 let mut inner = st.clone();
                 inner.stdin = None;
-                // With `-s`, all operands are the script's arguments. Otherwise the first operand is
-                // the script's name.
+                // With `-s`, all operands are the script's arguments. Otherwise the first operand
+                // is the script's name.
                 let arguments = operands + usize::from(!invocation.stdin);
                 self.script_with(&text, call.values(arguments), name, &inner)
             }

@@ -40,7 +40,8 @@ impl Machine<'_> {
         }
         let recursions = self.recursions;
         let out = walk(self, st);
-        // A walk that reached a limit may get further in another situation, so it is not remembered.
+        // A walk that reached a limit may get further in another situation, so it is not
+        // remembered.
         if !self.incomplete && self.recursions == recursions {
             let calls = self.memory.entry(body.identity()).or_default();
             if calls.len() >= MAX_SITUATIONS {

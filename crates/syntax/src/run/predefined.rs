@@ -98,7 +98,8 @@ impl Machine<'_> {
         Some(out)
     }
 
-    /// Returns the value of an alias that the shell expands. An alias is not expanded within itself.
+    /// Returns the value of an alias that the shell expands. An alias is not expanded within
+    /// itself.
     fn alias_value(&self, name: &str, st: &ShellState) -> Option<String> {
         if !st.expands_aliases || self.expanding.iter().any(|other| other == name) {
             return None;

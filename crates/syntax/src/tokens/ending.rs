@@ -27,8 +27,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
         return TextEnding::Unfinished;
     }
     let rest = text.get(error_start..).unwrap_or("");
-    // Before the error, the parser has skipped all newlines that bash accepts. A newline in the rest
-    // is therefore an error.
+    // Before the error, the parser has skipped all newlines that bash accepts. A newline in the
+    // rest is therefore an error.
     let is_line_end = rest.contains('\n');
     let blank = rest.len() - rest.trim_start().len();
     let rest = rest.trim_start();

@@ -42,8 +42,8 @@ impl<'p> Bindings<'p> {
         }
     }
 
-    /// Returns the value of a name, and takes its size from the budget. `None` if the name is unknown
-    /// or the budget is too small.
+    /// Returns the value of a name, and takes its size from the budget. `None` if the name is
+    /// unknown or the budget is too small.
     fn spend(&self, name: &str) -> Option<&'p [Token]> {
         let value = *self.values.get(name)?;
         let cost = value.iter().map(|token| match token {

@@ -80,8 +80,8 @@ fn call_kind(name: &str) -> Option<CallKind> {
         .map(|(kind, _)| *kind)
 }
 
-/// Returns the other names that a program gives to calls: `import rmtree as r`, `{execSync: x} = …`,
-/// `x = os.system`.
+/// Returns the other names that a program gives to calls: `import rmtree as r`, `{execSync: x} =
+/// …`, `x = os.system`.
 fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
     let alias = |index: usize| {
         let Token::Name(name) = &tokens[index] else {
@@ -329,8 +329,8 @@ fn piped(tokens: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// Adds the commands passed to a call that runs a command: a text for a shell, or a program with its
-/// arguments.
+/// Adds the commands passed to a call that runs a command: a text for a shell, or a program with
+/// its arguments.
 fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
     let texts: Vec<&str> = arguments
         .iter()

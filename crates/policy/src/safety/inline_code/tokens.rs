@@ -1,5 +1,6 @@
-//! Splits a program in another language into strings, names and other characters, which is enough to
-//! find the arguments of calls. Quotes, commas and brackets mean the same in all these languages.
+//! Splits a program in another language into strings, names and other characters, which is enough
+//! to find the arguments of calls. Quotes, commas and brackets mean the same in all these
+//! languages.
 
 use std::iter::Peekable;
 use std::str::Chars;
