@@ -21,8 +21,8 @@ pub trait ArtifactStore: Send + Sync + std::fmt::Debug {
 
 /// An artifact being written.
 pub trait ArtifactWriter: Send {
-    /// Appends bytes. Those beyond the store's cap are counted but not written, which is not an
-    /// error.
+    /// Appends bytes. Bytes beyond the store's size limit are counted but not written, which is not
+    /// an error.
     ///
     /// # Errors
     /// The artifact is incomplete. The caller drops the writer, which removes the file.
@@ -69,7 +69,7 @@ pub enum ArtifactError {
     /// An I/O error.
     #[error("{what}: {source}")]
     Io {
-        /// The operation, with the path.
+        /// The failed operation, with the path.
         what: String,
         /// The system's error.
         source: io::Error,

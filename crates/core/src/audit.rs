@@ -10,7 +10,7 @@ pub trait AuditLog: Send + Sync + std::fmt::Debug {
     /// Records a finished call.
     ///
     /// # Errors
-    /// The log could not be written. The result of the call has a notice.
+    /// The log could not be written. The call's result then has a notice.
     fn record(&self, entry: &AuditEntry) -> io::Result<()>;
 }
 
@@ -27,12 +27,12 @@ pub struct AuditEntry {
     pub command_sha256: String,
     /// Length of the command in bytes.
     pub command_bytes: u64,
-    /// The command itself, if the log is configured to have it.
+    /// The command itself, if the log is configured to contain commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The verdict of the checks.
     pub verdict: AuditVerdict,
-    /// The rule that blocked the call, or from which the user excepted it.
+    /// The rule that blocked the call, or the rule that the user overrode for this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The sandbox that the request asked for, with its reason.

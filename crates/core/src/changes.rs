@@ -1,5 +1,6 @@
-//! Changes of files as values: requested recording and trials, the change sets of calls and trials,
-//! and how much can be undone. `agent-bash-changes` records, stores and applies them.
+//! Changes of files as values: requests to record changes and to run trials, the change sets of
+//! calls and trials, and how much of a set can be undone. `agent-bash-changes` records, stores and
+//! applies change sets.
 
 mod kind;
 mod name;
@@ -22,7 +23,8 @@ use std::str::FromStr;
 /// The largest number of files named in a result.
 pub const MAX_FILES: usize = 50;
 
-/// The level of recording of the changes of ordinary calls. Levels that record more are greater.
+/// How much is recorded of the changes that ordinary calls make. Levels that record more are
+/// greater.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -55,7 +57,7 @@ impl fmt::Display for ChangesLevel {
     }
 }
 
-/// A call whose changes are held back. In JSON `true`, or `"atomic"`.
+/// A request to hold back a call's changes. In JSON `true`, or `"atomic"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrialRequest {
     /// The changes are held until the user commits or discards them.
@@ -76,14 +78,14 @@ impl Serialize for TrialRequest {
 impl<'de> Deserialize<'de> for TrialRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
-        Self::read(&value)
+        Self::from_json(&value)
             .ok_or_else(|| serde::de::Error::custom("a trial is `true` or \"atomic\""))
     }
 }
 
 impl TrialRequest {
     /// Parses a JSON value; `None` if it is not a trial request.
-    pub(crate) fn read(value: &serde_json::Value) -> Option<Self> {
+    pub(crate) fn from_json(value: &serde_json::Value) -> Option<Self> {
         match value {
             serde_json::Value::Bool(true) => Some(Self::Hold),
             serde_json::Value::String(word) if word == "atomic" => Some(Self::Atomic),
@@ -149,8 +151,8 @@ impl FromStr for ChangesId {
     /// Parses `7` or `changes://7`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix(SCHEME).unwrap_or(text);
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = plain.then(|| digits.parse().ok()).flatten();
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = is_number.then(|| digits.parse().ok()).flatten();
         number
             .map(Self)
             .ok_or_else(|| ChangesIdError(text.to_owned()))
@@ -249,20 +251,20 @@ impl Changes {
     #[must_use]
     pub fn with_files(mut self, all: impl IntoIterator<Item = FileChange>) -> Self {
         // Deleted files, other files, deleted files of `.git`, other files of `.git`.
-        let mut parts: [Vec<FileChange>; 4] = Default::default();
+        let mut groups: [Vec<FileChange>; 4] = Default::default();
         for file in all {
             self.counts.count(file.change);
-            let part = match (file.name.is_of_git(), file.change) {
+            let group = match (file.name.is_of_git(), file.change) {
                 (false, Change::Deleted) => 0,
                 (false, _) => 1,
                 (true, Change::Deleted) => 2,
                 (true, _) => 3,
             };
-            if parts[part].len() < MAX_FILES {
-                parts[part].push(file);
+            if groups[group].len() < MAX_FILES {
+                groups[group].push(file);
             }
         }
-        self.files = parts.into_iter().flatten().take(MAX_FILES).collect();
+        self.files = groups.into_iter().flatten().take(MAX_FILES).collect();
         self.more = self.counts.total().saturating_sub(self.files.len() as u64);
         self
     }
@@ -328,7 +330,7 @@ impl ChangeCounts {
         self.created + self.changed + self.deleted + self.renamed + self.mode
     }
 
-    /// Counts `files`.
+    /// Returns the counts of these changes.
     pub fn of<'a>(files: impl IntoIterator<Item = &'a FileChange>) -> Self {
         let mut counts = Self::default();
         for file in files {
@@ -337,7 +339,7 @@ impl ChangeCounts {
         counts
     }
 
-    /// Returns the sum of both.
+    /// Returns the sums of the counts of `self` and `other`.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -403,7 +405,7 @@ pub struct FileChange {
     /// The file's former path, if the file was renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// [`Self::from`] in base64, if that is not UTF-8.
+    /// The bytes of the former path in base64, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_base64: Option<String>,
     /// The type of the change.

@@ -1,15 +1,15 @@
 //! Text that arrives in parts, which may end inside a character.
 
-/// Returns the length without an incomplete UTF-8 character at the end. Invalid bytes count as
-/// complete.
+/// Returns the length of `bytes` without an incomplete UTF-8 character at the end. Invalid bytes
+/// count as complete.
 pub fn whole_characters(bytes: &[u8]) -> usize {
     // An incomplete character has at most three bytes.
-    let possible = bytes.len().saturating_sub(3)..bytes.len();
-    let begins_character = |at: &usize| {
-        let rest = std::str::from_utf8(&bytes[*at..]);
+    let mut starts = bytes.len().saturating_sub(3)..bytes.len();
+    let is_incomplete = |start: &usize| {
+        let rest = std::str::from_utf8(&bytes[*start..]);
         rest.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
     };
-    let incomplete = possible.into_iter().find(begins_character);
+    let incomplete = starts.find(is_incomplete);
     incomplete.unwrap_or(bytes.len())
 }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// environment of their own process. Values need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The base without secrets and unwanted variables. A warm shell is started with the base, and
-    /// serves only calls with an equal one.
+    /// The base without secrets and unwanted variables. A warm shell is started with a base, and
+    /// serves only calls with an equal base.
     pub base: Arc<BTreeMap<OsString, OsString>>,
     /// Changes on top of `base`: a value sets, `None` unsets.
     pub changes: BTreeMap<OsString, Option<OsString>>,

@@ -46,7 +46,8 @@ enum Modifier {
     Shift,
 }
 
-/// Prefixes of a name, with the modifier that they stand for. The short ones are upper case.
+/// Prefixes of a name, and the modifier that each prefix stands for. The letter case of `C-`, `M-`,
+/// `A-` and `S-` matters; the case of the long prefixes does not.
 const PREFIXES: [(&str, Modifier); 15] = [
     ("C-", Modifier::Ctrl),
     ("^", Modifier::Ctrl),
@@ -98,7 +99,8 @@ impl KeyInput {
     }
 }
 
-/// Splits off a modifier that a key follows.
+/// Splits off the first modifier of a name. Returns `None` if the name has no modifier, or if no
+/// key follows the modifier.
 fn split_prefix(name: &str) -> Option<(Modifier, &str)> {
     PREFIXES.into_iter().find_map(|(prefix, modifier)| {
         let (start, rest) = name.split_at_checked(prefix.len())?;
@@ -111,8 +113,8 @@ fn split_prefix(name: &str) -> Option<(Modifier, &str)> {
 /// Returns the key with this name, without modifiers.
 fn key(name: &str) -> Option<Key> {
     let mut characters = name.chars();
-    if let (Some(one), None) = (characters.next(), characters.next()) {
-        return (!one.is_control()).then_some(Key::Char(one));
+    if let (Some(character), None) = (characters.next(), characters.next()) {
+        return (!character.is_control()).then_some(Key::Char(character));
     }
     if let Some(number) = name.strip_prefix(['F', 'f'])
         && let Ok(number) = number.parse()

@@ -1,5 +1,5 @@
-//! The control sequences with which programs redraw the current line. `sink` and `render` interpret
-//! the same ones, so that both show the same text.
+//! The control sequences with which programs redraw the current line. `sink` and `render` both
+//! interpret these sequences, so that they show the same text.
 
 /// The effect of a control sequence on the current line. Numbers are from 1 to
 /// [`LineEdit::MAX_MOVE`].
@@ -32,8 +32,7 @@ impl LineEdit {
     /// The number of characters right of the cursor that are never dropped.
     pub const MAX_RIGHT_CHARS: usize = 4096;
 
-    /// Returns the edit of a control sequence (`ESC [ … last`) with this number; 0 stands for a
-    /// missing one.
+    /// Returns the edit of a control sequence (`ESC [ <number> <last>`); a missing number is 0.
     pub fn of(number: u16, last: char) -> Option<Self> {
         let count = usize::from(number).clamp(1, Self::MAX_MOVE);
         Some(match (last, number) {

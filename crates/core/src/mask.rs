@@ -7,8 +7,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes before and after a part of an output that [`masked_part`] needs to recognise a secret
-/// which crosses a border of the part. The longest usual private key is shorter.
+/// The number of bytes before and after a part of an output with which [`masked_part`] recognises a
+/// secret that crosses a border of the part. The longest usual private key is shorter.
 pub const MASK_CONTEXT_BYTES: usize = 32 * 1024;
 
 /// Masks secrets in output. Shared by all calls of a host.
@@ -25,7 +25,8 @@ pub trait MaskStream: fmt::Debug + Send {
     /// Ends the stream: passes on the held bytes.
     fn finish(&mut self, out: &mut dyn FnMut(OutputPiece<'_>));
 
-    /// Number of bytes that were taken and not passed on yet: they may begin a secret.
+    /// Returns the number of bytes that were taken and not passed on yet, because they may begin a
+    /// secret.
     fn held_bytes(&self) -> usize;
 }
 
@@ -52,14 +53,15 @@ impl<'a> OutputPiece<'a> {
         }
     }
 
-    /// Returns the part of a piece that begins at byte `at` of an output, within a range of the
-    /// output. A mask that reaches into the range is shown in full.
-    pub fn clipped(self, at: u64, range: Range<u64>) -> Option<Self> {
-        let end = at + self.printed_bytes() as u64;
-        let (from, to) = (at.max(range.start), end.min(range.end));
+    /// Returns the part of this piece that is within `range`, a range of an output in bytes. The
+    /// piece begins at byte `start` of that output. A mask that reaches into the range is shown in
+    /// full.
+    pub fn clipped(self, start: u64, range: Range<u64>) -> Option<Self> {
+        let end = start + self.printed_bytes() as u64;
+        let (from, to) = (start.max(range.start), end.min(range.end));
         let length = to.checked_sub(from).filter(|length| *length > 0)?;
-        // Both are at most the length of the piece.
-        let (skipped, length) = ((from - at) as usize, length as usize);
+        // Both numbers are at most the length of the piece, a `usize`.
+        let (skipped, length) = ((from - start) as usize, length as usize);
         Some(match self {
             Self::Printed(bytes) => Self::Printed(&bytes[skipped..skipped + length]),
             Self::Masked { text, .. } => Self::Masked {
@@ -78,7 +80,7 @@ impl<'a> OutputPiece<'a> {
     }
 }
 
-/// Returns a whole text with masked secrets.
+/// Returns a complete text with its secrets masked.
 pub fn masked_text<'a>(mask: Option<&dyn OutputMask>, text: &'a str) -> Cow<'a, str> {
     let Some(mask) = mask else {
         return Cow::Borrowed(text);
@@ -95,9 +97,10 @@ pub fn masked_text<'a>(mask: Option<&dyn OutputMask>, text: &'a str) -> Cow<'a, 
 pub struct MaskedPart {
     /// The bytes to show.
     pub bytes: Vec<u8>,
-    /// Printed bytes at the end that are not in `bytes`: they may begin a secret.
+    /// The number of printed bytes at the end that are not in `bytes`, because they may begin a
+    /// secret.
     pub held: usize,
-    /// Ranges of `bytes` that stand for a secret, with the number of printed bytes.
+    /// Ranges of `bytes` that stand for a secret, each with the secret's length in printed bytes.
     masks: Vec<(Range<usize>, usize)>,
 }
 
@@ -137,7 +140,8 @@ impl MaskedPart {
 }
 
 /// Masks a part of an output that is read by its offset. `before` and `after` are the printed bytes
-/// around it, up to [`MASK_CONTEXT_BYTES`] of each. `is_end`: no output can follow `after`.
+/// around the part, up to [`MASK_CONTEXT_BYTES`] of each. `is_end` says that no output can follow
+/// `after`.
 pub fn masked_part(
     mask: &dyn OutputMask,
     before: &[u8],
@@ -147,12 +151,12 @@ pub fn masked_part(
 ) -> MaskedPart {
     let mut masked = MaskedPart::default();
     let (start, end) = (before.len() as u64, (before.len() + part.len()) as u64);
-    let mut at = 0;
+    let mut offset = 0;
     let mut add = |piece: OutputPiece<'_>| {
-        if let Some(piece) = piece.clipped(at, start..end) {
+        if let Some(piece) = piece.clipped(offset, start..end) {
             masked.add(piece);
         }
-        at += piece.printed_bytes() as u64;
+        offset += piece.printed_bytes() as u64;
     };
     let mut stream = mask.stream();
     for bytes in [before, part, after] {
@@ -161,11 +165,11 @@ pub fn masked_part(
     if is_end {
         stream.finish(&mut add);
     }
-    masked.held = (end - at.clamp(start, end)) as usize;
+    masked.held = (end - offset.clamp(start, end)) as usize;
     masked
 }
 
-/// Masks the streams of one call, each for itself.
+/// Masks each stream of one call separately.
 #[derive(Debug)]
 pub struct StreamMasks {
     mask: Arc<dyn OutputMask>,
@@ -184,11 +188,11 @@ impl StreamMasks {
     /// Takes a chunk of a stream and passes on everything that further output cannot change.
     pub fn push(&mut self, stream: StreamId, bytes: &[u8], out: &mut dyn FnMut(OutputPiece<'_>)) {
         let known = self.streams.iter().position(|(id, _)| *id == stream);
-        let at = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.streams.push((stream, self.mask.stream()));
             self.streams.len() - 1
         });
-        self.streams[at].1.push(bytes, out);
+        self.streams[index].1.push(bytes, out);
     }
 
     /// Ends all streams: passes on the held bytes.

@@ -66,7 +66,7 @@ pub enum NotStarted {
         /// The error.
         reason: String,
     },
-    /// Neither the session's shell nor a new one read the script.
+    /// Neither the session's shell nor a new shell read the script.
     #[error("the session's shell does not take its script, and a new one did not either: {reason}")]
     SessionTakesNothing {
         /// The observation.
@@ -78,7 +78,7 @@ pub enum NotStarted {
         /// The shell's path.
         shell: PathBuf,
     },
-    /// A job needs a supervisor, because it outlives its host, and none could be started.
+    /// A job outlives its host, so it needs a supervisor, and no supervisor could be started.
     #[error("a background job outlives its host, which needs a supervisor: {reason}")]
     JobNeedsSupervisor {
         /// Why no supervisor could be started.
@@ -90,7 +90,7 @@ pub enum NotStarted {
         /// The observation.
         reason: String,
     },
-    /// The terminal for the command failed; docs/contract.md fixes the text.
+    /// The terminal for the command failed. `docs/contract.md` fixes the error's text.
     #[error("PTY error: {reason}")]
     Terminal {
         /// The error.

@@ -13,7 +13,7 @@ use sentences::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A notice: its kind with values, and the sentence made from them.
+/// A notice: its kind with values, and the sentence generated from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -99,9 +99,9 @@ pub enum NoticeKind {
         /// The program; absent if the output does not name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         program: Option<String>,
-        /// The thing that the program asked for: `a password`.
+        /// The requested input, such as `a password`.
         wanted: String,
-        /// How a call can do without the prompt.
+        /// How a call can avoid the prompt.
         advice: String,
     },
     /// A field was given under an alternative name.
@@ -152,7 +152,7 @@ pub enum NoticeKind {
     },
     /// The user's shell configuration, which took long to read, is loaded from this call on.
     SnapshotLoaded,
-    /// A command was not found whose definition in the user's shell configuration is not loaded.
+    /// A command was not found. The user's shell configuration defines it, but is not loaded.
     DefinitionMissing {
         /// The name of the command.
         name: String,
@@ -189,8 +189,8 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
-    /// A message in the output says that a tool's cache lacks something. This call cannot write the
-    /// user's cache.
+    /// A message in the output says that a file is missing in a tool's cache. This call cannot
+    /// write the user's cache.
     SandboxCache {
         /// The tool.
         tool: String,
@@ -258,7 +258,7 @@ pub enum NoticeKind {
         /// The port; absent if the output does not name the port.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         port: Option<u16>,
-        /// The processes that listen on the port. Without a port: the jobs that listen on any.
+        /// The processes that listen on the port. Without a port: the jobs that listen on any port.
         holders: Vec<Holder>,
     },
     /// A message in the output says that a lock is held.
@@ -392,7 +392,7 @@ impl NoticeKind {
                 };
                 format!("{program} asked for {wanted}, and no user can answer during this call: {advice}")
             }
-            Self::FieldRenamed { name: given, used } => format!("`{given}` was read as `{used}`"),
+            Self::FieldRenamed { name, used } => format!("`{name}` was read as `{used}`"),
             Self::Lifted { filter } => {
                 format!("`{filter}` was applied to the output instead of being run")
             }
@@ -440,15 +440,15 @@ impl NoticeKind {
                 basis,
                 level,
             } => {
-                let what = match access {
+                let forbidden = match access {
                     Access::Read => "read it",
                     Access::Write => "write there",
                 };
-                let found = match basis {
+                let observation = match basis {
                     Basis::Inferred => "The output names",
                     Basis::Observed => "Before it failed, the command tried to write",
                 };
-                format!("{found} `{path}`; this call may not {what} (sandbox: {level}).")
+                format!("{observation} `{path}`; this call may not {forbidden} (sandbox: {level}).")
             }
             Self::SandboxSockets { is_full, level } => {
                 let usable = if *is_full {
@@ -468,11 +468,11 @@ impl NoticeKind {
                     1 => "1 attempt to reach the network was".to_owned(),
                     n => format!("{n} attempts to reach the network were"),
                 };
-                let has = match network {
+                let available = match network {
                     Network::Loopback => "only a loopback interface",
                     Network::Off | Network::On => "none",
                 };
-                format!("{refused} refused; this call has {has}.")
+                format!("{refused} refused; this call has {available}.")
             }
             Self::SandboxPartial {
                 missing,

@@ -25,7 +25,7 @@ pub struct Survivor {
     pub command: String,
     /// True if the process still holds the call's output open.
     pub holds_output: bool,
-    /// The job of the process, if it was adopted.
+    /// The job that adopted the process, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
     /// The TCP addresses on which the process listens, such as `127.0.0.1:5173`.
@@ -64,10 +64,10 @@ pub struct Holder {
     /// The process's command line, shortened; empty if this user cannot see the process.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
-    /// The job of the process, if it belongs to one of this conversation.
+    /// The job of this conversation that the process belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
-    /// The user of a process that this user cannot see.
+    /// The owner of a process that this user cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
     /// The TCP addresses on which the process listens.
@@ -85,7 +85,7 @@ impl Holder {
         }
     }
 
-    /// Returns a process that only its user is known of.
+    /// Returns a process of which only the owner is known.
     pub fn unseen(uid: u32) -> Self {
         Self {
             uid: Some(uid),

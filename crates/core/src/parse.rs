@@ -103,6 +103,7 @@ fn nearest_hint(nearest: Option<&'static str>) -> String {
         .unwrap_or_default()
 }
 
+/// All accepted fields.
 const FIELDS: [&str; 16] = [
     "command",
     "mode",
@@ -121,7 +122,8 @@ const FIELDS: [&str; 16] = [
     "trial",
     "description",
 ];
-/// The fields of every tool. The schema describes `sandbox` and `trial` where they are available.
+/// The fields that every host offers, for errors. Not every host offers `sandbox` and `trial`; the
+/// tool's schema describes these two where they are available.
 const FIELD_LIST: &str = "command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
@@ -153,10 +155,10 @@ pub fn parse_request(value: &Value) -> Result<Parsed, RequestError> {
 }
 
 impl Request {
-    /// Checks what the types of the public fields cannot express.
+    /// Checks the conditions that the types of the public fields cannot express.
     ///
     /// # Errors
-    /// [`RequestError`]: a script, a session or a variable that no shell can be given.
+    /// [`RequestError`]: a field has a value with which no shell can run the call.
     pub fn validate(&self) -> Result<(), RequestError> {
         if self.command.trim().is_empty() {
             return Err(RequestError::EmptyCommand);
@@ -188,7 +190,7 @@ impl Request {
             }
         }
         if let Some(sandbox) = &self.sandbox {
-            sandbox_is_usable(sandbox)?;
+            check_sandbox(sandbox)?;
         }
         Ok(())
     }
@@ -232,7 +234,7 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
     Ok(Parsed { request, notices })
 }
 
-/// The fields under their canonical names; unknown and duplicate ones are refused.
+/// Returns the fields under their canonical names. Refuses unknown and duplicate fields.
 fn canonical_fields<'a>(
     given: &'a Map<String, Value>,
     notices: &mut Vec<Notice>,
@@ -282,7 +284,7 @@ fn renamed_notice(given: &str, used: &str) -> Notice {
     .into()
 }
 
-/// The most similar field, within the edit distance of a typo.
+/// Returns the most similar field, within the edit distance of a typo.
 fn nearest_field(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
     FIELDS
@@ -323,7 +325,8 @@ impl Fields<'_> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
-        // Models write `5.0` for 5; as a JSON number it is the same.
+        // Models write `5.0` for 5, which is the same JSON number. Floats below 9e15 (about 2^53)
+        // represent whole numbers exactly.
         let whole = value.as_u64().or_else(|| {
             value
                 .as_f64()
@@ -391,8 +394,8 @@ impl Fields<'_> {
         let Some(value) = self.get("trial") else {
             return Ok(None);
         };
-        match TrialRequest::read(value) {
-            // No trial.
+        match TrialRequest::from_json(value) {
+            // `false` asks for an ordinary call.
             None if value == &Value::Bool(false) => Ok(None),
             None => Err(bad("trial", "true, false or `atomic`", value)),
             trial => Ok(trial),
@@ -406,7 +409,7 @@ impl Fields<'_> {
         let Value::Object(given) = value else {
             return Err(bad("sandbox", SANDBOX_FORM, value));
         };
-        // `null` counts as absent here, too.
+        // A `null` in `sandbox` counts as absent, as a `null` in the request does.
         let given = given.iter().filter(|(_, value)| !value.is_null());
         let (mut level, mut network, mut writable, mut reason) = (None, None, Vec::new(), None);
         for (name, value) in given {
@@ -459,26 +462,25 @@ impl Fields<'_> {
 /// The accepted form of `show_kb`; 400 is [`MAX_SHOW_KB`].
 const SHOW_KB_FORM: &str = "a whole number of KB from 1 to 400";
 
-/// The accepted form of `sandbox`.
+/// The accepted forms of `sandbox` and of its entries.
 const SANDBOX_FORM: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
 const LEVEL_FORMS: &str = "`read_only`, `workspace_write` or `off`";
 const NETWORK_FORMS: &str = "`off`, `loopback` or `on`";
 const DIRECTORIES_FORM: &str = "a list of directories, absolute or beginning with `~/`";
 
-/// One entry of `sandbox`.
+/// Parses the entry `name` of `sandbox`.
 fn in_sandbox<T: DeserializeOwned>(
     name: &str,
     expected: &'static str,
     value: &Value,
 ) -> Result<T, RequestError> {
-    let read = T::deserialize(value);
-    read.map_err(|_| bad(&format!("sandbox.{name}"), expected, value))
+    T::deserialize(value).map_err(|_| bad(&format!("sandbox.{name}"), expected, value))
 }
 
-fn sandbox_is_usable(sandbox: &SandboxRequest) -> Result<(), RequestError> {
-    let whole = |path: &str| path.starts_with('/') || path.starts_with("~/") || path == "~";
-    let unusable = |path: &&String| !whole(path) || path.contains('\0');
-    if let Some(path) = sandbox.writable.iter().find(unusable) {
+fn check_sandbox(sandbox: &SandboxRequest) -> Result<(), RequestError> {
+    let has_base = |path: &str| path.starts_with('/') || path.starts_with("~/") || path == "~";
+    let is_unusable = |path: &&String| !has_base(path) || path.contains('\0');
+    if let Some(path) = sandbox.writable.iter().find(is_unusable) {
         let path = Value::from(path.as_str());
         return Err(bad("sandbox.writable", DIRECTORIES_FORM, &path));
     }
@@ -490,6 +492,7 @@ fn sandbox_is_usable(sandbox: &SandboxRequest) -> Result<(), RequestError> {
     Ok(())
 }
 
+/// Returns [`RequestError::BadValue`], which quotes the value.
 fn bad(field: &str, expected: &'static str, got: &Value) -> RequestError {
     /// Characters of an invalid value quoted in an error.
     const MAX_QUOTED_CHARS: usize = 60;

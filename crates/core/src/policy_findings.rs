@@ -13,13 +13,12 @@ pub struct PolicyFindings {
     pub findings: Findings,
 }
 
-/// The policy's findings in a script. The remote host would otherwise have to parse the script
-/// again.
+/// The policy's findings in a script, so that the remote host need not parse the script again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Judged"))]
 pub struct Findings {
-    /// The original script, if another one runs.
+    /// The original script, if the script that runs differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Notices for the result.

@@ -1,7 +1,7 @@
 //! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one
 //! kind of tool.
 //!
-//! The four built-in ones are in `agent_bash::profiles`. No code compares profiles; each stage
+//! The four built-in profiles are in `agent_bash::profiles`. No code compares profiles; each stage
 //! reads the field that it needs.
 
 use crate::Streams;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The configuration of the pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// For display only; nothing branches on it.
+    /// The profile's name, for display only: no code branches on the name.
     pub name: ProfileName,
     /// Trim the command and turn trailing `head`/`tail` filters into limits.
     pub normalise: bool,
@@ -70,7 +70,7 @@ impl ProfileName {
 /// Time limits of a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeouts {
-    /// The limit of a call that names none.
+    /// The limit of a call that names no limit.
     pub default: Duration,
     /// The limit for `mode: slow`.
     pub slow: Duration,
@@ -87,7 +87,7 @@ pub struct Timeouts {
 pub struct OutputLimits {
     /// The policy over the whole stream.
     pub truncation: Truncation,
-    /// Clamp lines longer than this many characters with `… [N characters omitted]`.
+    /// Lines longer than this number of characters are cut, with `… [N characters omitted]`.
     pub max_line_chars: Option<usize>,
 }
 
@@ -138,13 +138,13 @@ pub enum Truncation {
     Head {
         /// Window.
         bytes: usize,
-        /// Omit an incomplete last line, unless it is the only one.
+        /// True to omit an incomplete last line, unless it is the only line.
         whole_lines: bool,
     },
 }
 
-/// The largest text that a reader passes on uncut, for example an agent that truncates longer ones
-/// in its own way.
+/// The largest text that a reader passes on uncut. For example, an agent truncates longer texts in
+/// its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
@@ -164,7 +164,7 @@ impl Window {
         }
     }
 
-    /// Returns the smaller window in each dimension.
+    /// Returns the window with the smaller number of bytes and the smaller number of lines.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -238,8 +238,8 @@ impl Truncation {
         }
     }
 
-    /// Returns the policy reduced to a window. Only `HeadTail` has a limit on lines; the others
-    /// count lines when the text is cut.
+    /// Returns the policy reduced to a window. Only `HeadTail` has a limit on lines. For the other
+    /// policies, the limit on lines is applied when the text is cut.
     #[must_use]
     pub fn within(self, window: Window) -> Self {
         match self {

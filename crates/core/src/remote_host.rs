@@ -36,7 +36,7 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
     /// object.
     ///
     /// # Errors
-    /// The reason for a missing answer, as a sentence.
+    /// The reason why no answer was received, as a sentence.
     async fn ask(&self, kind: &str, fields: Value, cancel: &Cancel) -> Result<Value, String>;
 
     /// Closes the connection. Running calls are cancelled; jobs continue.

@@ -54,7 +54,7 @@ pub struct Request {
     /// Persistent shell that runs the script; absent for a new shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
-    /// Ask for a terminal, or refuse one that the host offers.
+    /// True to ask for a terminal; false to refuse a terminal that the host offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pty: Option<bool>,
     /// Environment variables for this call; `null` unsets.

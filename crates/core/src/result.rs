@@ -16,7 +16,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// The text for the model.
     pub text: String,
-    /// Counts of the output and of the part shown.
+    /// Byte and line counts of the output and of its shown part.
     pub output: OutputSummary,
     /// Milliseconds from the hand-over of the script to the end of the shell.
     pub duration_ms: f64,
@@ -37,7 +37,7 @@ pub struct ToolResult {
     /// True if the refused request would run as a trial: the same request with `"trial": true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offers_trial: bool,
-    /// The sandbox of the call; absent without one.
+    /// The sandbox of the call; absent if the call ran without a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
     /// The change set of the call; absent if changes were not recorded.

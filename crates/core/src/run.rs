@@ -39,8 +39,9 @@ pub trait Executor: Send + Sync {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted>;
 
-    /// Reports which sandbox the executor can enforce here. The caller passes a spec with
-    /// [`RunSpec::sandbox`] to [`Self::run`] only after this returned `Ok`. The default refuses.
+    /// Returns which sandbox the executor can enforce on this system. The caller passes a spec with
+    /// [`RunSpec::sandbox`] to [`Self::run`] only after this function returned `Ok`. The default
+    /// returns an error.
     ///
     /// # Errors
     /// [`NotStarted::SandboxLacks`]: an essential means is missing.
@@ -49,7 +50,7 @@ pub trait Executor: Send + Sync {
         Err(NotStarted::SandboxLacks { what })
     }
 
-    /// Checks that the executor supports trials ([`RunSpec::trial`]). The default refuses.
+    /// Checks that the executor supports trials ([`RunSpec::trial`]). The default returns an error.
     ///
     /// # Errors
     /// [`NotStarted::Trial`]: why not. `Ok` does not cover every directory; [`Self::run`] may still
@@ -59,9 +60,9 @@ pub trait Executor: Send + Sync {
         Err(NotStarted::Trial { reason })
     }
 
-    /// Checks, as far as it is known before a call, that changes can be recorded
-    /// ([`RunSpec::trace`]). A caller may ask for a record all the same: [`Outcome::traced`] says
-    /// how complete it is. The default returns `Ok`.
+    /// Checks before a call whether changes can be recorded ([`RunSpec::trace`]), as far as that is
+    /// known. A caller may ask for a record even after an error: [`Outcome::traced`] says how
+    /// complete the record is. The default returns `Ok`.
     ///
     /// # Errors
     /// The reason why changes cannot be recorded.
@@ -69,8 +70,9 @@ pub trait Executor: Send + Sync {
         Ok(())
     }
 
-    /// Returns the functions and aliases of the user's configuration that a call in this shell,
-    /// environment and directory has. Waits for them as that call would. The default has none.
+    /// Returns the functions and aliases of the user's shell configuration that a call with this
+    /// shell, environment and directory can use. Waits until the configuration is loaded, as such a
+    /// call does. The default returns `None`.
     async fn configured(
         &self,
         shell: &Shell,
@@ -82,7 +84,7 @@ pub trait Executor: Send + Sync {
     }
 
     /// Returns the functions and aliases of a persistent shell; `None` before its first call has
-    /// ended, and while one runs. The default has none.
+    /// ended, and while a call runs. The default returns `None`.
     async fn defined_in(&self, session: &SessionName) -> Option<Arc<ShellDefinitions>> {
         let _ = session;
         None
@@ -92,12 +94,13 @@ pub trait Executor: Send + Sync {
 /// Receives a command's output.
 pub trait OutputConsumer: Send {
     /// Takes a chunk, which may be split anywhere, even inside a character or an escape sequence.
-    /// The next chunk is read after this returns, so a slow consumer applies backpressure, and
-    /// nothing is lost.
+    /// The next chunk is read only when this function has returned, so a slow consumer applies
+    /// backpressure, and no output is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow;
 
     /// Offers a mask for secrets. A consumer that returns true masks the output itself, and
-    /// receives it as printed. The default returns false: all chunks are masked.
+    /// receives the output as printed. The default returns false: the consumer receives masked
+    /// chunks.
     fn masks_output(&mut self, mask: &Arc<dyn OutputMask>) -> bool {
         let _ = mask;
         false
@@ -109,8 +112,8 @@ pub trait OutputConsumer: Send {
         let _ = (pid, group);
     }
 
-    /// Returns the file to which surviving processes append their further output on `stream`. It
-    /// holds everything pushed so far and is positioned at its end.
+    /// Returns the file to which surviving processes append their further output on `stream`. The
+    /// file holds everything pushed so far and is positioned at its end.
     ///
     /// The executor asks once, when the call has ended and a process still holds the stream open.
     /// `None` if outputs are not stored: the executor then reads and discards further output, so
@@ -138,7 +141,7 @@ pub enum ConsumerFlow {
 pub struct RunSpec {
     /// The script, without NUL.
     pub script: String,
-    /// The shell that runs it.
+    /// The shell that runs the script.
     pub shell: Shell,
     /// The script's working directory: an absolute path that was a directory when the caller
     /// checked.
@@ -157,22 +160,22 @@ pub struct RunSpec {
     pub survivors: SurvivorPolicy,
     /// The persistent shell that runs the script; `None` means a new shell.
     pub session: Option<SessionName>,
-    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`], which bash prints in one line after
-    /// the script. Only for scripts that parse without errors and end with a pipeline of at least
-    /// two stages.
+    /// True to report [`Outcome::stages`] and [`Outcome::final_cwd`], which bash prints in one line
+    /// after the script. Only for scripts that parse without errors and end with a pipeline of at
+    /// least two stages.
     pub report_stages: bool,
     /// True for a session that changes to `cwd` before the script. Otherwise the script runs in the
     /// current directory of the session's shell. A new shell always starts in `cwd`.
     pub enter_cwd: bool,
-    /// Use a shell that has loaded the snapshot of the user's shell configuration, if the executor
-    /// has one. Otherwise, as in safe mode, the shell equals `bash -c`.
+    /// True to use a shell that has loaded the snapshot of the user's shell configuration, if the
+    /// executor has such a shell. Otherwise, as in safe mode, the shell equals `bash -c`.
     pub snapshot: bool,
     /// Functions, aliases and options of another bash, loaded instead of the snapshot. Ignored in a
-    /// session, which has its own.
+    /// session, which has its own definitions.
     pub definitions: Option<Arc<Definitions>>,
     /// Resource limits of the call.
     pub limits: Limits,
-    /// The sandbox; `None` runs without one. A session keeps the sandbox of its first call.
+    /// The sandbox; `None` runs without a sandbox. A session keeps the sandbox of its first call.
     pub sandbox: Option<Arc<Plan>>,
     /// The overlay of a trial; `None` changes files in place. The caller passes it to
     /// [`Executor::run`] only after [`Executor::holds_back`] returned `Ok`.
@@ -180,11 +183,11 @@ pub struct RunSpec {
     /// The directory of the change set that records changes and preimages; `None` records nothing.
     /// [`Outcome::traced`] says how complete the record is.
     pub trace: Option<PathBuf>,
-    /// True with [`Self::trace`] to run nothing if the shell turns out to be untraced once it has
-    /// started ([`NotStarted::Unwatched`]).
+    /// True to refuse the call ([`NotStarted::Unwatched`]) if its shell cannot be traced, which may
+    /// become known only once the shell has started. Only with [`Self::trace`].
     pub needs_trace: bool,
-    /// Run without a trace, because a traced process cannot gain privileges. A session replaces its
-    /// traced shell by an untraced one.
+    /// True to run without a trace, because a traced process cannot gain privileges. A session
+    /// replaces its traced shell by an untraced shell.
     pub unwatched: bool,
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
@@ -194,9 +197,10 @@ pub struct RunSpec {
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
     pub recorded_script: Option<String>,
-    /// The command line of a shell that runs in place of the script, which then only describes it;
-    /// `None` runs the script. Such a shell has the directory, the environment, the process group
-    /// and all descriptors of this process, except for the captured streams.
+    /// The command line of a shell that runs in place of the script; `None` runs the script. With a
+    /// command line, the script is only its description. Such a shell has the directory, the
+    /// environment, the process group and all descriptors of this process, except for the captured
+    /// streams.
     pub invocation: Option<Arc<Invocation>>,
 }
 
@@ -250,7 +254,7 @@ impl RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the script as records show it.
+    /// Returns the script for a job's files and lists.
     pub fn recorded(&self) -> &str {
         self.recorded_script.as_deref().unwrap_or(&self.script)
     }
@@ -312,7 +316,7 @@ impl Shell {
         self.is_bash || self.path.file_name().is_some_and(|name| name == "bash")
     }
 
-    /// Returns bash at an absolute path.
+    /// Returns the bash at this absolute path.
     pub fn bash(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -364,9 +368,9 @@ pub struct Outcome {
     pub final_cwd: Option<PathBuf>,
     /// Processes that are still alive.
     pub survivors: Vec<Survivor>,
-    /// A stream was closed because its consumer returned [`ConsumerFlow::Stop`].
+    /// True if a stream was closed because its consumer returned [`ConsumerFlow::Stop`].
     pub closed_early: bool,
-    /// Number of the signal that killed the shell, if one did. Also set for
+    /// Number of the signal that killed the shell, if a signal killed it. Also set for
     /// [`ScriptEnding::TimedOut`] and [`ScriptEnding::Cancelled`].
     pub shell_signal: Option<i32>,
     /// Notices.
@@ -472,11 +476,16 @@ mod millis {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;
 
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_millis)
     }
 }

@@ -16,13 +16,13 @@ pub struct Plan {
     pub network: Network,
     /// The means of enforcement.
     pub tier: Tier,
-    /// Writable directories and files, apart from the private ones of each shell.
+    /// Writable directories and files, without the private directories of each shell.
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read because they hold secrets.
     pub hidden: Vec<PathBuf>,
-    /// Files and directories below writable ones that cannot be changed.
+    /// Files and directories below writable directories that cannot be changed.
     pub protected: Vec<PathBuf>,
-    /// Further devices, besides the harmless ones.
+    /// Accessible devices, in addition to harmless ones such as `/dev/null`.
     pub devices: Vec<PathBuf>,
     /// The caches of tools that the call may write.
     pub caches: Caches,
@@ -32,32 +32,34 @@ pub struct Plan {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caches {
-    /// Writable directories; they exist.
+    /// Writable directories, which exist.
     pub writable: Vec<PathBuf>,
     /// Environment variables, and their values, that move the caches of tools into private
     /// directories.
     pub variables: Vec<(OsString, OsString)>,
-    /// Private directories and the fixed directories of tools over which [`Tier::Full`] mounts
-    /// them.
+    /// Pairs of a private directory and a tool's fixed directory. [`Tier::Full`] mounts the private
+    /// directory over the fixed one.
     pub mounts: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Directories that a sandbox of the tier [`Tier::Full`] replaces by private ones.
-const OWN_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/mqueue"];
+/// Directories that a sandbox of [`Tier::Full`] replaces by private directories.
+const PRIVATE_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/mqueue"];
 
 impl Plan {
-    /// The entry of [`Self::hidden`] that this canonical path is, or is below.
+    /// Returns the entry of [`Self::hidden`] that hides this canonical path: the path itself or a
+    /// directory above it.
     pub fn hidden_by(&self, path: &Path) -> Option<&Path> {
         let entry = self.hidden.iter().find(|hidden| path.starts_with(hidden));
         entry.map(PathBuf::as_path)
     }
 
-    /// True if the call runs in a network namespace of its own or of equal sandboxes.
+    /// True if the call does not run in the network namespace of the host. Calls with equal
+    /// sandboxes may share a namespace.
     pub fn has_own_network(&self) -> bool {
         self.tier == Tier::Full && self.network != Network::On
     }
 
-    /// True if this canonical path is one of [`Self::writable`], or is below one.
+    /// True if this canonical path is an entry of [`Self::writable`], or is below an entry.
     pub fn is_writable(&self, path: &Path) -> bool {
         is_within(&self.writable, path)
     }
@@ -68,15 +70,15 @@ impl Plan {
         (!may_write || is_within(&self.protected, path)) && !self.covers(path)
     }
 
-    /// True if something else is mounted over this canonical path in the sandbox.
+    /// True if the sandbox mounts another directory or file over this canonical path.
     pub fn covers(&self, path: &Path) -> bool {
-        let is_own = || OWN_DEVICES.iter().any(|own| path.starts_with(own));
-        self.tier == Tier::Full && (is_own() || self.hidden_by(path).is_some())
+        let is_replaced = || PRIVATE_DEVICES.iter().any(|dir| path.starts_with(dir));
+        self.tier == Tier::Full && (is_replaced() || self.hidden_by(path).is_some())
     }
 }
 
 fn is_within(list: &[PathBuf], path: &Path) -> bool {
-    list.iter().any(|one| path.starts_with(one))
+    list.iter().any(|entry| path.starts_with(entry))
 }
 
 /// The write access of a sandboxed call.
@@ -106,7 +108,7 @@ pub enum SandboxLevel {
 }
 
 impl SandboxLevel {
-    /// Returns the level of the plan; `None` for [`Self::Off`].
+    /// Returns the level for a [`Plan`]; `None` for [`Self::Off`].
     pub fn confined(self) -> Option<Level> {
         match self {
             Self::Off => None,
@@ -161,8 +163,8 @@ pub struct Report {
     pub missing: Vec<Lack>,
 }
 
-/// A promise that is not enforced. All of these are optional: if an essential one is missing, the
-/// call does not start.
+/// A promise that is not enforced. These promises are optional: if an essential promise cannot be
+/// enforced, the call does not start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -182,12 +184,12 @@ pub enum Lack {
     Signals,
     /// Files can be shortened without being written.
     Truncate,
-    /// Files cannot be moved between directories, not even within what may be written.
+    /// Files cannot be moved between directories, not even between writable ones.
     Moves,
 }
 
 impl Lack {
-    /// The effect of this missing promise on commands, as a clause.
+    /// Returns the effect of this missing promise on commands, as a clause.
     pub fn consequence(self) -> &'static str {
         match self {
             Self::Protected => {
@@ -203,11 +205,12 @@ impl Lack {
         }
     }
 
-    /// The consequences of all of these, each with its word; empty if there are none.
+    /// Returns the consequences of all missing promises, each with its word; empty if `missing` is
+    /// empty.
     pub fn consequences(missing: &[Self]) -> String {
-        let one = |lack: &Self| format!("{} ({lack})", lack.consequence());
-        let all: Vec<String> = missing.iter().map(one).collect();
-        all.join(", ")
+        let clause = |lack: &Self| format!("{} ({lack})", lack.consequence());
+        let clauses: Vec<String> = missing.iter().map(clause).collect();
+        clauses.join(", ")
     }
 }
 
@@ -255,7 +258,7 @@ impl JobSandbox {
         Self {
             level: plan.level.into(),
             network: plan.network,
-            enforced: Enforced::but_for(&report.missing),
+            enforced: Enforced::without(&report.missing),
             missing: report.missing.clone(),
         }
     }
@@ -302,19 +305,19 @@ pub struct Sandboxed {
 }
 
 impl Sandboxed {
-    /// Returns the sandbox of a call. `confined` is `None` if the call was allowed to run without
-    /// one.
-    pub fn new(level: SandboxLevel, network: Network, confined: Option<&ObservedSandbox>) -> Self {
-        let missing = confined.map(|confined| confined.report.missing.clone());
+    /// Returns the sandbox of a call. `observed` is `None` if the call was allowed to run without a
+    /// sandbox.
+    pub fn new(level: SandboxLevel, network: Network, observed: Option<&ObservedSandbox>) -> Self {
+        let missing = observed.map(|observed| observed.report.missing.clone());
         Self {
             level,
             network,
             enforced: missing
                 .as_deref()
-                .map_or(Enforced::Nothing, Enforced::but_for),
+                .map_or(Enforced::Nothing, Enforced::without),
             missing: missing.unwrap_or_default(),
             escalated: false,
-            network_refused: confined.and_then(|confined| confined.network_refused),
+            network_refused: observed.and_then(|observed| observed.network_refused),
             denied: Vec::new(),
         }
     }
@@ -334,8 +337,8 @@ pub enum Enforced {
 }
 
 impl Enforced {
-    /// Returns how much a sandbox enforces that lacks `missing`.
-    fn but_for(missing: &[Lack]) -> Self {
+    /// Returns how much is enforced if the promises in `missing` are not.
+    fn without(missing: &[Lack]) -> Self {
         if missing.is_empty() {
             Self::Full
         } else {
@@ -374,10 +377,10 @@ pub enum Access {
 #[non_exhaustive]
 pub enum Basis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
-    /// has it.
+    /// has that access.
     Inferred,
-    /// A system call of the command would have changed the file, the sandbox forbids that, and the
-    /// host could do it. Reported if the command failed and no message names a file.
+    /// A system call of the command would have changed the file, the sandbox forbids that change,
+    /// and the host could make it. Reported if the command failed and no message names a file.
     Observed,
 }
 

@@ -15,12 +15,12 @@ pub struct Screen {
     pub title: String,
     /// Modes that affect how keys are sent or the screen is drawn.
     pub modes: ScreenModes,
-    /// Number of lines above the screen that can be scrolled back to.
+    /// Number of lines above the screen that the user can scroll back to.
     pub scrollback: usize,
 }
 
 impl Screen {
-    /// The cell at `row` and `col`, both from 0.
+    /// Returns the cell at `row` and `col`, both from 0; `None` beyond the screen.
     pub fn cell(&self, row: u16, col: u16) -> Option<&Cell> {
         if col >= self.cols {
             return None;
@@ -76,11 +76,11 @@ pub struct Attributes {
 /// The cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cursor {
-    /// From 0.
+    /// The row, from 0.
     pub row: u16,
-    /// From 0.
+    /// The column, from 0.
     pub col: u16,
-    /// DECTCEM.
+    /// True if the cursor is shown (DECTCEM).
     pub visible: bool,
 }
 
@@ -91,12 +91,12 @@ pub struct ScreenModes {
     pub alternate_screen: bool,
     /// DECCKM: arrow keys are sent as `ESC O x`.
     pub application_cursor: bool,
-    /// DECKPAM.
+    /// DECKPAM: the numeric keypad sends escape sequences.
     pub application_keypad: bool,
-    /// DECSET 2004.
+    /// DECSET 2004: pasted text is sent between markers.
     pub bracketed_paste: bool,
-    /// Any of DECSET 9, 1000, 1002, 1003.
+    /// Any of DECSET 9, 1000, 1002, 1003: mouse events are sent.
     pub mouse: bool,
-    /// DECSET 1004.
+    /// DECSET 1004: changes of the focus are sent.
     pub focus_events: bool,
 }

@@ -2,8 +2,8 @@
 
 /// Generates setters with the names of the fields.
 macro_rules! setters {
-    ($of:ident; $($field:ident: $type:ty),* $(,)?) => {
-        impl $of {
+    ($struct:ident; $($field:ident: $type:ty),* $(,)?) => {
+        impl $struct {
             $(
                 #[doc = concat!("Sets [`Self::", stringify!($field), "`](#structfield.", stringify!($field), ").")]
                 #[must_use]

@@ -11,7 +11,7 @@ pub enum SizeStyle {
     Short,
 }
 
-/// A size in the largest unit in which it is at least one.
+/// Returns a size in the largest unit in which the number is at least 1.
 pub fn size_text(bytes: u64, style: SizeStyle) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let space = match style {
@@ -23,7 +23,7 @@ pub fn size_text(bytes: u64, style: SizeStyle) -> String {
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // 1023.95 would be rounded to 1024.0.
+    // 1023.95 would be shown as 1024.0.
     while value >= 1023.95 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;

@@ -33,11 +33,11 @@ pub enum Status {
     MovedToBackground {
         /// The id of the job.
         job: JobId,
-        /// The pid of its shell.
+        /// The pid of the job's shell.
         pid: u32,
         /// The job's process group: `kill -9 -<pgid>` ends the whole group.
         pgid: u32,
-        /// The absolute path of its output file.
+        /// The absolute path of the job's output file.
         output: String,
     },
     /// A check refused the call; nothing was started.
@@ -57,8 +57,8 @@ pub enum Status {
     Lost {
         /// The observation.
         reason: String,
-        /// True if the connection to the remote host was cut: all of the script may have run, a
-        /// part, or nothing.
+        /// True if the connection to the remote host was cut, so that all of the script, a part of
+        /// the script, or nothing may have run.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         may_have_run: bool,
     },
@@ -104,10 +104,10 @@ impl Status {
         )
     }
 
-    /// Returns the exit code for a program that runs this call for its caller: the command's own;
-    /// 128 + n for signal n; 124 for a timeout, as `timeout(1)`; 130 if cancelled, as a shell after
-    /// SIGINT; 125 if nothing was started; 70 (`EX_SOFTWARE`) if the end is unknown; 0 for a
-    /// started background job.
+    /// Returns the exit code for a program that runs this call for its caller: the exit code of the
+    /// command; 128 + n for signal n; 124 for a timeout, as `timeout(1)`; 130 if cancelled, as a
+    /// shell after SIGINT; 125 if nothing was started; 70 (`EX_SOFTWARE`) if the end is unknown; 0
+    /// for a started background job.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Exited { code } => u8::try_from(code & 0xff).unwrap_or(u8::MAX),

@@ -12,7 +12,7 @@ pub enum Streams {
 }
 
 impl Streams {
-    /// The resulting streams.
+    /// Returns the captured streams.
     pub fn ids(self) -> &'static [StreamId] {
         match self {
             Self::Merged => &[StreamId::Merged],

@@ -35,8 +35,8 @@ impl Until {
 }
 
 impl<'de> Deserialize<'de> for Until {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match UntilJson::deserialize(from)? {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match UntilJson::deserialize(deserializer)? {
             UntilJson::Word(word) if word == "end" => Ok(Self::default()),
             UntilJson::Word(word) => Err(D::Error::custom(format!("{EXPECTED}, got {word:?}"))),
             UntilJson::Conditions(UntilFields {
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Until {
 
 const EXPECTED: &str = "expected \"end\", or an object with `line`, `port`, `file` or `quiet_ms`";
 
-/// [`Until`] as it is written.
+/// The JSON forms of [`Until`].
 #[derive(Deserialize)]
 #[serde(
     untagged,

@@ -1,9 +1,9 @@
 //! The table of invisible characters, and how they are shown.
 //!
-//! Two readers have different needs. A model copies text into edits, so what it reads must match
+//! A model and a user have different needs. A model copies text into edits, so the text must match
 //! the file: characters that are part of a word's or an emoji's spelling are kept
-//! ([`is_spelling`]). A user decides by what is on the screen, so everything that can hide there is
-//! marked ([`shown`], [`one_line`]); only emoji are kept whole.
+//! ([`is_spelling`]). A user decides by the text on the screen, so every invisible character is
+//! marked ([`shown`], [`one_line`]), except within an emoji.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ pub fn is_spelling(before: Option<char>, c: char) -> bool {
 }
 
 /// True if the user must see a mark for a character, because it affects the terminal or is hidden.
-/// `before` as in [`is_spelling`].
+/// `before` is the last visible character.
 pub fn must_be_marked(before: Option<char>, c: char) -> bool {
     let in_emoji = || {
         let is_emoji = |c: char| matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}');

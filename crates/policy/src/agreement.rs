@@ -1,9 +1,10 @@
-//! The second reader, tree-sitter-bash, checks that our reader finds the same commands.
+//! Compares our parser with tree-sitter-bash ("the grammar"): both must find the same commands.
 //!
-//! The comparison runs where a misreading of ours would do harm: before a filter is removed, and in
-//! safe mode. The grammar misreads some valid scripts, or cannot read them (several heredocs on a
-//! line, `coproc`). Then the filter stays, and safe mode refuses. Its error recovery is quadratic
-//! in time and memory, so there are limits. Its tree is walked with a cursor, never recursively.
+//! The comparison runs where a misreading by our parser would do harm: before a filter is removed,
+//! and in safe mode. The grammar misreads some valid scripts, or cannot read them (several heredocs
+//! on a line, `coproc`). In these cases the filter stays, and safe mode refuses the script. The
+//! grammar's error recovery is quadratic in time and memory, so the text's size is limited. Its
+//! tree is walked with a cursor, never recursively.
 
 use tree_sitter::{Node, Parser};
 
@@ -13,44 +14,45 @@ use crate::{Parsed, Span};
 /// Longest text in bytes that is given to the grammar.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Maximum number of characters that open something (pipes, parentheses, braces, heredocs).
-/// Recovery from one unfinished pipe costs about 40 KiB and 0.2 ms for each earlier pipe.
+/// Maximum number of characters that open a construct (pipes, parentheses, braces, heredocs). Error
+/// recovery from one unfinished pipe costs about 40 KiB and 0.2 ms for each earlier pipe.
 const MAX_OPENERS: usize = 600;
 
-/// The result of comparing both readings.
+/// The result of comparing the commands that both parsers find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Both readings find the same commands, with the same words.
+    /// Both parsers find the same commands, with the same words.
     Same,
-    /// The readers find different commands.
+    /// The parsers find different commands.
     Different,
-    /// The grammar cannot read the text, or it is beyond its limits.
+    /// The grammar cannot parse the text, or the text is beyond the limits.
     Unread,
 }
 
-/// A word of a simple command, and true if it is the first one.
+/// A word of a simple command, and true if it is the command's first word.
 type CommandWord = (Span, bool);
 
-/// Compares the grammar's reading of a text with ours.
+/// Compares the words that our parser found in a script with the words that the grammar finds.
 pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
-    let read = if script.is_whole() {
+    let words = if script.is_whole() {
         parse(script.text)
     } else {
         None
     };
-    let Some(mut found) = read else {
+    let Some(mut found) = words else {
         return Agreement::Unread;
     };
     found.sort_unstable();
     found.dedup();
-    if found == ours(&script.list) {
+    if found == words_of(&script.list) {
         Agreement::Same
     } else {
         Agreement::Different
     }
 }
 
-/// Returns the words that the grammar finds; `None` if it has to guess.
+/// Returns the words that the grammar finds; `None` beyond the limits, and if the grammar reports a
+/// syntax error.
 fn parse(text: &str) -> Option<Vec<CommandWord>> {
     let openers = text
         .bytes()
@@ -102,10 +104,10 @@ fn parse(text: &str) -> Option<Vec<CommandWord>> {
     }
 }
 
-/// Returns the text with ASCII letters in place of the bytes of all other characters, so that
-/// offsets stay. After `{`, the grammar's scanner calls C's `isdigit` for such a character, which
-/// reads beyond a table and may crash. bash treats these characters as letters of a word, even
-/// blanks among them.
+/// Returns the text with an ASCII letter in place of each byte of other characters, so that offsets
+/// stay. After `{`, the grammar's scanner calls C's `isdigit` for a character that is not ASCII.
+/// `isdigit` then reads beyond a table and may crash. bash treats characters that are not ASCII,
+/// even blanks, as letters of a word.
 fn in_ascii(text: &str) -> String {
     text.bytes()
         .map(|byte| {
@@ -118,10 +120,14 @@ fn in_ascii(text: &str) -> String {
         .collect()
 }
 
-/// True if the text has a pipeline after which the grammar takes a newline for a blank, without an
-/// error: `a | b | c | d && e` and the next line become one command.
-fn begins_line(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
+/// True if the word at `offset` is the first of its line. After some pipelines the grammar takes a
+/// newline for a blank, without an error: `a | b | c | d && e` and the next line become one
+/// command.
+fn begins_line(text: &str, offset: usize) -> bool {
+    let before = text
+        .get(..offset)
+        .unwrap_or("")
+        .trim_end_matches([' ', '\t']);
     before.ends_with('\n') && !before.ends_with("\\\n")
 }
 
@@ -132,9 +138,9 @@ fn span(node: Node<'_>) -> Span {
     }
 }
 
-/// Returns the sorted words of the simple commands of our reading. Substitutions are visited with a
-/// work list rather than by recursion.
-fn ours(list: &List) -> Vec<CommandWord> {
+/// Returns the sorted words of the simple commands in our parser's list. Substitutions are visited
+/// with a work list rather than by recursion.
+fn words_of(list: &List) -> Vec<CommandWord> {
     let mut out = Vec::new();
     let mut lists = vec![list];
     while let Some(list) = lists.pop() {
@@ -146,7 +152,7 @@ fn ours(list: &List) -> Vec<CommandWord> {
             match command {
                 Command::Simple(simple) => {
                     let spans = simple.words.iter().enumerate();
-                    out.extend(spans.map(|(at, word)| (word.span, at == 0)));
+                    out.extend(spans.map(|(index, word)| (word.span, index == 0)));
                     words.extend(&simple.words);
                     for assign in &simple.assigns {
                         words.push(&assign.value);
@@ -156,7 +162,7 @@ fn ours(list: &List) -> Vec<CommandWord> {
                 }
                 Command::Compound(compound) => {
                     words.extend(compound.redirs.iter().map(|redir| &redir.target));
-                    inside(compound, &mut lists, &mut commands, &mut words, &mut parts);
+                    add_parts_of(compound, &mut lists, &mut commands, &mut words, &mut parts);
                 }
             }
         }
@@ -185,7 +191,8 @@ fn ours(list: &List) -> Vec<CommandWord> {
     out
 }
 
-fn inside<'l>(
+/// Adds the parts of a compound command to the work lists of [`words_of`].
+fn add_parts_of<'l>(
     compound: &'l Compound,
     lists: &mut Vec<&'l List>,
     commands: &mut Vec<&'l Command>,

@@ -19,10 +19,10 @@ pub struct WantsTerminal {
     pub draws: bool,
 }
 
-/// Programs that run their command on another terminal, or without one.
+/// Programs that run their command on another terminal, or without a terminal.
 const REMOTE_RUNNERS: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
 
-/// Programs in which commands are typed.
+/// Programs in which the user types commands.
 const INTERACTIVE_PROGRAMS: [&str; 12] = [
     "bash", "dash", "fish", "ksh", "nu", "pwsh", "screen", "script", "sh", "tmux", "zellij", "zsh",
 ];
@@ -30,8 +30,8 @@ const INTERACTIVE_PROGRAMS: [&str; 12] = [
 /// Options with which a program only prints its version or help.
 const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 
-/// Returns the terminal use of the first command that draws on the screen, or else of the first
-/// that needs a terminal. `None` if no command does.
+/// Returns the first command that draws on the screen, or else the first command that needs a
+/// terminal. `None` if no command needs a terminal.
 pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     let mut found = None;
     for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
@@ -62,7 +62,8 @@ pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
         })
 }
 
-/// True if the user reads the last output of a script from its beginning: git's output in a pager.
+/// True if the user reads the output of the script's last command from its beginning: git would
+/// show that output in a pager.
 pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
@@ -97,24 +98,26 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
     script.parsed.text.get(start..end)
 }
 
-/// Returns the commands of a script that change the directory of the shell.
+/// True if a command of the script changes the directory of the shell.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is = |ran: &ResolvedCommand| {
+    let is_directory_command = |ran: &ResolvedCommand| {
         ran.name()
             .is_some_and(|name| DIRECTORY_COMMANDS.contains(&name))
     };
     script
         .ran
         .iter()
-        .any(|ran| !ran.dormant && ran.through.is_empty() && is(ran))
+        .any(|ran| !ran.dormant && ran.through.is_empty() && is_directory_command(ran))
 }
 
+/// True if the command runs on the terminal of the script.
 fn is_run_here(ran: &ResolvedCommand) -> bool {
     let is_elsewhere = |outer: &String| REMOTE_RUNNERS.contains(&outer.as_str());
     !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
 }
 
+/// Returns how a command uses the terminal; `None` if it needs no terminal.
 fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> {
     let name = ran.name()?;
     let words = ran.arguments();
@@ -126,9 +129,9 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> 
     let is_met = match row.wants {
         TerminalUse::Screen => !prints_elsewhere(ran),
         TerminalUse::Lines => !reads_elsewhere(ran),
-        // A redirection around several commands may apply to any of them.
+        // A redirection around several commands may apply to each of these commands.
         TerminalUse::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
-        // The input of `>( … )` is unknown, too.
+        // A filter in `>( … )` reads from a pipe.
         TerminalUse::Text => {
             let text = script.parsed.text;
             !reads_elsewhere(ran) && !text.contains('<') && !text.contains(">(")
@@ -139,6 +142,7 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> 
 }
 
 impl ProgramForm {
+    /// True if a command of the program `name` has this form.
     fn is_met_by(&self, name: &str, ran: &ResolvedCommand) -> bool {
         let git;
         let (verb, words) = if name == "git" {
@@ -148,17 +152,16 @@ impl ProgramForm {
             (None, ran.arguments())
         } else {
             let words = ran.arguments();
-            let at = words
+            let first = words
                 .iter()
-                .position(|word| !word.value.prefix().starts_with('-'));
-            let verb = at.and_then(|at| words[at].value.literal());
-            (verb, words)
+                .find(|word| !word.value.prefix().starts_with('-'));
+            (first.and_then(|word| word.value.literal()), words)
         };
         if !self.verbs.is_empty() && !verb.is_some_and(|verb| self.verbs.contains(&verb)) {
             return false;
         }
         let mut operands = 0;
-        let (mut has, mut lacks) = (self.with.is_empty(), true);
+        let (mut has_wanted, mut lacks_unwanted) = (self.with.is_empty(), true);
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let text = word.value.prefix();
@@ -170,27 +173,29 @@ impl ProgramForm {
                 operands += 1;
                 continue;
             }
-            has |= is_one_of(word, self.with);
-            lacks &= !is_one_of(word, self.without);
+            has_wanted |= is_one_of(word, self.with);
+            lacks_unwanted &= !is_one_of(word, self.without);
             // The value of an option is the next word, unless it is in the same word.
             let last = text.chars().next_back();
             if !text.starts_with("--") && last.is_some_and(|last| self.valued.contains(last)) {
                 words.next();
             }
         }
-        has && lacks && operands <= self.operands
+        has_wanted && lacks_unwanted && operands <= self.operands
     }
 }
 
-/// True if a word is one of these options, alone or, for a letter, in a cluster.
+/// True if a word is one of these options. An option of one letter may be in a cluster (`-xzf`).
 fn is_one_of(word: &Field, options: &[&str]) -> bool {
     let text = word.value.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     options.iter().any(|option| {
-        let letter = option.strip_prefix('-').filter(|it| it.len() == 1);
+        let letter = option.strip_prefix('-').filter(|name| name.len() == 1);
         match letter {
             Some(letter) => {
-                let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+                let letters = text
+                    .strip_prefix('-')
+                    .filter(|letters| !letters.starts_with('-'));
                 letters.is_some_and(|letters| letters.contains(letter))
             }
             None => name == *option,
@@ -201,7 +206,9 @@ fn is_one_of(word: &Field, options: &[&str]) -> bool {
 /// True if the command's output goes to another program or a file.
 fn prints_elsewhere(ran: &ResolvedCommand) -> bool {
     let mut redirections = ran.redirections.iter();
-    ran.feeds || redirections.any(|it| it.writes() && it.fd.is_none_or(|fd| fd == 1))
+    ran.feeds
+        || redirections
+            .any(|redirection| redirection.writes() && redirection.fd.is_none_or(|fd| fd == 1))
 }
 
 /// True if the command reads from another program or a file.
@@ -210,7 +217,9 @@ fn reads_elsewhere(ran: &ResolvedCommand) -> bool {
     let is_input = |operator: &str| operator.starts_with('<');
     ran.piped
         || ran.stdin.is_some()
-        || redirections.any(|it| is_input(it.operator) && it.fd.is_none_or(|fd| fd == 0))
+        || redirections.any(|redirection| {
+            is_input(redirection.operator) && redirection.fd.is_none_or(|fd| fd == 0)
+        })
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub struct MarkedLine {
     pub mark: String,
 }
 
-/// Maximum width: together with what is around it, the line fits an 80-column terminal, as wrapping
-/// would displace the mark.
+/// Maximum width of a line. With the line number in front, such a line fits an 80-column terminal;
+/// wrapping would displace the mark.
 const MAX_COLUMNS: usize = 69;
 
 /// Columns kept before the mark when a line is cut.
@@ -33,11 +33,11 @@ const TAB_SPACES: &str = "    ";
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
 
-/// Returns the lines that a span touches, at most ten, each with its part of the span underlined.
-/// Empty if the span is beyond the end of the script.
+/// Returns the lines that a span touches, at most [`MAX_LINES`]. The part of the span in each line
+/// is underlined. Empty if the span is beyond the end of the script.
 pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     let mut out = Vec::new();
-    let mut start = 0;
+    let mut start = 0; // The offset of the line in the script.
     for (index, line) in script.split('\n').enumerate() {
         let end = start + line.len();
         let touches = span.start <= end
@@ -59,8 +59,10 @@ pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     out
 }
 
-/// Returns a line with the mark below its bytes `from..to`, which is at least one column wide.
+/// Returns a line's text and the mark below its bytes `from..to`. The mark is at least one column
+/// wide.
 fn marked(line: &str, from: usize, to: usize) -> (String, String) {
+    // Each character as shown, its width in columns, and true if the mark is below it.
     let cells: Vec<(String, usize, bool)> = line
         .char_indices()
         .scan(None, |before, (at, c)| {
@@ -95,19 +97,19 @@ fn marked(line: &str, from: usize, to: usize) -> (String, String) {
         text.push('…');
         mark.push(' ');
     }
-    let (mut passed, mut taken) = (0, 0);
-    for (cell, columns, inside) in cells {
-        passed += columns;
-        if passed <= skip {
+    let (mut passed_columns, mut shown_columns) = (0, 0);
+    for (cell, columns, is_marked) in cells {
+        passed_columns += columns;
+        if passed_columns <= skip {
             continue;
         }
-        if taken + columns > MAX_COLUMNS {
+        if shown_columns + columns > MAX_COLUMNS {
             text.push('…');
             break;
         }
-        taken += columns;
+        shown_columns += columns;
         text.push_str(&cell);
-        mark.push_str(&if inside { "^" } else { " " }.repeat(columns));
+        mark.push_str(&if is_marked { "^" } else { " " }.repeat(columns));
     }
     if !mark.contains('^') {
         mark.truncate(

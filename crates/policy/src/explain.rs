@@ -1,4 +1,5 @@
-//! Explains how a script was read, what each rule says and why: as text and as data.
+//! Explains a script as text and as data: its parsed commands, the verdict of each rule, and the
+//! reason.
 //!
 //! [`Policy`] makes all decisions.
 
@@ -15,16 +16,16 @@ use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Value, ValuePiece};
 use crate::{Check, Finding, Script, Span, Verdict};
 
-/// A command as it was read.
+/// A command as it was parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReadCommand {
-    /// The command's resolved words on one line; if it has none, its redirections.
+    /// The command's resolved words on one line. For a command without words, its redirections.
     pub text: String,
-    /// The command's place in the script.
+    /// The command's position in the script.
     pub span: Span,
     /// The command's working directory, if it differs from the script's.
     pub cwd: Option<String>,
-    /// The programs through which it is started, outermost first.
+    /// The programs that start the command (such as `sudo`), outermost first.
     pub through: Vec<String>,
     /// The command's parts that are unknown until it runs.
     pub unknown: Vec<String>,
@@ -35,13 +36,13 @@ pub struct ReadCommand {
 pub struct RuleAnswer {
     /// The rule.
     pub rule: &'static str,
-    /// True if the settings enable it.
+    /// True if the settings enable the rule.
     pub is_enabled: bool,
-    /// The place that it blocks; `None` if it allows the script.
+    /// The part of the script that the rule blocks; `None` if the rule allows the script.
     pub blocks: Option<Span>,
 }
 
-/// Everything known about a script.
+/// The verdicts on a script and the facts that led to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The script.
@@ -52,15 +53,15 @@ pub struct Explanation {
     pub answers: Vec<(Check, Verdict)>,
     /// The verdict of each safety rule, enabled or not.
     pub rules: Vec<RuleAnswer>,
-    /// The commands that were read.
+    /// The parsed commands.
     pub commands: Vec<ReadCommand>,
-    /// True if both readers found the same commands.
+    /// True if both parsers found the same commands.
     pub readers_agree: bool,
-    /// Remarks on what the verdict does not cover.
+    /// Remarks on effects and parts of the script that the verdict does not cover.
     pub remarks: Vec<String>,
 }
 
-/// Limit of commands listed; a loop can produce thousands.
+/// The largest number of commands that are listed: a loop can produce thousands.
 const MAX_COMMANDS: usize = 100;
 
 /// Explains a script.
@@ -69,21 +70,21 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
     let rules = rules()
         .iter()
         .map(|rule| {
-            let mut only = RuleSelection::none();
+            let mut only_this_rule = RuleSelection::none();
             // Cannot fail: the id comes from the registry.
-            let known = only.switch(rule.id, true).is_ok();
-            let verdict = check_safety(read, &only);
+            let is_known = only_this_rule.switch(rule.id, true).is_ok();
+            let verdict = check_safety(read, &only_this_rule);
             let blocks = match verdict {
-                Verdict::Block(finding) if known => Some(finding.span),
+                Verdict::Block(finding) if is_known => Some(finding.span),
                 _ => None,
             };
-            let asked = policy
+            let is_enabled = policy
                 .safety
                 .as_ref()
                 .is_some_and(|selection| selection.includes(rule));
             RuleAnswer {
                 rule: rule.id,
-                is_enabled: asked,
+                is_enabled,
                 blocks,
             }
         })
@@ -199,15 +200,15 @@ impl fmt::Display for Explanation {
         match self.verdict.finding() {
             None => writeln!(out, "allowed")?,
             Some(finding) => {
-                let (verb, about) = (
+                let (verb, check) = (
                     if matches!(self.verdict, Verdict::Block(_)) {
                         "blocked"
                     } else {
                         "not readable"
                     },
-                    about(finding),
+                    check_name(finding),
                 );
-                writeln!(out, "{verb}: {} ({about})\n", finding.rule)?;
+                writeln!(out, "{verb}: {} ({check})\n", finding.rule)?;
                 for line in marked_lines(&self.script, finding.span) {
                     writeln!(out, "  {:>4} | {}", line.number, line.text)?;
                     writeln!(out, "       | {}", line.mark)?;
@@ -265,16 +266,16 @@ impl fmt::Display for Explanation {
             let rule = verdict
                 .finding()
                 .map_or("", |finding| finding.rule.as_str());
-            let said = format!("{} {rule}", verdict.name());
-            writeln!(out, "  {name:<12} {}", said.trim_end())?;
+            let result = format!("{} {rule}", verdict.name());
+            writeln!(out, "  {name:<12} {}", result.trim_end())?;
             if *check == Check::Safety {
                 for answer in &self.rules {
-                    let said = match (answer.is_enabled, answer.blocks.is_some()) {
+                    let effect = match (answer.is_enabled, answer.blocks.is_some()) {
                         (true, true) => "blocks",
                         (false, true) => "would block, but is off",
                         (_, false) => continue,
                     };
-                    writeln!(out, "    {:<28} {said}", answer.rule)?;
+                    writeln!(out, "    {:<28} {effect}", answer.rule)?;
                 }
             }
         }
@@ -285,7 +286,8 @@ impl fmt::Display for Explanation {
     }
 }
 
-fn about(finding: &Finding) -> String {
+/// Returns the name of the check that made a finding, with the rule's group.
+fn check_name(finding: &Finding) -> String {
     match (finding.check, finding.group) {
         (Check::Safety, Some(group)) => format!("safety, {group}"),
         (Check::Safety, None) => "safety".to_owned(),

@@ -23,7 +23,7 @@ pub enum Group {
     Services,
     /// Deleting infrastructure: clusters, machines, buckets, repositories. Off by default.
     Cloud,
-    /// Removing packages that are not named one by one, or taking published ones back. Off by
+    /// Removing packages that are not named one by one, or withdrawing published packages. Off by
     /// default.
     Packages,
     /// Changing a machine's firewall, network, services and accounts. Off by default.
@@ -44,7 +44,7 @@ impl Group {
         Group::Machine,
     ];
 
-    /// The group's name in settings and verdicts.
+    /// Returns the group's name in settings and verdicts.
     pub fn name(self) -> &'static str {
         match self {
             Group::Core => "core",

@@ -1,11 +1,12 @@
 //! The interceptor: decides whether the caller has a better tool for a command.
 //!
 //! Rules are data from the settings. A rule matches a resolved simple command in the one-line form
-//! that [`line`] produces: the command's name without directory, its words with special characters
-//! escaped by a backslash and white space in them as `␣`, then its redirections, each as ` >
-//! target`. So ` > ` in a pattern can only match a redirection. Commands in a pipe, or whose output
-//! is captured, are left alone: no tool can replace them. Output that is only shortened by `head`
-//! or `tail` does not count as piped.
+//! that [`line`] produces. This line has the command's name without directory, its words, and its
+//! redirections, each as ` > target`. In words, special characters are escaped by a backslash and
+//! white space is `␣`, so ` > ` in a pattern can only match a redirection.
+//!
+//! Commands in a pipe, and commands with captured output, are not intercepted: no tool can replace
+//! them. Output that is only shortened by `head` or `tail` does not count as piped.
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ impl Default for Interceptor {
     }
 }
 
-/// The rules for the tools `read`, `grep`, `find`, `edit` and `write`.
+/// Returns the rules for the tools `read`, `grep`, `find`, `edit` and `write`.
 pub fn default_rules() -> Vec<InterceptRule> {
     let rule = |tool: &str, pattern: &str, unless: Option<&str>, message: &str| InterceptRule {
         pattern: pattern.to_owned(),
@@ -136,7 +137,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
 }
 
 impl Interceptor {
-    /// Compiles rules. Those with an invalid pattern are skipped and listed in
+    /// Compiles rules. Rules with an invalid pattern are skipped and listed in
     /// [`Interceptor::invalid`].
     pub fn new(rules: impl IntoIterator<Item = InterceptRule>) -> Self {
         let mut out = Interceptor {
@@ -161,13 +162,13 @@ impl Interceptor {
         out
     }
 
-    /// The rules that were skipped.
+    /// Returns the rules that were skipped.
     pub fn invalid(&self) -> &[InvalidRule] {
         &self.invalid
     }
 
-    /// The first rule, in order, that matches and whose tool is one of `tools`, which the caller
-    /// has.
+    /// Returns the verdict of the first rule, in order, that matches and whose tool is in `tools`,
+    /// the caller's tools.
     ///
     /// Never [`Verdict::Unreadable`]: unreadable scripts are not intercepted.
     pub fn check(&self, script: &Script<'_>, tools: &[String]) -> Verdict {
@@ -178,7 +179,7 @@ impl Interceptor {
         let lines: Vec<(String, &ResolvedCommand)> = script
             .ran
             .iter()
-            .filter(|ran| replaceable(ran))
+            .filter(|ran| is_replaceable(ran))
             .map(|ran| (line(ran), ran))
             .collect();
         for compiled in self
@@ -226,18 +227,18 @@ impl Interceptor {
     }
 }
 
-/// True if a tool could replace the command at its place in the script.
-fn replaceable(ran: &ResolvedCommand) -> bool {
-    // `./cat` is a program of the project, not the one that the rules mean.
+/// True if a tool could replace this command in its script.
+fn is_replaceable(ran: &ResolvedCommand) -> bool {
+    // `./cat` is a program of the project, not the system's `cat` that the rules mean.
     let program = ran
         .words
         .first()
         .and_then(|field| field.value.literal())
         .unwrap_or("");
-    let own = program.contains('/') && !program.starts_with('/');
-    // The caller's tools cannot see another machine; and no single tool call handles a list of
-    // files produced by a program.
-    let elsewhere = |through: &String| {
+    let is_of_project = program.contains('/') && !program.starts_with('/');
+    // The caller's tools cannot see another machine. And one call of a tool cannot handle a list of
+    // files that a program produces.
+    let is_irreplaceable_launcher = |through: &String| {
         matches!(
             through.as_str(),
             "ssh" | "xargs" | "find" | "fd" | "parallel" | "npx" | "bunx" | "npm" | "pnpm" | "yarn"
@@ -245,11 +246,11 @@ fn replaceable(ran: &ResolvedCommand) -> bool {
     };
     !ran.words.is_empty()
         && ran.host == CommandHost::Local
-        && !own
+        && !is_of_project
         && !ran.piped
         && !ran.feeds
         && !ran.dormant
-        && !ran.through.iter().any(elsewhere)
+        && !ran.through.iter().any(is_irreplaceable_launcher)
 }
 
 /// Returns a command on one line, as matched by patterns.
@@ -262,11 +263,11 @@ fn line(ran: &ResolvedCommand) -> String {
         out.push(' ');
         out.push_str(&written(&field.value));
     }
-    let (given, written_out): (Vec<_>, Vec<_>) = ran
+    let (heredocs, redirections): (Vec<_>, Vec<_>) = ran
         .redirections
         .iter()
         .partition(|redirection| redirection.operator.starts_with("<<"));
-    for redirection in written_out {
+    for redirection in redirections {
         out.push(' ');
         if let Some(fd) = redirection
             .fd
@@ -275,13 +276,18 @@ fn line(ran: &ResolvedCommand) -> String {
             out.push_str(&fd.to_string());
         }
         // `>& file` is another spelling of `&> file`.
-        let both = redirection.operator == ">&" && !is_descriptor(&redirection.target);
-        out.push_str(if both { "&>" } else { redirection.operator });
+        let is_stdout_and_stderr =
+            redirection.operator == ">&" && !is_descriptor(&redirection.target);
+        out.push_str(if is_stdout_and_stderr {
+            "&>"
+        } else {
+            redirection.operator
+        });
         out.push(' ');
         out.push_str(&written(&redirection.target));
     }
-    // Last, so that it does not interfere with patterns for words.
-    if let Some(redirection) = given.first() {
+    // The heredoc's operator is last, so that it does not interfere with patterns for words.
+    if let Some(redirection) = heredocs.first() {
         out.push(' ');
         out.push_str(redirection.operator);
     }

@@ -1,6 +1,6 @@
-//! Interprets exit codes of a script's last commands. The exit status of each stage is meaningful
-//! only if the last statement is a pipeline. Exit code 1 of `grep` or `diff` is a result, not a
-//! failure.
+//! Interprets exit codes of a script's last commands. The host reports the exit status of each
+//! stage only if the script's last statement is a pipeline. Exit code 1 of `grep` or `diff` is a
+//! result, not a failure.
 
 use crate::Script;
 use crate::syntax::ast::{Command, Link, ListEntry};
@@ -10,7 +10,7 @@ use crate::syntax::run::ResolvedCommand;
 /// Programs for which exit code 1 is a result.
 const STATUS_PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 
-/// Subcommands of git for which the same holds.
+/// Subcommands of git for which exit code 1 is a result.
 const STATUS_GIT_SUBCOMMANDS: [&str; 2] = ["diff", "grep"];
 
 /// Returns for each stage of the script's last statement whether its exit code 1 is a result.
@@ -35,43 +35,43 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
 }
 
 /// Builtins that return at once.
-const AT_ONCE: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
+const INSTANT_BUILTINS: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
 
-/// True if an interrupt of the running program ends the script: its commands are programs, joined
-/// by `&&`, with at most `cd` and the like before them.
+/// True if an interrupt of the running program ends the script. The script's commands must be
+/// programs joined by `&&`; only [`INSTANT_BUILTINS`] may precede them.
 pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     let entries = &script.parsed.list.entries;
     let program = |command: &Command| match command {
         Command::Simple(simple) => {
-            let mut own = script.ran.iter().filter(|ran| {
+            let mut within_span = script.ran.iter().filter(|ran| {
                 ran.span.start >= simple.span.start && ran.span.end <= simple.span.end
             });
-            match (own.next(), own.next()) {
+            match (within_span.next(), within_span.next()) {
                 (Some(ran), None) if !ran.is_function && ran.through.is_empty() => ran.name(),
                 _ => None,
             }
         }
         Command::Compound(_) => None,
     };
-    let is_at_once = |entry: &ListEntry| match &entry.stages[..] {
-        [only] => program(only).is_some_and(|name| AT_ONCE.contains(&name)),
+    let is_instant = |entry: &ListEntry| match &entry.stages[..] {
+        [stage] => program(stage).is_some_and(|name| INSTANT_BUILTINS.contains(&name)),
         _ => false,
     };
-    let mut rest = entries.iter().skip_while(|entry| is_at_once(entry));
-    let plain = |entry: &ListEntry| {
+    let mut rest = entries.iter().skip_while(|entry| is_instant(entry));
+    let is_interruptible = |entry: &ListEntry| {
         let programs = entry.stages.iter().map(program);
-        let all = programs
+        let are_programs = programs
             .into_iter()
             .all(|name| name.is_some_and(|name| !WAITING_BUILTINS.contains(&name)));
-        all && !entry.background && !entry.prefixed && entry.link != Link::Or
+        are_programs && !entry.background && !entry.prefixed && entry.link != Link::Or
     };
-    let is_first = rest.next().is_some_and(plain);
+    let is_first_interruptible = rest.next().is_some_and(is_interruptible);
     script.parsed.is_whole()
-        && is_first
-        && rest.all(|entry| entry.link == Link::And && plain(entry))
+        && is_first_interruptible
+        && rest.all(|entry| entry.link == Link::And && is_interruptible(entry))
 }
 
-/// Builtins in which a shell itself may wait, or which run something else.
+/// Builtins in which the shell itself may wait, and builtins that run other commands.
 const WAITING_BUILTINS: [&str; 9] = [
     ".", "command", "eval", "exec", "read", "source", "time", "trap", "wait",
 ];
@@ -92,14 +92,14 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     let Some(last) = simple.words.last() else {
         return false;
     };
-    // The command itself, after its variable assignments and without its redirections;
-    // substitutions are inside it.
-    let itself = |ran: &&ResolvedCommand| {
+    // True for the resolved command of `simple`: it ends with the last word, and commands in
+    // substitutions begin later.
+    let ends_with_last_word = |ran: &&ResolvedCommand| {
         ran.span.start >= simple.span.start
             && ran.span.end == last.span.end
             && ran.through.is_empty()
     };
-    let ran = script.ran.iter().filter(itself);
+    let ran = script.ran.iter().filter(ends_with_last_word);
     let Some(ran) = ran.min_by_key(|ran| ran.span.start) else {
         return false;
     };

@@ -1,9 +1,9 @@
 //! Parses a bash script as bash would, and checks it before it runs.
 //!
-//! One parse of the script, a [`Script`], answers three questions. Could it do unintended harm
-//! ([`check_safety`])? Is it on the allowlist ([`check_safe_mode`])? Is there a better tool for it
-//! ([`Interceptor`])? [`Policy`] answers several at once, [`explain`] reports what was parsed and
-//! why. [`lift`] removes trailing `| head` and `| tail`.
+//! One parse of the script, a [`Script`], answers three questions. Could the script do unintended
+//! harm ([`check_safety`])? Are its commands on the allowlist ([`check_safe_mode`])? Is there a
+//! better tool for a command ([`Interceptor`])? [`Policy`] combines these checks, [`explain`]
+//! reports the parsed commands and the verdicts. [`lift`] removes trailing `| head` and `| tail`.
 //!
 //! The crate is pure: text and a [`Context`] in, a [`Verdict`] out. It starts no process, opens no
 //! file, reads no environment and no clock.

@@ -1,9 +1,8 @@
-//! Normalisation: turns a trailing `| head` or `| tail` into a limit on what is shown.
+//! Normalisation: turns a trailing `| head` or `| tail` into a limit on the shown output.
 //!
-//! Works on the syntax tree, and only where the result is the same: the whole script must be a
-//! single pipeline, both readers must agree on it, and its last stages must be plain `head` and
-//! `tail` with a positive number. Applying the limits (full stream, stdout only, closing the pipe)
-//! is done elsewhere.
+//! Works on the syntax tree, and only where the result is the same. The whole script must be a
+//! single pipeline, both parsers must find the same commands, and its last stages must be plain
+//! `head` and `tail` with a positive number. `agent-bash` and `agent-bash-sink` apply the limits.
 
 use crate::agreement::{Agreement, agreement};
 use crate::syntax::Parsed;
@@ -15,7 +14,7 @@ use std::num::NonZeroU64;
 pub struct LiftedScript<'t> {
     /// The script to run.
     pub command: &'t str,
-    /// Show only this many lines of the beginning.
+    /// The number of lines of the beginning that are shown; `None` shows all.
     pub head: Option<NonZeroU64>,
     /// The number of lines of the end that are shown; `None` shows all.
     pub tail: Option<NonZeroU64>,
@@ -23,14 +22,15 @@ pub struct LiftedScript<'t> {
     pub filter: &'t str,
 }
 
-/// The script without surrounding white space. A blank escaped by a backslash is kept.
+/// Returns the script without surrounding white space. A blank escaped by a backslash is kept.
 pub fn trimmed(script: &str) -> &str {
     let start = script.trim_start_matches([' ', '\t', '\n', '\r']);
     let both = start.trim_end_matches([' ', '\t', '\n', '\r']);
     if both.ends_with('\\') { start } else { both }
 }
 
-/// Removes the limits from a script, if it ends with any that can be removed.
+/// Removes `head` and `tail` from the end of a script; `None` if the script does not end with them
+/// or they cannot be removed.
 pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
     let [
         ListEntry {
@@ -72,7 +72,7 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
     if tail.is_none() && kept > 1 && matches!(stage(kept - 1), Some(("tail", _))) {
         return None;
     }
-    // `x | head | head`, `x | tail | tail`: more counts than limits.
+    // `x | head | head`, `x | tail | tail`: one limit cannot express two filters.
     if kept > 1 && stage(kept - 1).is_some() {
         return None;
     }
@@ -97,8 +97,8 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
     })
 }
 
-/// Returns the limit of a `head` or `tail` with a plain positive number of lines and no other
-/// argument.
+/// Returns the program and the number of lines of a `head` or `tail` with a plain positive number
+/// of lines and no other argument.
 fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
     if !simple.assigns.is_empty() || !simple.redirs.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! All checks of a script, on a single reading of it.
+//! All checks of a script, after a single parse.
 
 use crate::interceptor::Interceptor;
 use crate::safe_mode::{SafeMode, check_safe_mode};
@@ -10,7 +10,7 @@ use crate::{Check, Script, Verdict};
 pub struct Policy {
     /// The check for a better tool.
     pub interceptor: Option<Interceptor>,
-    /// The caller's other tools, for the interceptor; without any, nothing is intercepted.
+    /// The caller's other tools, for the interceptor. If empty, no command is intercepted.
     pub tools: Vec<String>,
     /// The check for unintended harm.
     pub safety: Option<RuleSelection>,
@@ -19,7 +19,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The safety check with the default rules.
+    /// Returns the policy with only the safety check and its default rules.
     pub fn standard() -> Self {
         Policy {
             safety: Some(RuleSelection::default()),
@@ -27,7 +27,7 @@ impl Policy {
         }
     }
 
-    /// The verdict of each check, in the order in which a call is checked.
+    /// Returns the verdict of each check, in the order in which a call is checked.
     pub fn answers(&self, script: &Script<'_>) -> Vec<(Check, Verdict)> {
         let interceptor = self.interceptor.as_ref();
         let safety = self.safety.as_ref();
@@ -42,20 +42,21 @@ impl Policy {
         .collect()
     }
 
-    /// The combined verdict: the first that blocks, otherwise the first unreadable one, otherwise
-    /// allow.
+    /// Returns the combined verdict: the first verdict that blocks, otherwise an unreadable
+    /// verdict, otherwise [`Verdict::Allow`].
     pub fn decide(&self, script: &Script<'_>) -> Verdict {
         decided(self.answers(script))
     }
 }
 
+/// Returns the combined verdict of all checks.
 pub(crate) fn decided(answers: Vec<(Check, Verdict)>) -> Verdict {
     let mut unreadable = None;
     for (_, verdict) in answers {
         match verdict {
             Verdict::Block(_) => return verdict,
             Verdict::Unreadable(_) => {
-                // Safe mode's takes precedence, as it refuses the script.
+                // Safe mode's verdict takes precedence, because safe mode refuses the script.
                 if unreadable.is_none() || verdict.refuses() {
                     unreadable = Some(verdict);
                 }

@@ -12,19 +12,19 @@ const PRIVILEGED_PROGRAMS: [&str; 22] = [
     "su", "sudo", "sudoedit", "umount",
 ];
 
-/// Returns the first such program that a script may run, or an interactive shell in which the user
-/// may type one.
+/// Returns the first program with more privileges that a script may run, or an interactive shell in
+/// which the user may run such a program.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
-    let is = |name: &str| {
+    let privileged = |name: &str| {
         PRIVILEGED_PROGRAMS
             .into_iter()
-            .find(|privileged| *privileged == name)
+            .find(|program| *program == name)
     };
     let all = script.ran.iter().chain(&script.flat);
     let mut all = all.filter(|ran| ran.host == CommandHost::Local);
     let taken = all.find_map(|ran| {
-        let through = ran.through.iter().find_map(|outer| is(outer));
-        through.or_else(|| is(ran.name()?))
+        let through = ran.through.iter().find_map(|outer| privileged(outer));
+        through.or_else(|| privileged(ran.name()?))
     });
     taken.or_else(|| opens_shell(script))
 }

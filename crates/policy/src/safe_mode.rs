@@ -1,14 +1,14 @@
-//! Safe mode: allows only what is on a list.
+//! Safe mode: allows only commands on a list.
 //!
-//! Everything that is not recognised is refused. Both readers must agree on the script, it may only
-//! consist of lists and pipelines of simple commands, and each command must begin with an entry of
-//! the list, without an option by which it runs another program or writes a file of the caller's
-//! choice (`git`, `programs`, `text_programs`).
+//! Everything that is not recognised is refused. Both parsers must find the same commands, and the
+//! script may only consist of lists and pipelines of simple commands. Each command must begin with
+//! an entry of the list. It must not have an option by which it runs another program or writes a
+//! file of the caller's choice (`git`, `programs`, `text_programs`).
 //!
-//! A check of the text can promise no more, because it does not contain the effects of a command: a
-//! test runner runs the project's code, and git runs programs that a repository's configuration
-//! names. With [`SafeLevel::ReadOnly`], the caller also runs the command in a sandbox that permits
-//! only reading.
+//! A check of the text cannot promise more, because the text does not show all effects of a
+//! command: a test runner runs the project's code, and git runs programs that a repository's
+//! configuration names. With [`SafeLevel::ReadOnly`], the caller also runs the command in a sandbox
+//! that permits only reading.
 
 mod git;
 mod programs;
@@ -40,7 +40,7 @@ pub enum SafeLevel {
 }
 
 impl SafeLevel {
-    /// The level's name in settings and options.
+    /// Returns the level's name in settings and options.
     pub fn name(self) -> &'static str {
         match self {
             SafeLevel::Listed => "listed",
@@ -76,7 +76,7 @@ impl Default for SafeMode {
     }
 }
 
-/// Why a script is refused.
+/// The reason why a script is refused.
 struct SafeModeRefusal {
     rule: &'static str,
     span: Span,
@@ -99,14 +99,17 @@ impl SafeModeRefusal {
 pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     let agreement = agreement(&script.parsed);
     if script.over_limit || agreement == Agreement::Unread {
-        let at = script.syntax_error.unwrap_or(0);
+        let offset = script.syntax_error.unwrap_or(0);
         return Verdict::Unreadable(Finding {
             check: Check::SafeMode,
             rule: "syntax".to_owned(),
             group: None,
             message: INVALID_SYNTAX.to_owned(),
             suggestion: "write one plain command".to_owned(),
-            span: Span { start: at, end: at },
+            span: Span {
+                start: offset,
+                end: offset,
+            },
             words: Vec::new(),
             paths: Vec::new(),
             suggested_tool: None,
@@ -129,7 +132,7 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
 }
 
 fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option<SafeModeRefusal> {
-    if let Some(refusal) = shape(&script.parsed.list) {
+    if let Some(refusal) = check_shape(&script.parsed.list) {
         return Some(refusal);
     }
     if agreement == Agreement::Different {
@@ -139,11 +142,11 @@ fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option
             "write it more plainly: it can be read in two ways",
         ));
     }
-    script.ran.iter().find_map(|ran| command(ran, mode))
+    script.ran.iter().find_map(|ran| check_command(ran, mode))
 }
 
 /// Refuses anything but simple commands in lists and pipelines.
-fn shape(list: &List) -> Option<SafeModeRefusal> {
+fn check_shape(list: &List) -> Option<SafeModeRefusal> {
     for entry in &list.entries {
         for stage in &entry.stages {
             let simple = match stage {
@@ -175,7 +178,8 @@ fn shape(list: &List) -> Option<SafeModeRefusal> {
                     "write the words out, without $ and substitutions",
                 ));
             }
-            if let Some(redir) = simple.redirs.iter().find(|redir| !harmless_form(redir)) {
+            let mut redirs = simple.redirs.iter();
+            if let Some(redir) = redirs.find(|redir| !has_harmless_form(redir)) {
                 return Some(SafeModeRefusal::new(
                     "redirection", redir.target.span, "leave out the redirection",
                 ));
@@ -191,7 +195,8 @@ fn is_plain(word: &Word) -> bool {
         .all(|part| matches!(part, WordPart::Bare(_) | WordPart::Quoted(_)))
 }
 
-fn harmless_form(redir: &Redir) -> bool {
+/// True if the form of a redirection is harmless; its target is checked by [`is_harmless_target`].
+fn has_harmless_form(redir: &Redir) -> bool {
     match redir.op {
         RedirOp::Heredoc => redir.literal_body,
         RedirOp::HereString | RedirOp::ReadWrite => false,
@@ -200,7 +205,7 @@ fn harmless_form(redir: &Redir) -> bool {
 }
 
 /// True if a redirection's target is harmless.
-fn harmless_target(redirection: &Redirection) -> bool {
+fn is_harmless_target(redirection: &Redirection) -> bool {
     let Some(target) = redirection.target.literal() else {
         return false;
     };
@@ -218,9 +223,9 @@ fn is_descriptor(target: &str) -> bool {
     target == "-" || (!target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Checks one command: it must be on the list, and neither run another program nor write a file by
-/// its options.
-fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
+/// Checks one command: it must be on the list, and its options must neither run another program nor
+/// write a file.
+fn check_command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
     let refuse = |rule, why: String| {
         let words = ran
             .words
@@ -237,7 +242,7 @@ fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
     if let Some(redirection) = ran
         .redirections
         .iter()
-        .find(|redirection| !harmless_target(redirection))
+        .find(|redirection| !is_harmless_target(redirection))
     {
         return Some(SafeModeRefusal::new(
             "redirection", redirection.span, "leave out the redirection",

@@ -1,8 +1,8 @@
 //! The safety checks.
 //!
-//! A rule looks at resolved commands and reports what is wrong with one. A [`RuleSelection`]
-//! determines which rules apply; their results are turned into a [`Verdict`] here. `syntax` does
-//! the parsing.
+//! A rule checks one resolved command and returns a finding if it refuses the command. A
+//! [`RuleSelection`] determines which rules apply; this module turns their findings into a
+//! [`Verdict`]. `syntax` does the parsing.
 
 mod command_line;
 mod data_loss;
@@ -36,30 +36,30 @@ pub use user_rules::{CommandPattern, UserRule, UserRuleVerdict};
 ///
 /// Never panics and never fails: a script that cannot be parsed is [`Verdict::Unreadable`].
 pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
-    let asked: Vec<&Rule> = rules()
+    let enabled: Vec<&Rule> = rules()
         .iter()
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    let asked = &asked;
-    let scene = RuleInput::new(script, rules(), asked, 0);
+    let enabled = &enabled;
+    let input = RuleInput::new(script, rules(), enabled, 0);
     let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
-            let found = |rule: &&Rule| rule.check(ran, &scene).map(|hit| finding(rule, hit));
-            let mut own = selection.with_verdict(UserRuleVerdict::Refuse);
-            let found = asked.iter().find_map(found);
-            found.or_else(|| own.find_map(|rule| rule.check(ran, &scene)))
+            let found = |rule: &&Rule| rule.check(ran, &input).map(|hit| finding(rule, hit));
+            let mut user_rules = selection.with_verdict(UserRuleVerdict::Refuse);
+            let found = enabled.iter().find_map(found);
+            found.or_else(|| user_rules.find_map(|rule| rule.check(ran, &input)))
         })
     };
     if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
-        // A user's rule may concern more than files.
+        // Only built-in rules have a group. A rule of the user may concern more than files.
         if finding.group.is_some() {
-            finding.paths = refused_paths(script, &scene).unwrap_or_default();
+            finding.paths = refused_paths(script, &input).unwrap_or_default();
         }
         return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {
-        let at = script.syntax_error.unwrap_or(0);
+        let offset = script.syntax_error.unwrap_or(0);
         return Verdict::Unreadable(Finding {
             check: Check::Safety,
             rule: "unreadable".to_owned(),
@@ -74,7 +74,10 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
             } else {
                 "`bash -n` says what bash expects there".to_owned()
             },
-            span: Span { start: at, end: at },
+            span: Span {
+                start: offset,
+                end: offset,
+            },
             words: Vec::new(),
             paths: Vec::new(),
             suggested_tool: None,
@@ -83,14 +86,15 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     Verdict::Allow
 }
 
-/// Returns the advice of the rules from settings on a script that may run, once for each rule.
+/// Returns the advice of the user's rules on a script that may run, at most once for each rule.
 pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
-    let scene = RuleInput::new(script, rules(), &[], 0);
+    let input = RuleInput::new(script, rules(), &[], 0);
     let rules = selection.with_verdict(UserRuleVerdict::Advise);
-    let first = |rule: &UserRule| script.ran.iter().find_map(|ran| rule.check(ran, &scene));
+    let first = |rule: &UserRule| script.ran.iter().find_map(|ran| rule.check(ran, &input));
     rules.filter_map(first).collect()
 }
 
+/// Returns a rule's finding with the texts of the rule.
 fn finding(rule: &Rule, hit: RuleFinding) -> Finding {
     let (message, suggestion) = hit.wording.unwrap_or((rule.message, rule.suggestion));
     Finding {
@@ -106,19 +110,19 @@ fn finding(rule: &Rule, hit: RuleFinding) -> Finding {
     }
 }
 
-/// Returns the paths that all commands of a refused script touch, since they would run in the same
-/// trial. `None` if the paths of a command are unknown, or it affects more than files.
-fn refused_paths(script: &Script<'_>, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
-    if scene.is_broken || script.over_limit || script.syntax_error.is_some() {
+/// Returns the paths that all commands of a refused script touch, because all would run in the same
+/// trial. `None` if the paths of a command are unknown, or if a command affects more than files.
+fn refused_paths(script: &Script<'_>, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
+    if input.is_broken || script.over_limit || script.syntax_error.is_some() {
         return None;
     }
     let mut paths = Vec::new();
     for ran in &script.ran {
-        let is_refused = |rule: &&Rule| rule.check(ran, scene).is_some();
-        paths.extend(if scene.enabled.iter().any(is_refused) {
-            touched_paths::of(ran, scene)?
+        let is_refused = |rule: &&Rule| rule.check(ran, input).is_some();
+        paths.extend(if input.enabled.iter().any(is_refused) {
+            touched_paths::of(ran, input)?
         } else {
-            touched_paths::of_other(ran, scene)?
+            touched_paths::of_other(ran, input)?
         });
     }
     Some(paths)
@@ -138,13 +142,13 @@ mod tests {
             ("git status; ls", None),
         ] {
             let script = Script::read(text, &context);
-            let scene = RuleInput::new(&script, rules(), rules(), 0);
+            let input = RuleInput::new(&script, rules(), rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {
-                    rule.check(ran, &scene);
+                    rule.check(ran, &input);
                 }
             }
-            assert_eq!(scene.forces_pushes.get(), forces.as_ref(), "{text}");
+            assert_eq!(input.forces_pushes.get(), forces.as_ref(), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Verdicts: allowed, blocked, or unreadable, with what led to it.
+//! Verdicts: allowed, blocked, or unreadable, with the finding that led to the verdict.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -36,8 +36,8 @@ pub struct Finding {
     pub span: Span,
     /// The offending words, resolved.
     pub words: Vec<String>,
-    /// The paths that a refused script touches: absolute, not normalised. Empty if not all of them
-    /// are known, or the script affects more than files.
+    /// The paths that a refused script touches: absolute, not normalised. Empty if a path is
+    /// unknown, or if the script affects more than files.
     pub paths: Vec<PathBuf>,
     /// The tool to use instead, for the interceptor.
     pub suggested_tool: Option<String>,
@@ -76,7 +76,7 @@ impl Verdict {
         }
     }
 
-    /// `allow`, `block` or `unreadable`.
+    /// Returns `allow`, `block` or `unreadable`.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Allow => "allow",

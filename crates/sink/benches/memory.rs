@@ -8,15 +8,21 @@ use agent_bash_core::{ArtifactStore, Truncation};
 use fixtures::{end, sink, store};
 use std::sync::Arc;
 
-/// Bytes pushed per kind.
+/// Bytes pushed per kind of output.
 const PUSHED: u64 = 1 << 30;
+
+/// Bytes pushed per kind if the bench is only tested.
+const PUSHED_IN_TEST: u64 = 1 << 22;
+
+/// Largest accepted growth of resident memory, in bytes.
+const MAX_GROWTH: u64 = 4 << 20;
 
 fn main() {
     // `cargo test --benches` only checks that the bench runs, so a small input is enough.
     let pushed = if std::env::args().any(|arg| arg == "--bench") {
         PUSHED
     } else {
-        1 << 22
+        PUSHED_IN_TEST
     };
     let policies = [
         ("tail", Truncation::Tail { bytes: 50 * 1024 }),
@@ -64,14 +70,14 @@ fn main() {
         let Ok(root) = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")) else {
             continue;
         };
-        let kept = store(root.path());
+        let artifacts = store(root.path());
         measure(
             kind,
             "on disk",
             policies[0].1,
             chunk.as_bytes(),
             pushed,
-            Some(kept),
+            Some(artifacts),
         );
     }
 }
@@ -85,30 +91,30 @@ fn measure(
     store: Option<Arc<dyn ArtifactStore>>,
 ) {
     let before = resident();
-    let mut most = before;
+    let mut peak = before;
     let mut sink = sink(policy, None, store);
     let mut done = 0;
     while done < pushed {
         sink.push(chunk);
         done += chunk.len() as u64;
         if done % (64 << 20) < chunk.len() as u64 {
-            most = most.max(resident());
+            peak = peak.max(resident());
         }
     }
-    most = most.max(resident());
+    peak = peak.max(resident());
     let report = sink.finish(&end());
-    most = most.max(resident());
+    peak = peak.max(resident());
     print(
         kind,
         name,
-        most.saturating_sub(before),
+        peak.saturating_sub(before),
         report.summary.total_bytes,
     );
 }
 
 #[expect(clippy::print_stdout, reason = "a bench prints its figures")]
 fn print(kind: &str, policy: &str, grown: u64, total: u64) {
-    let verdict = if grown <= 4 << 20 {
+    let verdict = if grown <= MAX_GROWTH {
         ""
     } else {
         "  MORE THAN 4 MiB"
@@ -120,7 +126,7 @@ fn print(kind: &str, policy: &str, grown: u64, total: u64) {
     );
 }
 
-/// Resident memory in bytes; 0 where the system does not report it.
+/// Returns the resident memory in bytes; 0 if the system does not report it.
 fn resident() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()

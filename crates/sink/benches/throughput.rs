@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::io::{Read, Write};
 use std::process::Command;
 
-/// The chunk size that executors read with.
+/// The size of the chunks that executors read.
 const CHUNK: usize = 64 * 1024;
 
 const TAIL: Truncation = Truncation::Tail { bytes: 50 * 1024 };
 
-/// 4 MiB of one kind of output.
+/// Returns 4 MiB of output that consists of lines from `line`.
 fn filled(mut line: impl FnMut(usize) -> String) -> Vec<u8> {
     let mut bytes = Vec::new();
     for n in 0.. {
@@ -168,13 +168,13 @@ fn read(c: &mut Criterion) {
             .collect();
         writer.write(&block).unwrap();
     }
-    let kept = writer.finish(&end()).unwrap();
+    let artifact = writer.finish(&end()).unwrap();
     let mut group = c.benchmark_group("read, 100 MB");
     group.sample_size(10);
     group.bench_function("open and show line 5,000,000", |bencher| {
         bencher.iter(|| {
             let page = dir
-                .open(kept.id)
+                .open(artifact.id)
                 .unwrap()
                 .lines(5_000_000, Some(20))
                 .unwrap();
@@ -183,7 +183,7 @@ fn read(c: &mut Criterion) {
     });
     group.bench_function("the same without an index", |bencher| {
         bencher.iter(|| {
-            let view = FileView::open(kept.path.as_ref()).unwrap();
+            let view = FileView::open(artifact.path.as_ref()).unwrap();
             let page = view.lines(5_000_000, Some(20)).unwrap();
             assert!(page.piece.text.trim_start().starts_with("4999999"));
         });
@@ -197,7 +197,7 @@ fn read(c: &mut Criterion) {
             max_matches: 10,
         };
         bencher.iter(|| {
-            let found = dir.open(kept.id).unwrap().search(&search).unwrap();
+            let found = dir.open(artifact.id).unwrap().search(&search).unwrap();
             assert_eq!(found.total_matches, 1);
         });
     });

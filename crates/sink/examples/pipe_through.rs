@@ -1,6 +1,6 @@
 //! Pipes any reader through a sink: `pipe_through [--head N] [--tail N] [--keep DIR] < input`.
 //!
-//! Prints what is shown to stdout and the counts, as JSON, to stderr.
+//! Prints the shown text to stdout and the counts, as JSON, to stderr.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactStore, Clock, ConsumerFlow, OutputLimits, Status, StreamId,
@@ -65,7 +65,8 @@ fn main() -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = io::stdin().read(&mut buffer)?;
-        // Once `head` is satisfied we stop reading, so the producer gets SIGPIPE or EPIPE.
+        // Once `head` has its lines, this program stops reading, so the producer gets SIGPIPE or
+        // EPIPE.
         if read == 0 || sink.push(&buffer[..read]) == ConsumerFlow::Stop {
             break;
         }
@@ -85,7 +86,7 @@ fn main() -> io::Result<()> {
     eprintln!("{}", serde_json::to_string_pretty(&report.summary)?);
     for line in report
         .artifact
-        .map(|kept| kept.path)
+        .map(|artifact| artifact.path)
         .into_iter()
         .chain(report.artifact_failed)
     {

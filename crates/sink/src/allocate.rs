@@ -1,4 +1,4 @@
-//! Artifact numbers: handed out in ascending order under a file lock, across all processes that
+//! Artifact numbers: assigned in ascending order under a file lock, across all processes that
 //! share the directory, and never reused.
 
 use crate::artifact_list::ids;
@@ -12,28 +12,28 @@ use std::io;
 /// File with the next artifact number and the number of used bytes; its lock guards both.
 pub(crate) const COUNTER_FILE: &str = ".next";
 
-/// Attempts to find a free file name for one number. A second attempt is only needed if something
-/// else writes to the directory.
+/// Attempts to find a free file name for one number. A second attempt is only needed if another
+/// program writes to the directory.
 const NAME_TRIES: u32 = 1000;
 
-/// Takes the next number, at least `from`, and creates its file.
+/// Takes the next number, at least `first`, and creates its file.
 pub(crate) fn allocate(
     naming: Naming,
     dir: &PrivateDir,
     meta: &ArtifactMeta,
     stream: StreamId,
-    from: ArtifactId,
+    first: ArtifactId,
 ) -> io::Result<(ArtifactId, String, File)> {
     let mut counter = Counter::lock(dir, COUNTER_FILE)?;
-    let id = ArtifactId(next_number(&counter, dir).max(from.0));
-    let made = (0..NAME_TRIES).find_map(|attempt| {
+    let id = ArtifactId(next_number(&counter, dir).max(first.0));
+    let created = (0..NAME_TRIES).find_map(|attempt| {
         let name = naming.file(id, meta, stream, attempt);
         match dir.create_new(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-            made => Some(made.map(|file| (name, file))),
+            result => Some(result.map(|file| (name, file))),
         }
     });
-    let (name, file) = made.unwrap_or(Err(io::ErrorKind::AlreadyExists.into()))?;
+    let (name, file) = created.unwrap_or(Err(io::ErrorKind::AlreadyExists.into()))?;
     counter.next = Some(id.0 + 1);
     if let Err(error) = counter.write() {
         // Ignored: the error worth reporting is the counter's.
@@ -57,8 +57,9 @@ fn next_number(counter: &Counter, dir: &PrivateDir) -> u64 {
     after_last.max(counter.next.unwrap_or_default())
 }
 
-/// Removes a directory with only the counter, then its parent if that is empty. Numbering restarts
-/// afterwards, so call this only when no link to an old artifact can exist any more.
+/// Removes a directory that contains only the counter, then the parent directory if it is empty.
+/// Numbering restarts afterwards, so call this only when no link to an old artifact can exist any
+/// more.
 pub(crate) fn forget(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
@@ -72,8 +73,7 @@ pub(crate) fn forget(dir: &PrivateDir) {
         return;
     };
     if only_counter() && dir.remove(COUNTER_FILE).is_ok() && fs::remove_dir(dir.path()).is_ok() {
-        // Other things live in the session's directory too; `rmdir` leaves it alone unless it is
-        // empty.
+        // The session's directory may contain other files; `rmdir` removes only an empty directory.
         if let Some(session) = dir.path().parent() {
             let _ = fs::remove_dir(session);
         }

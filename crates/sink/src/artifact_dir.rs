@@ -22,8 +22,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A session's artifacts. Dropping it removes those it created, if their [`Lifetime`] is the
-/// session's.
+/// A session's artifacts. Dropping the value removes the artifacts that were created through it, if
+/// their [`Lifetime`] is [`Lifetime::Session`].
 #[derive(Debug)]
 pub struct ArtifactDir {
     shared: Arc<SharedDir>,
@@ -77,7 +77,8 @@ pub fn open_artifact(session: Option<&ArtifactDir>, uri: &str) -> Result<FileVie
 }
 
 impl ArtifactDir {
-    /// Does no I/O: the directory is neither created nor checked until it is used.
+    /// Returns the artifacts of a session. Does no I/O: the directory is neither created nor
+    /// checked until it is used.
     ///
     /// # Errors
     /// [`SessionNameError`].
@@ -88,7 +89,7 @@ impl ArtifactDir {
         })
     }
 
-    /// The directory of the artifacts, which may not exist yet.
+    /// Returns the directory of the artifacts, which may not exist yet.
     pub fn path(&self) -> PathBuf {
         let SharedDir { options, .. } = &*self.shared;
         let mut path = options.root.clone();
@@ -96,9 +97,9 @@ impl ArtifactDir {
         path
     }
 
-    /// The finished artifacts, oldest first; empty if the directory cannot be read.
+    /// Returns the finished artifacts, oldest first; none if the directory cannot be read.
     pub fn list(&self) -> Vec<ArtifactInfo> {
-        let Ok(dir) = self.shared.look() else {
+        let Ok(dir) = self.shared.open_existing() else {
             return Vec::new();
         };
         let first = self.shared.state().first;
@@ -114,7 +115,7 @@ impl ArtifactDir {
     /// # Errors
     /// [`LookupError`].
     pub fn open(&self, id: ArtifactId) -> Result<FileView, LookupError> {
-        let found = self.shared.look().and_then(|dir| {
+        let found = self.shared.open_existing().and_then(|dir| {
             if id < self.shared.state().first {
                 return Err(io::ErrorKind::NotFound.into());
             }
@@ -135,17 +136,17 @@ impl ArtifactDir {
         })
     }
 
-    /// The artifact at a path, as the `paged` profile prints it; `None` if the path is not one of
-    /// this session's.
+    /// Returns the artifact at a path, as the `paged` profile prints paths; `None` if this session
+    /// has no such artifact.
     pub fn find(&self, path: &Path) -> Option<ArtifactInfo> {
         self.list()
             .into_iter()
             .find(|info| Path::new(&info.artifact.path) == path)
     }
 
-    /// Ends the session: removes what was created through this value, if its lifetime is the
-    /// session's. Files that other processes are still writing are kept. So is the counter: a link
-    /// must resolve to its own output or to nothing, never to a later artifact. Also called on
+    /// Ends the session: removes the artifacts that were created through this value, if their
+    /// lifetime is [`Lifetime::Session`]. Files that other processes are still writing are kept.
+    /// The counter is kept, too: a link must never resolve to a later artifact. Also called on
     /// drop.
     pub fn close(&self) -> RemovedArtifacts {
         let mut state = self.shared.state();
@@ -160,7 +161,7 @@ impl ArtifactDir {
                 if let Ok(sidecar) = Sidecar::read(&dir, id)
                     && sidecar.done.as_ref().is_some_and(|done| !done.shared)
                 {
-                    removed.take(&sidecar, &dir);
+                    removed.remove(&sidecar, &dir);
                 }
             }
         }
@@ -170,7 +171,7 @@ impl ArtifactDir {
     /// Removes all artifacts of the session regardless of age, except those that `keep` selects and
     /// those that belong to a live session of another process.
     pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> ClearOutcome {
-        match self.shared.look() {
+        match self.shared.open_existing() {
             Ok(dir) => sweep::clear(&dir, self.shared.options.clock.wall(), keep),
             Err(_) => ClearOutcome::default(),
         }
@@ -182,14 +183,14 @@ impl ArtifactDir {
         sweep::sweep(root, now)
     }
 
-    /// Makes the next step of a sweep like [`Self::sweep`], if one is due: every ten minutes, over
-    /// at most 256 artifacts. The next step, of any process, continues there. A new artifact makes
-    /// the step that is due, too.
+    /// Does a part of the work of [`Self::sweep`], if such a step is due: every ten minutes, for at
+    /// most 256 artifacts. The next step, of any process, continues after these artifacts. The
+    /// creation of an artifact also does the step that is due.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
         sweep::sweep_when_due(root, now)
     }
 
-    /// Returns true if [`Self::sweep_when_due`] would make a step.
+    /// True if a step of [`Self::sweep_when_due`] is due.
     pub fn is_sweep_due(root: &Path, now: Timestamp) -> bool {
         sweep::is_due(root, now)
     }
@@ -205,7 +206,7 @@ impl ArtifactDir {
             let what = format!("making an artifact below {}", path.display());
             ArtifactError::Io { what, source }
         };
-        let dir = shared.make().map_err(failed)?;
+        let dir = shared.open_or_create().map_err(failed)?;
         quota::make_room(&dir, &shared.options, 0, None)?;
         let (id, name, file) = {
             // Threads of this process queue on the mutex, so only other processes contend for the
@@ -238,7 +239,7 @@ impl ArtifactStore for ArtifactDir {
         let options = &self.shared.options;
         sweep::sweep_when_due(&options.root, options.clock.wall());
         self.create_once(meta, stream).or_else(|error| match error {
-            // Another process removed the empty directory after we opened it.
+            // Another process removed the empty directory after this process had opened it.
             ArtifactError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 self.create_once(meta, stream)
             }

@@ -10,8 +10,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ArtifactInfo {
-    /// The reference as results carry it. If another process is still writing the artifact, its
-    /// current length.
+    /// The reference as results have it. If another process is still writing the artifact, its
+    /// length is the current one.
     pub artifact: ArtifactRef,
     /// The command, or the first 16 KB of it.
     pub command: String,
@@ -23,7 +23,7 @@ pub struct ArtifactInfo {
     pub duration: Duration,
     /// The outcome of the call.
     pub status: Status,
-    /// True if processes that outlived the call may still write it.
+    /// True if processes that outlived the call may still write the artifact.
     pub shared: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct ClearOutcome {
     pub in_use: u64,
 }
 
-/// The artifacts that have a sidecar, oldest first.
+/// Returns the ids of the artifacts that have a sidecar, oldest first.
 pub(crate) fn ids(dir: &PrivateDir) -> Vec<ArtifactId> {
     let names = dir.names().unwrap_or_default();
     let ids: BTreeSet<ArtifactId> = names
@@ -57,6 +57,7 @@ pub(crate) fn ids(dir: &PrivateDir) -> Vec<ArtifactId> {
     ids.into_iter().collect()
 }
 
+/// Returns the listing's entry of an artifact. `None` if the artifact is not finished.
 pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
     let done = sidecar.done.as_ref()?;
     let mut artifact = sidecar.reference(dir)?;
@@ -75,8 +76,8 @@ pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> 
 }
 
 impl RemovedArtifacts {
-    /// Removes an artifact and counts it if that worked.
-    pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
+    /// Removes an artifact, and counts it if the removal succeeded.
+    pub(crate) fn remove(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
         let bytes = dir.size(&sidecar.file);
         if sidecar.remove(dir).is_ok() {
             self.artifacts += 1;

@@ -23,7 +23,7 @@ pub struct ArtifactDirOptions {
     pub clock: Arc<dyn Clock>,
 }
 
-/// How artifact files are named. The numbering is the same for both.
+/// How artifact files are named. The numbering is the same for both variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// `<id>.log`.
@@ -35,16 +35,19 @@ pub enum Naming {
 /// How large artifacts may become, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArtifactLimits {
-    /// Limit of one file. Bytes beyond it are counted but not written.
+    /// Limit of one file. Bytes beyond the limit are counted but not written.
     pub per_file: u64,
-    /// Limit of all artifacts of a session; the oldest are evicted first.
+    /// Limit of all artifacts of a session; the oldest artifacts are evicted first.
     pub per_session: u64,
-    /// Space to leave free on the file system; the oldest are evicted first.
+    /// Space to leave free on the file system; the oldest artifacts are evicted first.
     pub free_floor: u64,
 }
 
+/// Longest session name, in bytes.
+const MAX_SESSION_NAME_BYTES: usize = 100;
+
 impl ArtifactDirOptions {
-    /// The directories below the root.
+    /// Returns the names of the directories between the root and the artifacts.
     pub(crate) fn below(&self) -> [&str; 2] {
         [&self.session, DIRECTORY_NAME]
     }
@@ -53,7 +56,7 @@ impl ArtifactDirOptions {
     pub(crate) fn check_session(&self) -> Result<(), SessionNameError> {
         let name = &self.session;
         let is_component = !name.is_empty()
-            && name.len() <= 100
+            && name.len() <= MAX_SESSION_NAME_BYTES
             && !name.starts_with('.')
             && !name.chars().any(|c| c == '/' || c.is_control());
         if is_component {
@@ -79,7 +82,7 @@ impl ArtifactLimits {
 pub struct SessionNameError(pub String);
 
 impl Naming {
-    /// The data file's name for the given attempt.
+    /// Returns the data file's name for the given attempt.
     pub(crate) fn file(
         self,
         id: ArtifactId,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes written between two checks of quota and free space.
 const CHECK_INTERVAL_BYTES: u64 = 8 << 20;
 
-/// Writes one artifact. Dropping it unfinished removes what was written.
+/// Writes one artifact. Dropping an unfinished writer removes the file.
 pub(crate) struct FileWriter {
     shared: Arc<SharedDir>,
     dir: Arc<PrivateDir>,
@@ -27,8 +27,10 @@ pub(crate) struct FileWriter {
     unchecked: u64,
     /// Bytes added to the directory's sum; some may not be written yet.
     accounted: u64,
-    given_away: AtomicBool,
-    whole: bool,
+    /// True if another process may have a descriptor of the file.
+    is_shared: AtomicBool,
+    /// True once the sidecar says that the artifact is finished.
+    is_finished: bool,
 }
 
 impl FileWriter {
@@ -49,8 +51,8 @@ impl FileWriter {
             index: LineIndex::default(),
             unchecked: 0,
             accounted: 0,
-            given_away: AtomicBool::new(false),
-            whole: false,
+            is_shared: AtomicBool::new(false),
+            is_finished: false,
         };
         // On an error the writer is dropped, which removes the file.
         writer.sidecar.write(&writer.dir)?;
@@ -111,13 +113,13 @@ impl ArtifactWriter for FileWriter {
     fn file(&self) -> io::Result<File> {
         // The file was opened with O_APPEND, so every duplicate of the descriptor appends.
         let file = self.file.try_clone()?;
-        self.given_away.store(true, Ordering::Relaxed);
+        self.is_shared.store(true, Ordering::Relaxed);
         Ok(file)
     }
 
     fn finish(mut self: Box<Self>, end: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
         let index = std::mem::take(&mut self.index);
-        let shared = self.given_away.load(Ordering::Relaxed);
+        let shared = self.is_shared.load(Ordering::Relaxed);
         self.sidecar.done = Some(FinishedFacts::new(
             end,
             self.bytes,
@@ -128,10 +130,10 @@ impl ArtifactWriter for FileWriter {
         self.sidecar
             .write(&self.dir)
             .map_err(|error| self.failed(error))?;
-        self.whole = true;
-        self.shared.made(self.sidecar.id, &self.dir);
+        self.is_finished = true;
+        self.shared.record_finished(self.sidecar.id, &self.dir);
         self.account(self.bytes);
-        // This artifact may have pushed the session over its quota; evict older ones, not this one.
+        // The session may exceed its quota with this artifact; older artifacts are evicted.
         let _ = quota::make_room(&self.dir, &self.shared.options, 0, Some(self.sidecar.id));
         self.sidecar
             .reference(&self.dir)
@@ -141,7 +143,7 @@ impl ArtifactWriter for FileWriter {
 
 impl Drop for FileWriter {
     fn drop(&mut self) {
-        if !self.whole {
+        if !self.is_finished {
             self.account(0);
             // No result refers to the file yet. If the removal fails, a later sweep removes it.
             let _ = self.sidecar.remove(&self.dir);

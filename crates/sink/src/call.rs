@@ -15,19 +15,19 @@ use std::sync::Arc;
 /// Output options of a call. All fields are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallOptions {
-    /// Merged (one sink) or separate (two).
+    /// Merged (one sink) or separate (two sinks).
     pub streams: Streams,
-    /// Limits per stream; with [`CallOptions::share_window`] for both together.
+    /// Limits per stream; with [`CallOptions::share_window`], of both streams together.
     pub limits: OutputLimits,
-    /// Keep only the first lines of stdout, or of the merged stream.
+    /// The number of first lines of stdout, or of the merged stream, that are shown; `None` for
+    /// all.
     pub head: Option<NonZeroU64>,
-    /// Keep only the last lines of stdout, or of the merged stream.
+    /// The number of last lines of stdout, or of the merged stream, that are shown; `None` for all.
     pub tail: Option<NonZeroU64>,
     /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
-    /// Stdout, a newline and stderr share one window under the `Tail` and `Head` policies
-    /// (`workspace`: "100 KB applies to the two joined"). Otherwise each stream has a window of its
-    /// own.
+    /// True if stdout, a newline and stderr share one window under the `Tail` and `Head` policies
+    /// (`workspace`: "100 KB applies to the two joined"); false if each stream has its own window.
     pub share_window: bool,
 }
 
@@ -88,7 +88,7 @@ impl CallOutput {
         }
     }
 
-    /// Masks secrets in what is shown. Counts and artifacts are those of the printed bytes.
+    /// Masks secrets in the shown text. Counts and artifacts refer to the printed bytes.
     #[must_use]
     pub fn masked(mut self, mask: Option<&dyn OutputMask>) -> Self {
         self.first = self.first.masked(mask);
@@ -96,7 +96,7 @@ impl CallOutput {
         self
     }
 
-    /// Takes a piece that is already masked. The artifact does not have it.
+    /// Takes a piece that is already masked. The artifact does not contain the piece.
     pub fn piece(&mut self, stream: StreamId, piece: OutputPiece<'_>) -> ConsumerFlow {
         self.sink(stream).push_piece(piece)
     }
@@ -107,7 +107,7 @@ impl CallOutput {
         self.window = Some(window);
     }
 
-    /// Returns the bytes taken so far from all streams.
+    /// Returns the number of bytes taken so far from all streams.
     pub fn total_bytes(&self) -> u64 {
         self.first.total_bytes() + self.stderr.as_ref().map_or(0, OutputSink::total_bytes)
     }
@@ -143,18 +143,18 @@ impl CallOutput {
         let (first, stderr) = match options.limits.truncation {
             Truncation::Head { bytes, .. } if options.share_window => {
                 let first = first.finish_within(whole, end);
-                let left = left_of(within(whole, bytes), &first);
+                let left = rest_of(within(whole, bytes), &first);
                 (first, stderr.finish_within(left, end))
             }
             Truncation::Tail { bytes } if options.share_window => {
                 let stderr = stderr.finish_within(whole, end);
-                let left = left_of(within(whole, bytes), &stderr);
+                let left = rest_of(within(whole, bytes), &stderr);
                 (first.finish_within(left, end), stderr)
             }
             // Neither stream may use the whole window.
             _ if window.is_some() => {
                 let stderr = stderr.finish_within(whole.half(), end);
-                let left = left_of(whole, &stderr);
+                let left = rest_of(whole, &stderr);
                 (first.finish_within(left, end), stderr)
             }
             _ => (first.finish(end), stderr.finish(end)),
@@ -198,7 +198,7 @@ fn within(window: Window, bytes: usize) -> Window {
 }
 
 /// Returns the rest of a shared window after one stream and the separating newline.
-fn left_of(window: Window, report: &SinkReport) -> Window {
+fn rest_of(window: Window, report: &SinkReport) -> Window {
     let shown = |count| usize::try_from(count).unwrap_or(usize::MAX);
     match shown(report.summary.shown_bytes) {
         0 => window,
@@ -246,7 +246,8 @@ impl CallReport {
         all
     }
 
-    /// Returns the shown part of the output, of the stream that was truncated.
+    /// Returns which part of the output is shown. If only one stream was truncated, the part refers
+    /// to that stream.
     pub fn direction(&self) -> Direction {
         self.summary().direction
     }

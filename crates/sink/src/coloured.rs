@@ -1,20 +1,20 @@
-//! A page of a stored output with its colours, for a view that draws them. Without the colours, its
-//! text equals that of [`FileView::lines`].
+//! A page of a stored output with its colours, for a view that draws colours. Without the colours,
+//! the text equals the text of [`FileView::lines`].
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::begun_len;
 use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadOn};
 use std::io;
 
-/// Bytes that are read before a page, because colours that began there may still apply.
+/// Bytes that are read before a page, because a colour that began there may still apply.
 const COLOUR_LOOKBACK_BYTES: u64 = 64 << 10;
 
-/// Maximum bytes of colour sequences on a page. Later ones are dropped.
+/// Maximum bytes of colour sequences on a page. Later sequences are dropped.
 const MAX_COLOUR_BYTES: usize = MAX_PAGE_BYTES;
 
 impl FileView {
-    /// Returns the marked text of a page, with the colour sequences (SGR) in it and those that
-    /// apply to its beginning. All other control sequences are removed.
+    /// Returns the marked text of a page with its colour sequences (SGR). At the beginning are the
+    /// earlier sequences that still apply. All other control sequences are removed.
     ///
     /// # Errors
     /// I/O errors.
@@ -45,11 +45,11 @@ impl FileView {
         })
     }
 
-    /// Cleans the bytes from `from` to `to`, until `out` has `most` bytes of text.
-    fn take(&self, from: u64, to: u64, most: usize, out: &mut ColouredText) -> io::Result<()> {
+    /// Cleans the bytes from `from` to `to`, until `out` has more than `max_text` bytes of text.
+    fn take(&self, from: u64, to: u64, max_text: usize, out: &mut ColouredText) -> io::Result<()> {
         let mut sanitiser = self.sanitiser();
         let mut left = to - from;
-        // A sequence is recognised only in one piece.
+        // A sequence is recognised only if one chunk contains it whole.
         let mut begun = Vec::new();
         self.each_chunk(from, |chunk| {
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
@@ -57,7 +57,7 @@ impl FileView {
             begun.extend_from_slice(&chunk[..wanted]);
             let rest = begun.split_off(begun.len() - begun_len(&begun));
             sanitiser.push(&std::mem::replace(&mut begun, rest), out);
-            if left == 0 || out.text.len() > most {
+            if left == 0 || out.text.len() > max_text {
                 ReadOn::Stop
             } else {
                 ReadOn::On
@@ -101,13 +101,13 @@ impl ColouredText {
 
     /// Returns the first `len` bytes of the text with the sequences at their offsets.
     fn woven(&self, len: usize) -> String {
-        let (mut woven, mut from) = (String::with_capacity(len + self.size), 0);
-        for (at, sequence) in self.sequences.iter().take_while(|(at, _)| *at <= len) {
-            woven.push_str(&self.text[from..*at]);
+        let (mut woven, mut copied) = (String::with_capacity(len + self.size), 0);
+        for (offset, sequence) in self.sequences.iter().take_while(|(at, _)| *at <= len) {
+            woven.push_str(&self.text[copied..*offset]);
             woven.push_str(sequence);
-            from = *at;
+            copied = *offset;
         }
-        woven.push_str(&self.text[from..len]);
+        woven.push_str(&self.text[copied..len]);
         woven
     }
 }
@@ -143,15 +143,15 @@ impl TextSink for ColouredText {
 }
 
 impl ColouredText {
-    /// Removes the text from offset `at` on, and returns it. Its colours still apply.
-    fn cut(&mut self, at: usize) -> String {
-        for (place, _) in self.sequences.iter_mut().rev() {
-            if *place <= at {
+    /// Removes the text from `end` on, and returns it. Its colours still apply.
+    fn cut(&mut self, end: usize) -> String {
+        for (offset, _) in self.sequences.iter_mut().rev() {
+            if *offset <= end {
                 break;
             }
-            *place = at;
+            *offset = end;
         }
-        self.text.split_off(at)
+        self.text.split_off(end)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The truncation policies: select the pieces to show from the window of a finished stream.
 //!
-//! All four work on positions within the clean text and on line numbers. How many raw bytes a cut
-//! drops is then looked up in the window.
+//! All four policies work on positions within the clean text and on line numbers. The window then
+//! gives the number of raw bytes that a cut drops.
 
 use crate::lines::StreamText;
 use crate::report::{CleanPiece, ShownOutput};
@@ -9,16 +9,17 @@ use crate::scan;
 use crate::window::{ShrinkLimit, TextPart, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation, whole_characters};
 
-/// The shown pieces, and the number of bytes not shown.
+/// The shown pieces, and the number of bytes that are not shown.
 pub(crate) struct CutText {
     pub(crate) shown: ShownOutput,
     pub(crate) truncated_by: Option<TruncatedBy>,
     pub(crate) direction: Direction,
-    /// Raw bytes not shown.
+    /// Number of raw bytes that are not shown.
     pub(crate) dropped_bytes: u64,
 }
 
-/// Returns the bytes of head and tail that a policy may show: the sizes of a [`Window`].
+/// Returns the sizes of the [`Window`]: the largest head and tail, in bytes, that a policy may
+/// show. `tail`: only last lines are shown.
 pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     // One byte more than is shown at the end, to tell whether a line starts exactly there.
     match policy {
@@ -30,7 +31,7 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     }
 }
 
-/// Returns the length of the stream from which on a policy needs less of the window.
+/// Returns the length of the stream above which a policy needs a smaller window.
 pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<ShrinkLimit> {
     match policy {
         Truncation::Middle { max, ends } if !tail => Some(ShrinkLimit {
@@ -47,37 +48,37 @@ pub(crate) fn cut(text: &StreamText, policy: Truncation, tail: Option<u64>, raw:
     cut_within(text, policy, usize::MAX, tail, raw)
 }
 
-/// Cuts a text to at most `most` lines regardless of the policy.
+/// Like [`cut`], but shows at most `max_lines_shown` lines regardless of the policy.
 pub(crate) fn cut_within(
     text: &StreamText,
     policy: Truncation,
-    most: usize,
+    max_lines_shown: usize,
     tail: Option<u64>,
     raw: u64,
 ) -> CutText {
-    let bounds = bounds(policy, most);
+    let bounds = bounds(policy, max_lines_shown);
     let (shown, truncated_by, direction) = match tail {
         Some(wanted) if wanted < text.lines => last_lines(text, bounds, wanted),
         _ => match policy {
             _ if fits(text, bounds) => whole(text),
-            Truncation::Tail { .. } if text.lines > most as u64 => {
+            Truncation::Tail { .. } if text.lines > max_lines_shown as u64 => {
                 last_lines(text, bounds, text.lines)
             }
             Truncation::Tail { bytes } => by_bytes(ShownOutput::Tail(last_bytes(text, bytes))),
             Truncation::Head { bytes, whole_lines } => {
                 let head = text.window.head.bytes();
                 let whole = whole_lines.then(|| whole_lines_len(head, bytes));
-                first_lines(text, whole.flatten().unwrap_or(bytes), most)
+                first_lines(text, whole.flatten().unwrap_or(bytes), max_lines_shown)
             }
-            Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, most / 2)),
+            Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, max_lines_shown / 2)),
             Truncation::HeadTail {
                 max_bytes,
                 max_lines,
                 head_lines,
                 tail_lines,
             } => {
-                // Head and tail together must not exceed the lines that are shown whole, or they
-                // would overlap.
+                // Head and tail together must not have more lines than a text that is shown whole,
+                // or they would overlap.
                 let head_lines = head_lines.min(max_lines.div_ceil(2));
                 let tail_lines = tail_lines.min(max_lines / 2);
                 let shown = head_and_tail(text, max_bytes, head_lines, tail_lines);
@@ -122,6 +123,7 @@ fn whole(text: &StreamText) -> ShownChoice {
     (ShownOutput::Whole(piece), None, Direction::Tail)
 }
 
+/// Returns a choice that a limit on bytes truncated.
 fn by_bytes(shown: ShownOutput) -> ShownChoice {
     let direction = match shown {
         ShownOutput::Head(_) => Direction::Head,
@@ -136,23 +138,23 @@ fn fits(text: &StreamText, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
 
-/// The largest text, in bytes and lines, that a policy leaves uncut, if at most `most` lines may be
-/// shown.
-fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
+/// Returns the size, in bytes and lines, of the largest text that a policy leaves uncut, if at most
+/// `max_lines_shown` lines may be shown.
+fn bounds(policy: Truncation, max_lines_shown: usize) -> (usize, usize) {
     match policy {
-        Truncation::Tail { bytes } | Truncation::Head { bytes, .. } => (bytes, most),
-        Truncation::Middle { max, .. } => (max, most),
+        Truncation::Tail { bytes } | Truncation::Head { bytes, .. } => (bytes, max_lines_shown),
+        Truncation::Middle { max, .. } => (max, max_lines_shown),
         Truncation::HeadTail {
             max_bytes,
             max_lines,
             ..
-        } => (max_bytes, max_lines.min(most)),
+        } => (max_bytes, max_lines.min(max_lines_shown)),
     }
 }
 
-/// Returns the last `wanted` lines of a text that has more. If they exceed the policy's limits,
-/// their end is kept: the caller asked for the end, and the start of the wanted lines is known only
-/// at the end of the stream.
+/// Returns the last `wanted` lines of a text that has more lines. If they exceed the policy's
+/// limits, their end is shown: the caller asked for the end of the text, and the start of the
+/// wanted lines is known only at the end of the stream.
 fn last_lines(
     text: &StreamText,
     (max_bytes, max_lines): (usize, usize),
@@ -178,7 +180,8 @@ fn last_lines(
     }
 }
 
-/// Returns the offset at which the `n`-th line from the end begins, if that is inside the part.
+/// Returns the offset at which the `n`-th line from the end begins. `None` if the part does not
+/// contain the beginning.
 fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
     let start = part.start;
     let bytes = part.bytes();
@@ -192,7 +195,7 @@ fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
         .map(|end| start + end as u64 + 1)
 }
 
-/// Returns the last `max` bytes, from a line start if they contain one.
+/// Returns the last `max` bytes, from the first line start in them on if they have one.
 fn last_bytes(text: &StreamText, max: usize) -> CleanPiece {
     let StreamText {
         window,
@@ -212,7 +215,7 @@ fn last_bytes(text: &StreamText, max: usize) -> CleanPiece {
     piece
 }
 
-/// Returns the first line start at or after `earliest` that is followed by text.
+/// Returns the first line start at or after `earliest`, unless it is the end of the text.
 fn line_start_at_or_after(part: &TextPart, earliest: u64) -> Option<u64> {
     let (start, end) = (part.start, part.end());
     if earliest == 0 {
@@ -232,9 +235,9 @@ fn first_bytes(text: &StreamText, max: usize) -> CleanPiece {
     number_from_start(piece)
 }
 
-/// Returns the first `max` bytes, limited to `most` lines.
-fn first_lines(text: &StreamText, max: usize, most: usize) -> ShownChoice {
-    match first_lines_len(text.window.head.bytes(), most) {
+/// Returns the first `max` bytes, limited to `max_lines` lines.
+fn first_lines(text: &StreamText, max: usize, max_lines: usize) -> ShownChoice {
+    match first_lines_len(text.window.head.bytes(), max_lines) {
         Some(len) if len <= max => (
             ShownOutput::Head(first_bytes(text, len)),
             Some(TruncatedBy::Lines),
@@ -244,12 +247,12 @@ fn first_lines(text: &StreamText, max: usize, most: usize) -> ShownChoice {
     }
 }
 
-/// Returns the first and the last `ends` bytes, each limited to `most` lines.
-fn middle(text: &StreamText, ends: usize, most: usize) -> ShownOutput {
-    let first = first_lines_len(text.window.head.bytes(), most).unwrap_or(usize::MAX);
+/// Returns the first and the last `ends` bytes, each limited to `max_lines` lines.
+fn middle(text: &StreamText, ends: usize, max_lines: usize) -> ShownOutput {
+    let first = first_lines_len(text.window.head.bytes(), max_lines).unwrap_or(usize::MAX);
     let head = first_bytes(text, ends.min(first));
     let total = text.window.total;
-    let last = nth_last_line(&text.window.tail, most as u64).unwrap_or(0);
+    let last = nth_last_line(&text.window.tail, max_lines as u64).unwrap_or(0);
     let from = total.saturating_sub(ends as u64).max(last);
     let tail = span(&text.window, from, total).unwrap_or_default();
     let tail = number_from_end(tail, text.lines);
@@ -337,25 +340,28 @@ fn span(window: &Window, from: u64, to: u64) -> Option<CleanPiece> {
     })
 }
 
+/// Sets the line numbers of a piece that begins the text.
 fn number_from_start(mut piece: CleanPiece) -> CleanPiece {
     let count = lines_in(&piece.text);
     piece.lines = (count > 0).then_some([1, count]);
     piece
 }
 
+/// Sets the line numbers of a piece that ends with line `last`.
 fn number_from_end(mut piece: CleanPiece, last: u64) -> CleanPiece {
     let count = lines_in(&piece.text);
     piece.lines = (count > 0).then_some([last + 1 - count, last]);
     piece
 }
 
+/// Returns the number of lines, including a last line without a line end.
 fn lines_in(text: &str) -> u64 {
     let open = !text.is_empty() && !text.ends_with('\n');
     scan::newlines(text.as_bytes()) + u64::from(open)
 }
 
-/// Returns the raw bytes that the shown pieces stand for, with those that cleaning removed in and
-/// before them.
+/// Returns the number of raw bytes that the shown pieces stand for, including bytes that cleaning
+/// removed within and before the pieces.
 fn shown_raw(text: &StreamText, shown: &ShownOutput, raw: u64) -> u64 {
     let window = &text.window;
     let total = window.total;

@@ -12,12 +12,15 @@ use vte::{Params, Parser, Perform};
 
 /// Cancel: ends any sequence, also in `vte`.
 const CAN: u8 = 0x18;
+/// Substitute: like [`CAN`].
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
+/// Bell: ends an OSC string.
 const BEL: u8 = 0x07;
+/// Delete: ignored.
 const DEL: u8 = 0x7f;
 
-/// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
+/// Longest body of a string sequence, in bytes. In practice, the longest bodies are inline images.
 const MAX_STRING_BYTES: u32 = 1 << 20;
 
 /// The meaning of a byte within a sequence.
@@ -96,8 +99,8 @@ impl Escape {
             self.open();
             return SequenceStep::Inside;
         }
-        // Text inside a sequence: the sequence is broken, and must not take part of a UTF-8
-        // character with it.
+        // Text inside a sequence: the sequence is broken, and must not contain a part of a UTF-8
+        // character.
         if byte >= 0x80 {
             return self.cancel(SequenceStep::After);
         }
@@ -115,13 +118,13 @@ impl Escape {
         if byte == DEL {
             return SequenceStep::Inside;
         }
-        let seen = self.feed(byte);
-        if seen.printed {
+        let report = self.feed(byte);
+        if report.printed {
             // `vte` ends an ill-formed control sequence silently; this byte is the text after it.
             return SequenceStep::After;
         }
-        match seen.control {
-            _ if seen.ended => SequenceStep::Last(seen.effect),
+        match report.control {
+            _ if report.ended => SequenceStep::Last(report.effect),
             Some(CAN | SUB) => SequenceStep::Last(None),
             Some(_) => SequenceStep::Control,
             None => {
@@ -155,18 +158,22 @@ impl Escape {
     }
 
     fn feed(&mut self, byte: u8) -> ByteEffect {
-        let mut seen = ByteEffect::default();
-        self.parser.advance(&mut seen, &[byte]);
-        seen
+        let mut report = ByteEffect::default();
+        self.parser.advance(&mut report, &[byte]);
+        report
     }
 }
 
 /// The report of `vte` for a byte.
 #[derive(Default)]
 struct ByteEffect {
+    /// True if the byte ended a sequence.
     ended: bool,
+    /// True if the byte is text.
     printed: bool,
+    /// The C0 control that the byte is.
     control: Option<u8>,
+    /// The effect of the sequence that the byte ended.
     effect: Option<LineEdit>,
 }
 

@@ -7,21 +7,32 @@ use agent_bash_os::PrivateDir;
 /// A day, in milliseconds.
 pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// True if an artifact has expired. `dead`: its owner has ended.
-pub(crate) fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
+/// True if an artifact has expired. `is_dead`: its owner has ended.
+pub(crate) fn is_expired(
+    sidecar: &Sidecar,
+    is_dead: bool,
+    dir: &PrivateDir,
+    now: Timestamp,
+) -> bool {
     match (&sidecar.done, sidecar.lifetime) {
-        // The artifact was never finished, and its process has ended.
-        (None, _) => dead,
-        (Some(done), Lifetime::Session) if !done.shared => dead,
+        // An unfinished artifact stays unfinished once its process has ended.
+        (None, _) => is_dead,
+        (Some(done), Lifetime::Session) if !done.shared => is_dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY_MS),
         (Some(_), Lifetime::Timed) => false,
     }
 }
 
-/// True if an artifact has no writer any more, and may be evicted.
-pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
+/// True if no process writes the artifact any more, so that it may be evicted. `is_dead`: its owner
+/// has ended.
+pub(crate) fn is_settled(
+    sidecar: &Sidecar,
+    is_dead: bool,
+    dir: &PrivateDir,
+    now: Timestamp,
+) -> bool {
     match &sidecar.done {
-        None => dead,
+        None => is_dead,
         Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY_MS),
     }
 }

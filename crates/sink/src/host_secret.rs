@@ -1,5 +1,5 @@
 //! A secret of this user on this machine. Remote hosts recognise their host by a value derived from
-//! it.
+//! the secret.
 
 use agent_bash_os::PrivateDir;
 use std::fs::File;
@@ -19,18 +19,19 @@ const SECRET_BYTES: usize = 32;
 /// The directory cannot be created or read, or belongs to another user.
 pub fn host_secret(root: &Path) -> io::Result<[u8; SECRET_BYTES]> {
     let directory = PrivateDir::create(root, &[DIRECTORY_NAME])?;
-    let kept = || -> io::Result<[u8; SECRET_BYTES]> {
+    let stored = || -> io::Result<[u8; SECRET_BYTES]> {
         let mut secret = [0; SECRET_BYTES];
         directory.read(FILE_NAME)?.read_exact(&mut secret)?;
         Ok(secret)
     };
-    match kept() {
+    match stored() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut secret = [0; SECRET_BYTES];
             File::open("/dev/urandom")?.read_exact(&mut secret)?;
             directory.replace(FILE_NAME, &secret)?;
-            // Another program may have created a secret at the same time; the last one remains.
-            kept()
+            // Another program may have created a secret at the same time; the last written secret
+            // remains.
+            stored()
         }
         other => other,
     }

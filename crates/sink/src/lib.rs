@@ -1,4 +1,4 @@
-//! Bounds, cleans, counts and keeps the output of a command.
+//! Bounds, cleans, counts and stores the output of a command.
 //!
 //! | purpose | type |
 //! |---|---|
@@ -11,10 +11,9 @@
 //!
 //! The stages of a stream, one file each: `sanitise` (with `escape`, `scan`) cleans, `lines`
 //! applies line limits and counts, `window` keeps both ends, `cut` holds the truncation policies,
-//! `spill` moves raw bytes to disk. No text *around* an output is written here: the headings and
-//! notices of a result belong to `agent-bash`, which makes them from the report. `wording` holds
-//! the phrases that other crates share. This crate starts no processes and knows nothing of
-//! terminals.
+//! `spill` moves raw bytes to disk. This crate does not write the headings and notices of a result:
+//! `agent-bash` writes them from the report. `wording` holds the phrases that other crates share.
+//! This crate starts no processes and opens no terminals.
 
 mod allocate;
 mod artifact_dir;

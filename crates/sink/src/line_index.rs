@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Bytes between two entries.
 pub(crate) const BLOCK_BYTES: u64 = 64 * 1024;
 
-/// The index of a file's first bytes. If the file has grown since, reading continues after the
-/// indexed part.
+/// The index of a file's first bytes. If the file has grown since it was indexed, reading continues
+/// after the indexed part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LineIndex {
     /// Line ends before the end of each whole block.

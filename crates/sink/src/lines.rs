@@ -19,7 +19,8 @@ pub(crate) struct StreamLines {
     clamp: Option<Clamping>,
     /// Remaining lines of `head`; `None` without such a limit.
     wanted: Option<u64>,
-    /// Line ends so far in the wanted text, whether still kept or not.
+    /// Number of line ends so far in the wanted text, including line ends that are no longer
+    /// stored.
     ended: u64,
     /// Start of the last line of the finished text.
     last_start: u64,
@@ -47,9 +48,9 @@ struct UncountedLines {
 /// The limit on line length and the open line's state with respect to it.
 struct Clamping {
     max: u64,
-    /// Characters of the open line that were kept.
+    /// Number of characters of the open line that were stored.
     chars: u64,
-    /// Characters of it that were omitted.
+    /// Number of characters of the open line that were omitted.
     omitted: u64,
     /// Position in the stream where the omission begins.
     from: u64,
@@ -58,15 +59,15 @@ struct Clamping {
 /// The text and counts of a stream that has ended.
 pub(crate) struct StreamText {
     pub(crate) window: Window,
-    /// Lines of the stream.
+    /// Number of lines of the stream.
     pub(crate) total_lines: u64,
-    /// Lines of the window's text: all of them, or those that `head` wants.
+    /// Number of lines of the window's text: all lines, or the lines that `head` keeps.
     pub(crate) lines: u64,
-    /// Start of the last of them.
+    /// Start of the last of these lines.
     pub(crate) last_start: u64,
     /// Length of the first line in bytes, without its LF.
     pub(crate) first_len: u64,
-    /// True if anything was printed after the lines that `head` wants.
+    /// True if output followed the lines that `head` keeps.
     pub(crate) head_cut: bool,
     /// True if a line was clamped.
     pub(crate) clamped: bool,
@@ -107,9 +108,9 @@ impl StreamLines {
         }
     }
 
-    /// Lets CRs end the lines of a text without any LF; except with `head`, which counts lines as
-    /// they come.
-    pub(crate) fn or_of_carriage_returns(mut self) -> Self {
+    /// Lets CRs end the lines of a text without any LF. Has no effect with `head`, which counts
+    /// lines at once.
+    pub(crate) fn with_cr_line_ends(mut self) -> Self {
         self.cr_ends = self.wanted.is_none();
         self
     }
@@ -119,12 +120,13 @@ impl StreamLines {
         self.wanted == Some(0)
     }
 
-    /// Length of the text so far, in bytes. It shrinks when a carriage return takes text back.
+    /// Returns the length of the text so far, in bytes. The length shrinks when a carriage return
+    /// removes text.
     pub(crate) fn len(&self) -> u64 {
         self.finished.total + self.open.total
     }
 
-    /// The stream has ended, `raw` bytes long.
+    /// Ends the stream, which is `raw` bytes long; returns its text and counts.
     pub(crate) fn finish(mut self, raw: u64) -> StreamText {
         self.mark_omission(raw);
         let open = u64::from(self.open.total > 0);
@@ -187,13 +189,14 @@ impl StreamLines {
         }
     }
 
-    /// True if certainly none of these lines needs clamping.
+    /// True only if none of these lines needs clamping.
     fn fits(&self, lines: &[u8]) -> bool {
         self.clamp.as_ref().is_none_or(|clamp| {
             scan::lines_fit(lines, usize::try_from(clamp.max).unwrap_or(usize::MAX))
         })
     }
 
+    /// Takes whole lines that need no clamping.
     fn whole_lines(&mut self, lines: &[u8], raw: u64) {
         let Some(before_last) = lines.len().checked_sub(1) else {
             return;
@@ -208,6 +211,7 @@ impl StreamLines {
         self.count_lines(scan::newlines(lines));
     }
 
+    /// Takes whole lines, some of which may need clamping.
     fn lines_one_by_one(&mut self, lines: &[u8], raw: u64) {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', lines) {
@@ -243,6 +247,7 @@ impl StreamLines {
         self.count_lines(1);
     }
 
+    /// Appends the mark of the omitted characters to the open line, if there are any.
     fn mark_omission(&mut self, raw: u64) {
         if let Some(clamp) = &mut self.clamp
             && clamp.omitted > 0
@@ -294,7 +299,7 @@ impl TextSink for StreamLines {
             return;
         }
         if raw_len == 0 {
-            // Only as much as fits of text that was on the line already, or of blanks.
+            // The text was on the line already or is blanks, so only the part that fits is added.
             let fitting = match &mut self.clamp {
                 Some(clamp) => clamp.admit_printed(text.as_bytes(), raw),
                 None => text.len(),
@@ -321,11 +326,11 @@ impl TextSink for StreamLines {
 
     fn restart_line(&mut self, raw: u64) {
         if self.cr_ends {
-            self.cr_text_seen |= self.open.is_seen();
+            self.cr_text_seen |= self.open.has_visible_text();
             self.end_line(raw);
             return;
         }
-        self.overwritten |= self.open.is_seen();
+        self.overwritten |= self.open.has_visible_text();
         self.open.clear();
         if let Some(clamp) = &mut self.clamp {
             clamp.restart();
@@ -373,7 +378,7 @@ impl Clamping {
         fitting
     }
 
-    /// Adds text that stands for no bytes of the stream, all of it at offset `raw`.
+    /// Like [`Self::admit`], for text at offset `raw` that stands for no bytes of the stream.
     fn admit_printed(&mut self, text: &[u8], raw: u64) -> usize {
         let has_omitted = self.omitted > 0;
         let fitting = self.admit(text, raw);
@@ -402,8 +407,8 @@ impl Clamping {
         self.omitted += chars;
     }
 
-    /// Removes omitted characters first, then counts the stored ones to remove. Returns the number
-    /// of omitted ones.
+    /// Removes `chars` characters from the counts: omitted characters first, then stored ones.
+    /// Returns the number of removed omitted characters.
     fn take_back(&mut self, chars: usize) -> usize {
         let omitted = self.omitted.min(chars as u64);
         self.omitted -= omitted;

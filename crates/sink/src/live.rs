@@ -19,16 +19,16 @@ use std::time::Duration;
 pub struct LiveOptions {
     /// Snapshots, deltas or raw output.
     pub kind: LiveKind,
-    /// Upper limit of raw bytes that one update is made from.
+    /// Upper limit of the raw bytes in one update.
     pub max_bytes: usize,
     /// Minimum time between two updates; 50 ms, as the contract says.
     pub interval: Duration,
-    /// How a lone CR is handled; by default it starts the line over.
+    /// How a lone CR is handled; by default, the following text overwrites the line.
     pub carriage_return: CarriageReturn,
 }
 
 impl LiveOptions {
-    /// Returns options for updates of this kind, each made from at most this many raw bytes.
+    /// Returns options for updates of this kind, each with at most `max_bytes` raw bytes.
     pub fn new(kind: LiveKind, max_bytes: usize) -> Self {
         Self {
             kind,
@@ -55,7 +55,7 @@ pub enum LiveKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LiveUpdate {
-    /// The current tail; replaces the previous one.
+    /// The current tail; replaces the previous tail.
     Snapshot {
         /// Clean text.
         text: String,
@@ -64,29 +64,29 @@ pub enum LiveUpdate {
     },
     /// The new output since the last update.
     Delta {
-        /// Remove this many bytes from the end of the text so far first: the part of a line that a
-        /// carriage return has overwritten.
+        /// The number of bytes to remove first from the end of the text so far: the part of a line
+        /// that a carriage return has overwritten.
         rewind: usize,
         /// Clean text to append.
         text: String,
-        /// Raw bytes before this text that were skipped because output came too fast. A line begun
-        /// before them stays as it is.
+        /// The number of raw bytes before this text that were skipped because output came too fast.
+        /// A line that began before the skipped bytes stays as it is.
         skipped_bytes: u64,
         /// Bytes printed so far.
         total_bytes: u64,
     },
     /// The new output since the last update.
     Raw {
-        /// The bytes; from the beginning of a line on if something before them was skipped.
+        /// The bytes. If earlier bytes were skipped, they start at the beginning of a line.
         bytes: Vec<u8>,
-        /// Lines before these bytes that were skipped because output came too fast.
+        /// The number of lines before these bytes that were skipped because output came too fast.
         skipped_lines: u64,
         /// Bytes printed so far.
         total_bytes: u64,
     },
 }
 
-/// The live output of one command, for one watcher. Clones share it.
+/// The live output of one command, for one watcher. Clones share the output.
 #[derive(Debug, Clone)]
 pub struct LiveUpdates {
     shared: Arc<Mutex<SharedLive>>,
@@ -96,9 +96,9 @@ pub struct LiveUpdates {
 #[derive(Debug)]
 struct SharedLive {
     tail: TailBuffer,
-    /// Bytes delivered, or removed by cleaning.
+    /// Number of bytes delivered, or removed by cleaning.
     delivered: u64,
-    /// Line ends among them.
+    /// Number of line ends in these bytes.
     delivered_lines: u64,
     /// The mask, and the number of bytes that were printed.
     mask: Option<(Box<dyn MaskStream>, u64)>,
@@ -151,8 +151,8 @@ impl LiveUpdates {
         }
     }
 
-    /// Masks secrets in all updates, if nothing was pushed yet. The total number of bytes is still
-    /// that of the printed bytes.
+    /// Masks secrets in all updates, if nothing was pushed yet. The total still counts the printed
+    /// bytes.
     pub fn mask_with(&self, mask: &dyn OutputMask) {
         let mut shared = self.lock();
         if shared.mask.is_none() && shared.tail.total_bytes() == 0 {
@@ -254,7 +254,7 @@ impl SharedLive {
         }
     }
 
-    /// Bytes printed so far.
+    /// Returns the number of bytes printed so far.
     fn printed(&self) -> u64 {
         match &self.mask {
             Some((_, printed)) => *printed,
@@ -318,7 +318,7 @@ impl SharedLive {
         let mut change = DeltaText {
             rewind: 0,
             text: String::new(),
-            line_from: 0,
+            line_start: 0,
             known: self.delta.open_len,
             open: std::mem::take(&mut self.delta.open),
         };
@@ -326,8 +326,8 @@ impl SharedLive {
         if self.ended {
             self.delta.sanitiser.finish(&mut change);
         }
-        let line = &change.text[change.line_from..];
-        if change.line_from > 0 {
+        let line = &change.text[change.line_start..];
+        if change.line_start > 0 {
             self.delta.open_len = line.len();
             change.open.clear();
         } else {
@@ -376,7 +376,7 @@ struct DeltaText {
     rewind: usize,
     text: String,
     /// Start in `text` of its last line.
-    line_from: usize,
+    line_start: usize,
     /// Length of the open line that the watcher already has; the first line of `text` continues it.
     known: usize,
     /// The end of that open line.
@@ -388,7 +388,7 @@ impl TextSink for DeltaText {
         // Cleaned text always consists of whole characters, so nothing is replaced.
         self.text.push_str(&String::from_utf8_lossy(text));
         if let Some(end) = self.text.rfind('\n') {
-            self.line_from = end + 1;
+            self.line_start = end + 1;
         }
     }
 
@@ -401,18 +401,18 @@ impl TextSink for DeltaText {
     }
 
     fn restart_line(&mut self, _raw: u64) {
-        if self.line_from == 0 {
+        if self.line_start == 0 {
             self.rewind = self.known;
             self.open.clear();
         }
-        self.text.truncate(self.line_from);
+        self.text.truncate(self.line_start);
     }
 
     fn take_back(&mut self, chars: usize) -> String {
-        let own = self.text[self.line_from..].chars().count().min(chars);
-        let mut taken = last_chars(&mut self.text, own);
-        if own < chars && self.line_from == 0 {
-            let before = last_chars(&mut self.open, chars - own);
+        let in_text = self.text[self.line_start..].chars().count().min(chars);
+        let mut taken = last_chars(&mut self.text, in_text);
+        if in_text < chars && self.line_start == 0 {
+            let before = last_chars(&mut self.open, chars - in_text);
             self.rewind += before.len();
             taken.insert_str(0, &before);
         }

@@ -1,11 +1,11 @@
-//! Searches a line of any length in bounded memory, and stores the context of its first match. Of a
-//! line longer than [`SEGMENT_BYTES`], only as many bytes of its end are stored as a match may be
-//! long.
+//! Searches a line of any length in bounded memory, and stores the context of its first match. If a
+//! line is longer than two segments of [`SEGMENT_BYTES`], the searched part is dropped, except for
+//! an end in which the longest match ([`MAX_MATCH_BYTES`]) may begin.
 
 use crate::scan;
 use regex::bytes::Regex;
 
-/// Bytes searched at once, and the most that is kept.
+/// Half of the largest number of bytes that are stored and searched at once.
 const SEGMENT_BYTES: usize = 1 << 20;
 
 /// Longest match that is guaranteed to be found in a line longer than a segment.
@@ -17,7 +17,7 @@ const MAX_SHOWN_CHARS: usize = 1000;
 /// Bytes shown before and after a match in such a line.
 const CONTEXT_BYTES: usize = 400;
 
-/// The line.
+/// A line that is searched while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
     /// The line's text, except for the first `dropped` bytes.
@@ -28,7 +28,7 @@ pub(crate) struct LongLine {
     /// The positions of pieces of the text: (position in the line, position in the file).
     runs: Vec<(u64, u64)>,
     /// The offset in `bytes` at which the search continues.
-    from: usize,
+    search_start: usize,
     found: Option<MatchExcerpt>,
     /// The line's beginning, if the line is too long to be shown whole.
     beginning: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct LongLine {
 #[derive(Debug)]
 struct MatchExcerpt {
     text: String,
-    /// Characters of the line before the excerpt.
+    /// Number of characters of the line before the excerpt.
     before: u64,
     /// Start of the excerpt in the file.
     at: u64,
@@ -53,7 +53,7 @@ impl LongLine {
         self.bytes.clear();
         self.runs.clear();
         self.beginning.clear();
-        (self.dropped, self.dropped_chars, self.from) = (0, 0, 0);
+        (self.dropped, self.dropped_chars, self.search_start) = (0, 0, 0);
         self.found = None;
     }
 
@@ -94,14 +94,14 @@ impl LongLine {
     /// Ends the line. Returns true if it matches.
     pub(crate) fn search_to_end(&mut self, pattern: &Regex) -> bool {
         if self.found.is_none()
-            && let Some(found) = pattern.find_at(&self.bytes, self.from)
+            && let Some(found) = pattern.find_at(&self.bytes, self.search_start)
         {
             self.found = Some(self.excerpt(found.range()));
         }
         self.found.is_some()
     }
 
-    /// Returns the line as shown; call after [`Self::search_to_end`].
+    /// Returns the shown text of the line; call after [`Self::search_to_end`].
     pub(crate) fn shown(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let total = self.dropped_chars + scan::chars(&self.bytes);
@@ -131,12 +131,13 @@ impl LongLine {
         format!("{shown}{}", omitted(MAX_SHOWN_CHARS as u64))
     }
 
-    /// Searches the part in which every match is complete, and drops it.
+    /// Searches the part in which every match is complete, and drops the bytes that no later match
+    /// needs.
     fn search_segment(&mut self, pattern: &Regex) {
-        let sure = self.bytes.len() - CONTEXT_BYTES;
+        let complete_end = self.bytes.len() - CONTEXT_BYTES;
         if self.found.is_none()
-            && let Some(found) = pattern.find_at(&self.bytes, self.from)
-            && found.end() <= sure
+            && let Some(found) = pattern.find_at(&self.bytes, self.search_start)
+            && found.end() <= complete_end
         {
             self.found = Some(self.excerpt(found.range()));
         }
@@ -149,8 +150,9 @@ impl LongLine {
         self.dropped += drop as u64;
         self.dropped_chars += scan::chars(&self.bytes[..drop]);
         self.bytes.drain(..drop);
-        // This byte is kept for look-behind: it tells the pattern that no line begins here.
-        self.from = CONTEXT_BYTES;
+        // The bytes before the search start are kept for look-behind: they tell the pattern that no
+        // line begins there.
+        self.search_start = CONTEXT_BYTES;
         let kept = self.runs.partition_point(|(text, _)| *text <= self.dropped);
         self.runs.drain(..kept.saturating_sub(1));
     }
@@ -163,7 +165,7 @@ impl LongLine {
         };
         let from = found.start.saturating_sub(CONTEXT_BYTES);
         let from = (from..=found.start).find(boundary).unwrap_or(found.start);
-        // A match that is itself too long is shown by its beginning.
+        // If the match itself is too long, only its beginning is shown.
         let end = found.end.min(found.start + MAX_SHOWN_CHARS);
         let to = end.saturating_add(CONTEXT_BYTES).min(self.bytes.len());
         let to = (from..=to).rev().find(boundary).unwrap_or(to);

@@ -17,11 +17,11 @@ use agent_bash_os::{Counter, PrivateDir};
 /// all artifacts.
 const MANY_ARTIFACTS: usize = 1000;
 
-/// The divisor of the quota for that part.
+/// The divisor of the quota that gives the part to free.
 const FREED_DIVISOR: u64 = 16;
 
-/// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and
-/// artifacts being written.
+/// Removes old artifacts until `needed` more bytes respect quota and floor. Does not remove `own`
+/// and artifacts that are being written.
 pub(crate) fn make_room(
     dir: &PrivateDir,
     options: &ArtifactDirOptions,
@@ -29,12 +29,12 @@ pub(crate) fn make_room(
     own: Option<ArtifactId>,
 ) -> Result<(), ArtifactError> {
     let limit = options.limits.per_session;
-    let noted = Counter::lock(dir, COUNTER_FILE)
+    let recorded = Counter::lock(dir, COUNTER_FILE)
         .ok()
         .and_then(|counter| counter.used);
     let fits = |used: u64| used.saturating_add(needed) <= limit;
     let lacks_space = lacks_space(dir, options, needed);
-    if !lacks_space && noted.is_some_and(fits) {
+    if !lacks_space && recorded.is_some_and(fits) {
         return Ok(());
     }
     let mut used = used(dir);
@@ -54,16 +54,16 @@ pub(crate) fn make_room(
             if is_enough(used) {
                 break;
             }
-            if let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id)
-                && is_settled(&sidecar, dead, dir, now)
+            if let Ok((sidecar, is_dead)) = Sidecar::read_settled(dir, id)
+                && is_settled(&sidecar, is_dead, dir, now)
             {
                 let before = removed.bytes;
-                removed.take(&sidecar, dir);
+                removed.remove(&sidecar, dir);
                 used = used.saturating_sub(removed.bytes - before);
             }
         }
     }
-    note_used(dir, noted, used);
+    record_used(dir, recorded, used);
     let path = dir.path().display();
     if self::lacks_space(dir, options, needed) {
         let floor = options.limits.free_floor >> 20;
@@ -91,17 +91,17 @@ pub(crate) fn account(dir: &PrivateDir, bytes: i64) {
 
 /// Sets the sum to the size of all artifacts.
 pub(crate) fn recount(dir: &PrivateDir) {
-    let noted = Counter::lock(dir, COUNTER_FILE)
+    let recorded = Counter::lock(dir, COUNTER_FILE)
         .ok()
         .and_then(|counter| counter.used);
-    note_used(dir, noted, used(dir));
+    record_used(dir, recorded, used(dir));
 }
 
-/// Writes the sum. The counter is not locked while artifacts are read, so bytes added since `noted`
-/// are added again.
-fn note_used(dir: &PrivateDir, noted: Option<u64>, used: u64) {
+/// Writes the sum. The counter is not locked while artifacts are read, so bytes that were added
+/// after `recorded` was read are added again.
+fn record_used(dir: &PrivateDir, recorded: Option<u64>, used: u64) {
     if let Ok(mut counter) = Counter::lock(dir, COUNTER_FILE) {
-        let added = match (noted, counter.used) {
+        let added = match (recorded, counter.used) {
             (Some(before), Some(now)) => now.saturating_sub(before),
             _ => 0,
         };
@@ -110,7 +110,8 @@ fn note_used(dir: &PrivateDir, noted: Option<u64>, used: u64) {
     }
 }
 
-/// If free space cannot be determined, the artifact is allowed; a full disk will show when writing.
+/// True if `needed` more bytes would leave less free space than the floor. If the free space cannot
+/// be determined, the artifact is allowed; on a full disk, writing fails.
 fn lacks_space(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> bool {
     let floor = options.limits.free_floor;
     floor > 0

@@ -11,20 +11,20 @@ pub struct SinkReport {
     pub shown: ShownOutput,
     /// The counts.
     pub summary: OutputSummary,
-    /// The full output on disk. It exists exactly if it could be kept and one of these holds:
-    /// something printed is not shown (truncated or [overwritten](Self::overwritten); what `head`
-    /// and `tail` left out of a successful command does not count, as the caller asked for that),
-    /// or [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for
-    /// it.
+    /// The full output on disk. Exists exactly if it could be stored, and if output is not shown
+    /// (truncated or [overwritten](Self::overwritten)) or
+    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for the
+    /// artifact. Lines that `head` and `tail` omit from a successful command's output do not count
+    /// as output that is not shown, since the caller asked for the omission.
     pub artifact: Option<ArtifactRef>,
-    /// Why an artifact that should exist does not, for example `No space left on device`.
+    /// Why the full output could not be stored, for example `No space left on device`.
     pub artifact_failed: Option<String>,
     /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase
     /// sequence, and is not shown.
     pub overwritten: bool,
     /// The number of masked secrets in the output, shown or not.
     pub masked_secrets: u64,
-    /// The number of lines that `head` kept, if it cut anything off.
+    /// The number of lines that `head` kept, if `head` omitted later output.
     pub head_satisfied: Option<u64>,
 }
 
@@ -62,9 +62,9 @@ pub struct CleanPiece {
     pub text: String,
     /// First and last line shown, possibly in part; from 1. `None` if the piece is empty.
     pub lines: Option<[u64; 2]>,
-    /// The first line is incomplete: this many bytes of it are missing before the piece.
+    /// The number of bytes of the first line that are missing before the piece.
     pub missing_before: u64,
-    /// The last line is incomplete: this many bytes of it are missing after the piece.
+    /// The number of bytes of the last line that are missing after the piece.
     pub missing_after: u64,
 }
 
@@ -98,7 +98,7 @@ impl ShownOutput {
         first.into_iter().chain(second)
     }
 
-    /// True if there is nothing to show.
+    /// True if no text is shown and the output is not binary.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Binary => false,

@@ -26,8 +26,8 @@ fn first_chars(text: &str, chars: usize) -> (usize, usize) {
     first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
 }
 
-/// True if a text has anything visible.
-fn is_seen(text: &str) -> bool {
+/// True if a text has visible characters.
+fn has_visible_text(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
 
@@ -37,7 +37,7 @@ const MIN_NOISE_BYTES: u64 = 64;
 /// How a lone CR is handled. CRLF is always a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriageReturn {
-    /// The following text overwrites the line. Of a progress bar, only the last state is shown.
+    /// The following text overwrites the line, so only the last state of a progress bar is shown.
     #[default]
     Overwrite,
     /// The CR ends the line.
@@ -48,29 +48,30 @@ pub enum CarriageReturn {
 
 /// Receives clean text: valid UTF-8, whole characters, no control characters except TAB and LF.
 pub(crate) trait TextSink {
-    /// Text that is identical, byte for byte, to the stream at `raw`.
+    /// Receives text that is identical, byte for byte, to the stream at `raw`.
     fn text(&mut self, text: &[u8], raw: u64);
-    /// A stand-in for the `raw_len` bytes at `raw`. `raw_len` is 0 if its bytes were counted
-    /// before, or if the cursor only passed over it.
+    /// Receives a stand-in for the `raw_len` bytes at `raw`. `raw_len` is 0 if the bytes were
+    /// counted before, or if the cursor only moved over the text.
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
-    /// A line end for the CR at `raw`.
+    /// Receives a line end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
-    /// The CR at `raw` discards the open line: other text replaces it.
+    /// Discards the open line: other text replaces it, because of the CR at `raw`.
     fn restart_line(&mut self, raw: u64);
     /// Removes up to `chars` characters from the end of the line, as far as they are available, and
     /// returns them.
     fn take_back(&mut self, chars: usize) -> String;
-    /// Removes the line, as far as it is available, and returns it: the cursor is at its beginning.
+    /// Removes the line, as far as it is available, and returns it: the cursor moves to its
+    /// beginning.
     fn take_line(&mut self) -> String {
         self.take_back(LineEdit::MAX_RIGHT_CHARS)
     }
-    /// True if the printer handles the effect itself, as it does not hold the line.
-    fn hands_on(&mut self, _effect: LineEdit) -> bool {
+    /// Passes on an effect if the sink does not store the line. Returns true if it did.
+    fn pass_on_effect(&mut self, _effect: LineEdit) -> bool {
         false
     }
-    /// A character that was taken back was replaced by a different one.
+    /// Records that visible text, which was taken back before, was replaced or erased.
     fn written_over(&mut self) {}
-    /// An SGR sequence (colours), which is not part of the text.
+    /// Receives an SGR sequence (colours), which is not part of the text.
     fn colours(&mut self, _sequence: &[u8]) {}
 }
 
@@ -85,7 +86,7 @@ pub(crate) struct Sanitiser {
     partial: PartialChar,
     /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
-    /// True if the line was erased since, or by the sequence that acts as the CR.
+    /// True if the line was erased after the pending CR, or by the sequence that acts as this CR.
     erased: bool,
     /// Pending backspaces, whose effect depends on what comes next.
     backspaces: usize,
@@ -93,13 +94,14 @@ pub(crate) struct Sanitiser {
     right: String,
     /// Columns between the end of the line and the cursor: blanks, once something is written there.
     blanks: usize,
-    /// The last character, if it was left as it is: it decides whether a joiner after it is
-    /// spelling.
+    /// The last character, if it was not replaced. Decides whether a following joiner is part of
+    /// the spelling.
     before: Option<char>,
-    /// Length of the current run of NULs, and where the next one would stand.
+    /// Length of the current run of NULs, and the position at which the next NUL continues it.
     nuls: (u32, u64),
-    /// Bytes taken.
+    /// Number of bytes taken.
     raw: u64,
+    /// Number of taken bytes that are not text.
     not_text: u64,
 }
 
@@ -144,12 +146,13 @@ impl Sanitiser {
         }
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes taken.
     pub(crate) fn raw(&self) -> u64 {
         self.raw
     }
 
-    /// Bytes taken, except for an incomplete character or escape sequence at the end.
+    /// Returns the number of bytes taken, except for an incomplete character or escape sequence at
+    /// the end.
     pub(crate) fn settled(&self) -> u64 {
         match self.mode {
             Mode::Escape => self.escape_from,
@@ -158,8 +161,8 @@ impl Sanitiser {
     }
 
     /// True if more than half of the input is not text (undecodable bytes, controls that no program
-    /// prints for a reader), or more than a third of a long input. In random bytes about half
-    /// decode by chance, in text of another encoding hardly any do.
+    /// prints for a reader), or more than a third of a long input. About half of random bytes can
+    /// be decoded by chance, but hardly any bytes beyond ASCII of a text in another encoding.
     pub(crate) fn is_noise(&self) -> bool {
         let (not_text, raw) = (self.not_text, self.raw);
         not_text > raw / 2 || (not_text >= MIN_NOISE_BYTES && not_text > raw / 3)
@@ -178,7 +181,7 @@ impl Sanitiser {
         }
     }
 
-    /// Ends the stream: applies everything pending.
+    /// Ends the stream: applies all pending effects.
     pub(crate) fn finish(&mut self, out: &mut impl TextSink) {
         if self.partial.len > 0 {
             self.give_up_partial(out);
@@ -277,13 +280,14 @@ impl Sanitiser {
             LineEdit::Back(columns) => self.back(columns),
             effect => {
                 self.place_cursor(out);
-                if !out.hands_on(effect) {
+                if !out.pass_on_effect(effect) {
                     self.edit(effect, raw, out);
                 }
             }
         }
     }
 
+    /// Moves the cursor back: first over pending blanks, then over text.
     fn back(&mut self, columns: usize) {
         let blanks = self.blanks.min(columns);
         self.blanks -= blanks;
@@ -300,11 +304,13 @@ impl Sanitiser {
         }
     }
 
+    /// Moves the cursor to the beginning of the line: all text is right of it.
     fn go_to_beginning(&mut self, out: &mut impl TextSink) {
         (self.backspaces, self.blanks) = (0, 0);
         self.right.insert_str(0, &out.take_line());
     }
 
+    /// Applies pending backspaces: moves text from the line to the text right of the cursor.
     fn take_back(&mut self, out: &mut impl TextSink) {
         if self.backspaces > 0 {
             let taken = out.take_back(std::mem::take(&mut self.backspaces));
@@ -354,7 +360,7 @@ impl Sanitiser {
     /// Removes characters right of the cursor; returns their number.
     fn remove_right(&mut self, chars: usize, out: &mut impl TextSink) -> usize {
         let (end, removed) = first_chars(&self.right, chars);
-        if is_seen(&self.right[..end]) {
+        if has_visible_text(&self.right[..end]) {
             out.written_over();
         }
         self.right.drain(..end);
@@ -418,8 +424,8 @@ impl Sanitiser {
         run
     }
 
-    /// Continues a character begun in an earlier chunk. Consumes one byte, or none if it does not
-    /// belong to the character.
+    /// Continues a character that began in an earlier chunk. Consumes one byte, or none if the byte
+    /// does not belong to the character.
     fn complete(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let PartialChar {
             bytes: mut begun,
@@ -447,6 +453,7 @@ impl Sanitiser {
         }
     }
 
+    /// Replaces the incomplete character.
     fn give_up_partial(&mut self, out: &mut impl TextSink) {
         let len = std::mem::take(&mut self.partial.len);
         self.undecodable(self.raw - len as u64, len, out);
@@ -555,14 +562,14 @@ impl Sanitiser {
     fn return_carriage(&mut self, cr: u64, erased: bool, out: &mut impl TextSink) {
         match self.carriage_return {
             CarriageReturn::Overwrite => {
-                if is_seen(&self.right) {
+                if has_visible_text(&self.right) {
                     out.written_over();
                 }
                 self.right.clear();
                 (self.backspaces, self.blanks) = (0, 0);
                 out.restart_line(cr);
                 if erased {
-                    out.hands_on(LineEdit::EraseRight);
+                    out.pass_on_effect(LineEdit::EraseRight);
                 }
             }
             CarriageReturn::Newline => {

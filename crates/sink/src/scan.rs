@@ -6,8 +6,8 @@
 /// Bytes tested at once.
 const BLOCK_BYTES: usize = 64;
 
-/// Bytes tested one by one first: runs between colour sequences are short, and blocks do not pay
-/// off for them.
+/// Bytes tested one by one first: runs between colour sequences are short, and testing blocks would
+/// be slower.
 const NEAR_BYTES: usize = 16;
 
 /// Returns the length of the leading run of printable ASCII, TAB and LF.
@@ -64,6 +64,7 @@ pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
+/// Returns the length of the leading run of bytes for which `stops` is false.
 #[inline]
 fn leading(bytes: &[u8], stops: impl Fn(u8) -> bool) -> usize {
     let near = bytes.len().min(NEAR_BYTES);

@@ -1,7 +1,7 @@
 //! Searches a stored output for a regular expression, line by line, with context.
 //!
-//! Lines are searched in clean form, as they are shown, so that a colour sequence inside a word
-//! hides nothing. `long_line` searches lines of any length in bounded memory.
+//! The clean form of the lines, as it is shown, is searched, so that a word with a colour sequence
+//! inside is found. `long_line` searches lines of any length in bounded memory.
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
@@ -9,6 +9,9 @@ use crate::view::{FileView, ReadOn, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
+
+/// The estimated size of a line's number and separators on a page.
+const LINE_OVERHEAD_BYTES: usize = 12;
 
 /// The search options. All fields are required.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct Search {
     pub after: usize,
     /// The first searched line, from 1.
     pub from_line: u64,
-    /// Maximum number of shown matches; all are counted.
+    /// Maximum number of shown matches; all matches are counted.
     pub max_matches: usize,
 }
 
@@ -31,7 +34,7 @@ pub struct Search {
 pub struct SearchResult {
     /// The matches with their context, in order, at most a page of text.
     pub lines: Vec<FoundLine>,
-    /// Number of matches, shown or not.
+    /// Number of matches, including matches that are not shown.
     pub total_matches: u64,
     /// The line to continue from for matches that are not shown.
     pub next_line: Option<u64>,
@@ -107,15 +110,15 @@ impl SearchResult {
         text
     }
 
-    /// Returns one line with the number of matches and the next position; `None` if all of it is
+    /// Returns one line with the number of matches and the next position; `None` if all matches are
     /// shown.
     pub fn hint(&self) -> Option<String> {
         let next = self.next_line.map(|next| {
             let shown = self.shown();
             format!("{shown} Use offset={next} to go on.")
         });
-        let said: Vec<String> = next.into_iter().chain(self.capped()).collect();
-        (!said.is_empty()).then(|| format!("[{}]", said.join(" ")))
+        let sentences: Vec<String> = next.into_iter().chain(self.capped()).collect();
+        (!sentences.is_empty()).then(|| format!("[{}]", sentences.join(" ")))
     }
 
     /// Returns the sentence for a file that was capped.
@@ -156,20 +159,20 @@ impl FileView {
         })
     }
 
-    /// Calls `found` with the number of every matching line, in order. Stops when `goes_on`, which
-    /// is called repeatedly, returns false.
+    /// Calls `found` with the number of every matching line, in order. Stops when `continues`,
+    /// which is called repeatedly, returns false.
     ///
     /// # Errors
     /// [`SearchError`].
     pub fn matching_lines(
         &self,
         pattern: &str,
-        goes_on: impl Fn() -> bool,
+        continues: impl Fn() -> bool,
         mut found: impl FnMut(u64),
     ) -> Result<(), SearchError> {
         let pattern =
             Regex::new(pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
-        self.each_line(pattern, 1, goes_on, |number, _, is_match| {
+        self.each_line(pattern, 1, continues, |number, _, is_match| {
             if is_match {
                 found(number);
             }
@@ -182,7 +185,7 @@ impl FileView {
         &self,
         pattern: Regex,
         from: u64,
-        goes_on: impl Fn() -> bool,
+        continues: impl Fn() -> bool,
         each: impl FnMut(u64, &LongLine, bool),
     ) -> io::Result<()> {
         let mut lines = LineSplitter {
@@ -195,7 +198,11 @@ impl FileView {
         let mut sanitiser = self.sanitiser();
         self.each_piece(0, u64::MAX, |piece| {
             sanitiser.piece(piece, &mut lines);
-            if goes_on() { ReadOn::On } else { ReadOn::Stop }
+            if continues() {
+                ReadOn::On
+            } else {
+                ReadOn::Stop
+            }
         })?;
         sanitiser.finish(&mut lines);
         if !lines.open.is_empty() {
@@ -216,6 +223,7 @@ struct LineSplitter<F> {
     each: F,
 }
 
+/// Collects the page of a search result.
 struct Searcher<'a> {
     search: &'a Search,
     /// The most recent non-matching lines with their numbers.
@@ -241,6 +249,7 @@ impl<F: FnMut(u64, &LongLine, bool)> LineSplitter<F> {
 }
 
 impl Searcher<'_> {
+    /// Takes the next line: counts a match, and shows the line if it belongs to the page.
     fn line(&mut self, number: u64, line: &LongLine, is_match: bool) {
         self.found.total_matches += u64::from(is_match);
         if self.found.next_line.is_some() {
@@ -275,13 +284,14 @@ impl Searcher<'_> {
         }
     }
 
+    /// Adds a line to the page, unless the line is context and the page is full.
     fn show(&mut self, line: FoundLine) {
         // Matching lines were already accepted; context lines may only fill up the page.
         if !line.is_match && self.shown_bytes > self.longest {
             return;
         }
         // The page also has line numbers and separators.
-        self.shown_bytes += line.text.len() + 12;
+        self.shown_bytes += line.text.len() + LINE_OVERHEAD_BYTES;
         self.found.lines.push(line);
     }
 }

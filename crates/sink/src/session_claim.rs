@@ -1,5 +1,5 @@
 //! A session name held exclusively by one process: two programs started in one directory do not
-//! share artifacts and jobs unless told to.
+//! share artifacts and jobs unless the user asks for it.
 
 use agent_bash_os::PrivateDir;
 use std::fs::{File, TryLockError};
@@ -12,7 +12,7 @@ const LOCK_FILE: &str = ".in-use";
 /// Upper limit of names to try.
 const MAX_NAMES: u32 = 1000;
 
-/// A claimed name; released when this is dropped or the process ends, however it ends.
+/// A claimed name; released when this value is dropped or the process ends, however it ends.
 #[derive(Debug)]
 pub struct SessionClaim {
     name: String,
@@ -24,7 +24,8 @@ impl SessionClaim {
     /// has ended, the next claimant gets `name` again, with everything stored for it under `root`.
     ///
     /// # Errors
-    /// The directory cannot be created or is not ours; then nothing can be stored there either.
+    /// The directory cannot be created or belongs to another user; then no files can be stored
+    /// there either.
     pub fn first_free(root: &Path, name: &str) -> io::Result<Self> {
         for number in 1..=MAX_NAMES {
             let name = match number {
@@ -42,7 +43,7 @@ impl SessionClaim {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
     }
 
-    /// The claimed name.
+    /// Returns the claimed name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -60,7 +61,7 @@ mod tests {
         assert_eq!((first.name(), second.name()), ("s", "s-2"));
         drop(first);
         assert_eq!(claim().name(), "s");
-        // A file where the directory should be is not ours to replace.
+        // A file at the directory's path is not replaced.
         std::fs::write(root.path().join("t"), "").unwrap();
         assert!(SessionClaim::first_free(root.path(), "t").is_err());
     }

@@ -1,5 +1,5 @@
-//! The owner of a state directory that several hosts could name: the first host sets a token, and
-//! the others must know it.
+//! Decides which hosts own a state directory that several hosts could name: the first host sets a
+//! token, and the other hosts must know this token.
 
 use agent_bash_os::PrivateDir;
 use std::io::{self, Read as _};
@@ -22,7 +22,7 @@ pub enum SessionToken {
     Foreign,
 }
 
-/// Compares `token` with the stored token of the session below `root`. If none is stored, this
+/// Compares `token` with the stored token of the session below `root`. If no token is stored, this
 /// function stores `token`. `session` must be one path component.
 ///
 /// # Errors

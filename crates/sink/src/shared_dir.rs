@@ -7,20 +7,21 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The part that writers share.
+/// The options and the state of an artifact directory.
 #[derive(Debug)]
 pub(crate) struct SharedDir {
     pub(crate) options: ArtifactDirOptions,
     state: Mutex<DirState>,
 }
 
+/// The state of an artifact directory in this process.
 #[derive(Debug, Default)]
 pub(crate) struct DirState {
     pub(crate) dir: Option<Arc<PrivateDir>>,
-    /// The artifacts created through this value in that directory, and not removed since.
+    /// The artifacts that were created through this value in that directory, and not removed since.
     pub(crate) made: BTreeSet<ArtifactId>,
-    /// The number after the last one that this process has seen. Lower numbers are not used again,
-    /// even if the directory and its counter are removed or replaced.
+    /// The number after the last number that this process has seen. Lower numbers are not used
+    /// again, even if the directory and its counter are removed or replaced.
     pub(crate) next: ArtifactId,
     /// Lower numbers belong to a directory that has been removed or replaced.
     pub(crate) first: ArtifactId,
@@ -52,16 +53,16 @@ impl SharedDir {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a completed artifact in this directory.
-    pub(crate) fn made(&self, id: ArtifactId, dir: &Arc<PrivateDir>) {
+    /// Records a finished artifact of `dir`, unless the directory was replaced.
+    pub(crate) fn record_finished(&self, id: ArtifactId, dir: &Arc<PrivateDir>) {
         let mut state = self.state();
         if state.dir.as_ref().is_some_and(|now| Arc::ptr_eq(now, dir)) {
             state.made.insert(id);
         }
     }
 
-    /// Returns the directory, and creates it if missing.
-    pub(crate) fn make(&self) -> io::Result<Arc<PrivateDir>> {
+    /// Returns the directory; creates it if it is missing.
+    pub(crate) fn open_or_create(&self) -> io::Result<Arc<PrivateDir>> {
         let mut state = self.state();
         if let Some(dir) = state.current() {
             return Ok(dir);
@@ -74,8 +75,8 @@ impl SharedDir {
         Ok(dir)
     }
 
-    /// Returns the directory, if it exists.
-    pub(crate) fn look(&self) -> io::Result<Arc<PrivateDir>> {
+    /// Returns the directory if it exists.
+    pub(crate) fn open_existing(&self) -> io::Result<Arc<PrivateDir>> {
         if let Some(dir) = self.state().current() {
             return Ok(dir);
         }

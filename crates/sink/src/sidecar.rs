@@ -29,7 +29,7 @@ pub(crate) struct Sidecar {
     pub(crate) started_at: Timestamp,
     pub(crate) owner: ProcessIdentity,
     pub(crate) lifetime: Lifetime,
-    /// `None` while it is being written.
+    /// `None` while the artifact is being written.
     pub(crate) done: Option<FinishedFacts>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct FinishedFacts {
     pub(crate) lines: u64,
     /// False if the stream was longer than the maximum file size.
     pub(crate) complete: bool,
-    /// True if another process may still be writing it.
+    /// True if another process may still be writing the artifact.
     pub(crate) shared: bool,
     pub(crate) index: LineIndex,
 }
@@ -53,7 +53,7 @@ pub(crate) struct FinishedFacts {
 pub enum Lifetime {
     /// Until the process that owns the session ends.
     Session,
-    /// 24 hours after the last write; outlives the process.
+    /// Until 24 hours after the last write, even if the process has ended.
     Day,
     /// Until it is removed explicitly; the quota still applies.
     Timed,
@@ -114,8 +114,8 @@ impl Sidecar {
         Ok(sidecar)
     }
 
-    /// Reads the sidecar and tells whether its owner is certainly dead. The owner may finish the
-    /// artifact and exit between two reads, so once it is dead the sidecar is read again.
+    /// Reads a sidecar. The second value is true if its owner has certainly ended. The owner may
+    /// finish the artifact and exit after the read, so the sidecar of an ended owner is read again.
     pub(crate) fn read_settled(dir: &PrivateDir, id: ArtifactId) -> io::Result<(Self, bool)> {
         Self::read_settled_by(dir, id, ProcessIdentity::is_dead)
     }
@@ -136,14 +136,14 @@ impl Sidecar {
         dir.replace(&Self::name(self.id), &serde_json::to_vec(self)?)
     }
 
-    /// Removes the artifact, data first: a sidecar without data can be found again, data without a
-    /// sidecar cannot.
+    /// Removes the artifact, the data first: a sidecar without data can be found again, but data
+    /// without a sidecar cannot.
     pub(crate) fn remove(&self, dir: &PrivateDir) -> io::Result<()> {
         dir.remove(&self.file)?;
         dir.remove(&Self::name(self.id))
     }
 
-    /// Returns the reference that a result carries. `None` while the artifact is being written.
+    /// Returns the reference that a result has. `None` while the artifact is being written.
     pub(crate) fn reference(&self, dir: &PrivateDir) -> Option<ArtifactRef> {
         let done = self.done.as_ref()?;
         let path = dir.path().join(&self.file);

@@ -21,9 +21,10 @@ use std::sync::Arc;
 pub struct SinkOptions {
     /// The size and the part of the output that is shown.
     pub limits: OutputLimits,
-    /// Keep only the first lines.
+    /// The number of first lines that are shown; `None` for all.
     pub head: Option<NonZeroU64>,
-    /// Keep only the last lines; of the first `head`, if both are given.
+    /// The number of last lines that are shown (of the first `head` lines, if both are given);
+    /// `None` for all.
     pub tail: Option<NonZeroU64>,
     /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
@@ -31,7 +32,7 @@ pub struct SinkOptions {
     pub stream: StreamId,
 }
 
-/// Bounds, cleans, counts and keeps one stream of output.
+/// Bounds, cleans, counts and stores one stream of output.
 ///
 /// Memory is bounded by the policy's window, however much is pushed. The report does not depend on
 /// how the bytes were split into chunks.
@@ -40,15 +41,16 @@ pub struct OutputSink {
     sanitiser: Sanitiser,
     lines: StreamLines,
     spill: Spill,
-    kept_for_others: bool,
+    /// True if the caller asked for the artifact even if all output is shown.
+    is_artifact_requested: bool,
     mask: Option<Box<dyn MaskStream>>,
     /// Number of masked secrets.
     masked: u64,
 }
 
 impl OutputSink {
-    /// Creates a sink. `store` stores the full output if a part of it is not shown; without a store
-    /// it is dropped.
+    /// Creates a sink. `store` stores the full output if a part of it is not shown; without a
+    /// store, the full output is dropped.
     pub fn new(
         options: SinkOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -63,20 +65,20 @@ impl OutputSink {
             cut::shrink(policy, tail),
         );
         if options.carriage_return == CarriageReturn::Overwrite {
-            lines = lines.or_of_carriage_returns();
+            lines = lines.with_cr_line_ends();
         }
         Self {
             options,
             sanitiser: Sanitiser::new(options.carriage_return),
             lines,
             spill: Spill::new(store, meta, options.stream),
-            kept_for_others: false,
+            is_artifact_requested: false,
             mask: None,
             masked: 0,
         }
     }
 
-    /// Masks secrets in what is shown. Counts and the artifact are those of the printed bytes.
+    /// Masks secrets in the shown text. Counts and the artifact refer to the printed bytes.
     #[must_use]
     pub fn masked(mut self, mask: Option<&dyn OutputMask>) -> Self {
         self.mask = mask.map(OutputMask::stream);
@@ -84,7 +86,7 @@ impl OutputSink {
     }
 
     /// Takes a chunk, split anywhere. Returns [`ConsumerFlow::Stop`] once `head` has its lines;
-    /// what is pushed after that is still counted and goes into the artifact.
+    /// later bytes are still counted and stored in the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> ConsumerFlow {
         self.spill.push(bytes);
         if let Some(mut mask) = self.mask.take() {
@@ -116,17 +118,17 @@ impl OutputSink {
     }
 
     /// Returns a second handle to the artifact, for processes that outlive the call and keep
-    /// writing. The artifact then exists even if all output is shown, and has everything pushed so
-    /// far. Push nothing more afterwards. `None` if it cannot be stored.
+    /// writing. The artifact then exists even if all output is shown, and contains all bytes pushed
+    /// so far. Do not push more bytes afterwards. `None` if the artifact cannot be stored.
     pub fn take_file_for_survivors(&mut self) -> Option<File> {
-        self.kept_for_others = true;
+        self.is_artifact_requested = true;
         self.spill.file()
     }
 
-    /// Keeps the artifact even if all output is shown, provided anything was printed. For callers
-    /// that show less than that.
+    /// Keeps the artifact even if all output is shown, unless the output is empty. For callers that
+    /// show less than the report does.
     pub fn keep(&mut self) {
-        self.kept_for_others |= self.total_bytes() > 0;
+        self.is_artifact_requested |= self.total_bytes() > 0;
     }
 
     /// Returns the number of pushed bytes.
@@ -135,20 +137,25 @@ impl OutputSink {
         self.sanitiser.raw() + held as u64
     }
 
-    /// Ends the stream. Completes the artifact if it is needed, removes it otherwise.
+    /// Ends the stream. Finishes the artifact if it is needed, and removes it otherwise.
     pub fn finish(self, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation;
         self.finish_with(policy, usize::MAX, end)
     }
 
-    /// Ends the stream and shows no more text than `window` holds, if that is less than the policy
-    /// allows.
+    /// Ends the stream. Shows no more text than `window` and the policy allow.
     pub fn finish_within(self, window: Window, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation.within(window);
         self.finish_with(policy, window.lines, end)
     }
 
-    fn finish_with(mut self, policy: Truncation, most: usize, end: &ArtifactEnd) -> SinkReport {
+    /// Ends the stream and shows at most `max_lines` lines.
+    fn finish_with(
+        mut self,
+        policy: Truncation,
+        max_lines: usize,
+        end: &ArtifactEnd,
+    ) -> SinkReport {
         if let Some(mut mask) = self.mask.take() {
             mask.finish(&mut |piece| self.show(piece));
         }
@@ -159,22 +166,22 @@ impl OutputSink {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
-            let cut = cut::cut_within(&text, policy, most, tail, raw);
+            let cut = cut::cut_within(&text, policy, max_lines, tail, raw);
             summarise(&text, cut, raw)
         };
-        // Lines cut by `head` and `tail` were not wanted if the command succeeded. If it failed,
-        // they may say why.
+        // If the command succeeded, lines that `head` and `tail` omit are not needed. If it failed,
+        // they may contain the reason.
         let unwanted = summary.truncated_by == Some(TruncatedBy::HeadTail)
             && end.status == Status::Exited { code: 0 };
         let overwritten = text.overwritten && !summary.binary;
-        let needed = (summary.truncated && !unwanted) || overwritten || self.kept_for_others;
-        let kept = self.spill.finish(needed, end);
+        let needed = (summary.truncated && !unwanted) || overwritten || self.is_artifact_requested;
+        let stored = self.spill.finish(needed, end);
         SinkReport {
             stream: self.options.stream,
             shown,
             summary,
-            artifact: kept.artifact,
-            artifact_failed: kept.failed,
+            artifact: stored.artifact,
+            artifact_failed: stored.failed,
             overwritten,
             masked_secrets: self.masked,
             head_satisfied: self
@@ -186,11 +193,12 @@ impl OutputSink {
     }
 }
 
-/// True if a secret begins with the piece.
+/// True if a masked secret begins at the piece.
 fn is_mask(piece: OutputPiece<'_>) -> bool {
     matches!(piece, OutputPiece::Masked { text, .. } if !text.is_empty())
 }
 
+/// Returns the report on binary output, which is not shown.
 fn binary(text: &StreamText, policy: Truncation, raw: u64) -> (ShownOutput, OutputSummary) {
     let mut summary = OutputSummary::default();
     summary.total_bytes = raw;
@@ -203,6 +211,7 @@ fn binary(text: &StreamText, policy: Truncation, raw: u64) -> (ShownOutput, Outp
     (ShownOutput::Binary, summary)
 }
 
+/// Returns the shown part and its counts.
 fn summarise(text: &StreamText, cut: CutText, raw: u64) -> (ShownOutput, OutputSummary) {
     let mut ranges: Vec<[u64; 2]> = Vec::new();
     for [first, last] in cut.shown.pieces().filter_map(|piece| piece.lines) {

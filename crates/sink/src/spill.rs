@@ -1,7 +1,7 @@
 //! Buffers raw bytes for the artifact: in memory up to a limit, then in a file.
 //!
-//! An artifact exists exactly if some output is not shown, which is known only at the end of the
-//! stream. An I/O error stops the storing, never the run.
+//! Whether an artifact is needed is known only at the end of the stream. After an I/O error the
+//! output is no longer stored, but the run continues.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter, StreamId,
@@ -10,8 +10,8 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// Raw bytes held in memory before a file is created. Larger than every profile's window, so that a
-/// call whose output is shown whole does not touch the disk (unless far more was cleaned away than
-/// is shown).
+/// call whose whole output is shown does not touch the disk (unless cleaning removed far more bytes
+/// than are shown).
 const MAX_HELD_BYTES: usize = 256 * 1024;
 
 /// Keeps the raw bytes of one stream.
@@ -86,7 +86,7 @@ impl Spill {
         }
     }
 
-    /// Ends the stream: completes the artifact if it is `needed`, removes it otherwise.
+    /// Ends the stream: finishes the artifact if it is `needed`, and removes it otherwise.
     pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> SpillOutcome {
         if !needed || self.store.is_none() {
             return SpillOutcome::default();

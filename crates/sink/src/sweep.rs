@@ -1,9 +1,9 @@
-//! Removes expired artifacts: those of dead processes and those older than a day.
+//! Removes expired artifacts: artifacts of ended processes, and artifacts older than a day.
 
 use crate::allocate::{COUNTER_FILE, forget};
 use crate::artifact_list::{ArtifactInfo, ClearOutcome, RemovedArtifacts, ids, info};
 use crate::artifact_options::DIRECTORY_NAME;
-use crate::expiry::{DAY_MS, is_older, is_past};
+use crate::expiry::{DAY_MS, is_expired, is_older};
 use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::Timestamp;
@@ -21,10 +21,10 @@ const PROGRESS_FILE: &str = ".swept";
 /// Milliseconds between two steps of the sweep.
 const INTERVAL_MS: u64 = 10 * 60 * 1000;
 
-/// The largest number of artifacts that a step looks at.
+/// The largest number of artifacts that a step reads.
 const MAX_STEP_ARTIFACTS: u64 = 256;
 
-/// The first artifact, and the largest number of artifacts to look at.
+/// The first artifact, and the largest number of artifacts to read.
 type Portion = (u64, u64);
 
 /// All artifacts of a session.
@@ -37,22 +37,22 @@ pub(crate) fn is_due(root: &Path, now: Timestamp) -> bool {
         .is_ok_and(|dir| SweepProgress::read(&dir, PROGRESS_FILE).is_due(bounds(now)))
 }
 
-/// Makes the next step of the sweep under `root`, if one is due: a process looks at a few artifacts
-/// only, however many are stored.
+/// Does the next step of the sweep under `root`, if a step is due. A step reads only a few
+/// artifacts, however many are stored.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
     let mut removed = RemovedArtifacts::default();
     if is_due(root, now)
         && let Ok(dir) = PrivateDir::open(root, &[])
     {
         let visit =
-            |session: &str, from, most| visit(root, session, now, (from, most), &mut removed);
+            |session: &str, first, max| visit(root, session, now, (first, max), &mut removed);
         // Without a position, the next process repeats the step.
         let _ = SweepProgress::step(&dir, PROGRESS_FILE, bounds(now), visit);
     }
     removed
 }
 
-/// Sweeps all sessions under `root`. Skips what cannot be read or belongs to another user.
+/// Sweeps all sessions under `root`. Skips sessions that cannot be read or belong to another user.
 pub(crate) fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
     let mut removed = RemovedArtifacts::default();
     let sessions = PrivateDir::open(root, &[]).and_then(|dir| dir.directories());
@@ -62,6 +62,7 @@ pub(crate) fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
     removed
 }
 
+/// Returns the bounds of a step.
 fn bounds(now: Timestamp) -> SweepBounds {
     SweepBounds {
         now: now.0,
@@ -70,6 +71,7 @@ fn bounds(now: Timestamp) -> SweepBounds {
     }
 }
 
+/// Sweeps a portion of the artifacts of one session.
 fn visit(
     root: &Path,
     session: &str,
@@ -84,8 +86,8 @@ fn visit(
     )
 }
 
-/// Removes unused files of any age: expired artifacts, and finished ones except those that `keep`
-/// selects and those of a running session of another process.
+/// Removes unused files of any age: expired artifacts and finished artifacts. Keeps artifacts that
+/// `keep` selects and artifacts of another process's running session.
 pub(crate) fn clear(
     dir: &PrivateDir,
     now: Timestamp,
@@ -93,18 +95,18 @@ pub(crate) fn clear(
 ) -> ClearOutcome {
     let mut cleared = ClearOutcome::default();
     for id in ids(dir) {
-        let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id) else {
+        let Ok((sidecar, is_dead)) = Sidecar::read_settled(dir, id) else {
             continue;
         };
-        let theirs = !dead && sidecar.owner != ProcessIdentity::current();
-        let used = match info(dir, &sidecar) {
-            None => !dead,
-            Some(info) => (theirs && sidecar.lifetime == Lifetime::Session) || keep(&info),
+        let is_foreign = !is_dead && sidecar.owner != ProcessIdentity::current();
+        let is_in_use = match info(dir, &sidecar) {
+            None => !is_dead,
+            Some(info) => (is_foreign && sidecar.lifetime == Lifetime::Session) || keep(&info),
         };
-        if used {
+        if is_in_use {
             cleared.in_use += 1;
         } else {
-            cleared.removed.take(&sidecar, dir);
+            cleared.removed.remove(&sidecar, dir);
         }
     }
     sweep_dir(dir, now, ALL_ARTIFACTS, &mut cleared.removed);
@@ -115,25 +117,25 @@ pub(crate) fn clear(
 fn sweep_dir(
     dir: &PrivateDir,
     now: Timestamp,
-    (first, most): Portion,
+    (first, max_items): Portion,
     removed: &mut RemovedArtifacts,
 ) -> Visit {
     let mut visit = Visit::default();
     let mut known: BTreeSet<String> = BTreeSet::from([COUNTER_FILE.to_owned()]);
     let before = removed.bytes;
     for id in ids(dir).into_iter().filter(|id| id.0 >= first) {
-        if visit.items == most {
+        if visit.items == max_items {
             visit.next = Some(id.0);
             break;
         }
         visit.items += 1;
         let name = Sidecar::name(id);
         match Sidecar::read_settled(dir, id) {
-            Ok((sidecar, dead)) if is_past(&sidecar, dead, dir, now) => {
-                removed.take(&sidecar, dir);
+            Ok((sidecar, is_dead)) if is_expired(&sidecar, is_dead, dir, now) => {
+                removed.remove(&sidecar, dir);
             }
             Ok((sidecar, _)) => known.extend([name, sidecar.file]),
-            // Unreadable: expires by age, like any stray file.
+            // Its files expire by age, like all files without a sidecar.
             Err(_) => {}
         }
     }

@@ -23,9 +23,9 @@ pub struct TailBuffer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TailPart {
-    /// The offset of these bytes; higher than requested if earlier ones were dropped.
+    /// The offset of these bytes; higher than requested if earlier bytes were dropped.
     pub from: u64,
-    /// Line ends before these bytes.
+    /// Number of line ends before these bytes.
     pub lines_before: u64,
     /// The raw bytes.
     pub bytes: Vec<u8>,
@@ -71,7 +71,7 @@ impl TailBuffer {
         clean(self.carriage_return, lost, &[front, back])
     }
 
-    /// Returns the output since raw byte `from`, or the kept part of it.
+    /// Returns the output from raw byte `from` on, as far as it is still stored.
     pub fn since(&self, from: u64) -> TailPart {
         let first = self.total - self.bytes.len() as u64;
         let from = from.clamp(first, self.total);
@@ -89,6 +89,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
+/// Returns the clean text of `parts`. `lost`: earlier bytes were dropped, so the text starts at the
+/// first whole line.
 fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String {
     let mut sanitiser = Sanitiser::new(carriage_return);
     let policy = Truncation::Tail { bytes: usize::MAX };
@@ -96,7 +98,7 @@ fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String
     for part in parts {
         sanitiser.push(part, &mut lines);
     }
-    // An incomplete character at the end is left to the next snapshot.
+    // A later snapshot shows an incomplete character at the end, once it is complete.
     let raw = sanitiser.raw();
     let cut = cut::cut(&lines.finish(raw), policy, None, raw);
     let mut pieces = cut.shown.pieces();

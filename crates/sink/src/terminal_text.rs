@@ -1,23 +1,23 @@
-//! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape
-//! sequence in it can write the clipboard, set the title, or inject input.
+//! [`TerminalText`]: cleans live output so that it is safe to write to a terminal. Raw output is
+//! not safe: an escape sequence can write the clipboard, set the title, or inject input.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use agent_bash_core::LineEdit;
 use std::io::Write as _;
 
-/// More consecutive backspaces are written as one sequence: a few bytes of output must not become
-/// thousands.
+/// Maximum number of consecutive backspaces that are written. More backspaces are written as one
+/// sequence, so that a few bytes of output do not become thousands of bytes.
 const MAX_BACKSPACES: usize = 8;
 
-/// Longest colour sequence that is held back until it is complete.
+/// Length in bytes of the longest colour sequence that is held back until it is complete.
 const MAX_SEQUENCE_BYTES: usize = 64;
 
-/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass. Sequences that edit the line or move
+/// Cleans a stream chunk by chunk. Keeps text, TAB, LF and CR. Sequences that edit the line or move
 /// the cursor within it (`\b`, `ESC[nC`, `D`, `G`, `@`, `P`, `X`, `ESC[K`) are rewritten. An
 /// incomplete character is held back until it is complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
-    /// True if colour sequences (SGR) pass, too.
+    /// True if colour sequences (SGR) are kept, too.
     coloured: bool,
     /// The beginning of an incomplete control sequence.
     begun: Vec<u8>,
@@ -34,7 +34,7 @@ impl Default for TerminalText {
 }
 
 impl TerminalText {
-    /// Returns a cleaner that passes SGR sequences (colours), for a view that draws them.
+    /// Returns a cleaner that keeps SGR sequences (colours), for a view that draws colours.
     pub fn coloured() -> Self {
         Self {
             coloured: true,
@@ -42,7 +42,7 @@ impl TerminalText {
         }
     }
 
-    /// True if the input so far is mostly not text, so that a result would not show it.
+    /// True if the input so far is mostly not text, so that a result would not show the output.
     pub fn is_binary(&self) -> bool {
         self.sanitiser.is_noise()
     }
@@ -62,7 +62,7 @@ impl TerminalText {
             coloured: self.coloured,
         };
         if self.coloured {
-            // Whether a sequence is SGR can only be told once it is complete.
+            // A sequence can be recognised as SGR only once it is complete.
             let mut whole = std::mem::take(&mut self.begun);
             whole.extend_from_slice(chunk);
             self.begun = whole.split_off(whole.len() - begun_len(&whole));
@@ -104,12 +104,14 @@ impl std::fmt::Debug for TerminalText {
     }
 }
 
+/// The cleaned part of a chunk.
 struct CleanText {
     text: Vec<u8>,
     coloured: bool,
 }
 
 impl CleanText {
+    /// Writes a control sequence with one parameter.
     fn sequence(&mut self, number: usize, last: char) {
         // Writing to a Vec cannot fail.
         let _ = write!(self.text, "\x1b[{number}{last}");
@@ -155,7 +157,7 @@ impl TextSink for CleanText {
     }
 
     /// Passes on a rewritten sequence, which acts only on the line.
-    fn hands_on(&mut self, effect: LineEdit) -> bool {
+    fn pass_on_effect(&mut self, effect: LineEdit) -> bool {
         match effect {
             LineEdit::Forward(columns) => self.sequence(columns, 'C'),
             LineEdit::Column(column) => self.sequence(column, 'G'),

@@ -1,6 +1,6 @@
 //! Reads a stored output: by lines, by bytes, from its end. `search` searches it.
 //!
-//! The file holds raw bytes; they are cleaned as a sink cleans them, and bounded to a page.
+//! The file contains raw bytes. They are cleaned like those in a sink, and limited to a page.
 
 use crate::cut;
 use crate::line_index::LineIndex;
@@ -26,7 +26,7 @@ pub const DEFAULT_LINES: u64 = 2000;
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A file read page by page. It may grow meanwhile.
+/// A file that is read page by page. The file may grow during reading.
 #[derive(Debug)]
 pub struct FileView {
     file: File,
@@ -37,8 +37,8 @@ pub struct FileView {
     capped: bool,
     /// Size limit of a page.
     longest: usize,
-    /// Most lines of a page.
-    most_lines: u64,
+    /// Maximum number of lines of a page.
+    max_lines: u64,
     mask: Option<Arc<dyn OutputMask>>,
 }
 
@@ -48,7 +48,7 @@ pub struct FileView {
 pub struct Page {
     /// The clean text; [`CleanPiece::marked`] shows where a line longer than a page was cut.
     pub piece: CleanPiece,
-    /// Lines of the file.
+    /// Number of lines of the file.
     pub total_lines: u64,
     /// Length of the file in bytes.
     pub total_bytes: u64,
@@ -70,8 +70,8 @@ pub enum NextPage {
 }
 
 impl Page {
-    /// Returns one line with the shown range and the next position; `None` if the page holds
-    /// everything.
+    /// Returns one line with the shown range and the next position; `None` if the page has the
+    /// whole output.
     pub fn hint(&self) -> Option<String> {
         let shown = self.shown()?;
         let next = match self.next {
@@ -82,7 +82,7 @@ impl Page {
         Some(format!("[{shown}{next}]"))
     }
 
-    /// Returns the sentence about the shown part; `None` if the page holds everything.
+    /// Returns the sentence about the shown part; `None` if the page has the whole output.
     pub fn shown(&self) -> Option<String> {
         let total = self.total_lines;
         let shown = match self.piece.lines {
@@ -101,7 +101,7 @@ impl Page {
 /// Returns the sentence for a file that was capped.
 pub(crate) fn capped_sentence(bytes: u64) -> String {
     let truncated = truncated_at(bytes);
-    format!("What was kept ends here ({truncated}); the output went on.")
+    format!("The stored output ends here ({truncated}); the command printed more.")
 }
 
 impl FileView {
@@ -123,7 +123,7 @@ impl FileView {
             line_end: b'\n',
             capped,
             longest: MAX_PAGE_BYTES,
-            most_lines: u64::MAX,
+            max_lines: u64::MAX,
             mask: None,
         };
         let mut has_cr = false;
@@ -141,8 +141,8 @@ impl FileView {
         Ok(view)
     }
 
-    /// Returns the cleaner for reading. It discards nothing visible, so that text omitted from a
-    /// result is readable here.
+    /// Returns the cleaner for reading. It discards no visible text, so that text omitted from a
+    /// result can be read in a view.
     pub(crate) fn sanitiser(&self) -> Sanitiser {
         Sanitiser::new(match self.line_end {
             b'\r' => CarriageReturn::Newline,
@@ -154,27 +154,27 @@ impl FileView {
         memchr::memchr_iter(self.line_end, bytes).count() as u64
     }
 
-    /// Makes pages fit a window; they never exceed [`MAX_PAGE_BYTES`].
+    /// Limits pages to a window; they never exceed [`MAX_PAGE_BYTES`].
     #[must_use]
     pub fn pages_of(mut self, window: Window) -> Self {
         self.longest = window.bytes.min(MAX_PAGE_BYTES);
-        self.most_lines = window.lines as u64;
+        self.max_lines = window.lines as u64;
         self
     }
 
-    /// Masks secrets in pages and in searches. Offsets are still those of the file.
+    /// Masks secrets in pages and in searches. Offsets still refer to the file.
     #[must_use]
     pub fn masked(mut self, mask: Option<Arc<dyn OutputMask>>) -> Self {
         self.mask = mask;
         self
     }
 
-    /// Longest page, in bytes of text.
+    /// Returns the size limit of a page, in bytes of text.
     pub(crate) fn longest_page(&self) -> usize {
         self.longest
     }
 
-    /// Current length in bytes.
+    /// Returns the current length in bytes.
     ///
     /// # Errors
     /// I/O errors.
@@ -190,7 +190,8 @@ impl FileView {
         Ok(self.len()? == 0)
     }
 
-    /// Number of lines as `wc -l` counts them, plus one for a last line without a line end.
+    /// Returns the number of lines as `wc -l` counts them, plus one for a last line without a line
+    /// end.
     ///
     /// # Errors
     /// I/O errors.
@@ -211,7 +212,7 @@ impl FileView {
     }
 
     /// Returns `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page
-    /// never exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is
+    /// never exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside a line that is
     /// longer than a page.
     ///
     /// # Errors
@@ -269,7 +270,7 @@ impl FileView {
     /// I/O errors.
     pub fn tail(&self, lines: u64) -> io::Result<Page> {
         let total_lines = self.total_lines()?;
-        let lines = lines.clamp(1, self.most_lines.max(1));
+        let lines = lines.clamp(1, self.max_lines.max(1));
         let first = total_lines.saturating_sub(lines) + 1;
         let start = self.line_start(first)?.unwrap_or(0);
         let policy = Truncation::Tail {
@@ -336,7 +337,7 @@ impl FileView {
     /// Cleans the file from byte `start` on, limited to `lines` lines, `raw_limit` raw bytes and a
     /// page of text. Returns the text and the number of raw bytes it accounts for.
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(CleanPiece, u64)> {
-        let lines = lines.min(self.most_lines);
+        let lines = lines.min(self.max_lines);
         let policy = Truncation::Head {
             bytes: self.longest,
             whole_lines: false,
@@ -380,7 +381,8 @@ impl FileView {
     }
 
     /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until
-    /// the end or until `take` stops. A secret that crosses a border of the range is recognised.
+    /// the end or until `take` returns [`ReadOn::Stop`]. A secret that is only partly in the range
+    /// is masked, too.
     pub(crate) fn each_piece(
         &self,
         from: u64,
@@ -425,7 +427,7 @@ impl FileView {
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take`
-    /// stops.
+    /// returns [`ReadOn::Stop`].
     pub(crate) fn each_chunk(
         &self,
         mut from: u64,
@@ -448,10 +450,13 @@ impl FileView {
 /// The decision to continue reading or to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadOn {
+    /// Continue.
     On,
+    /// Stop.
     Stop,
 }
 
+/// Sets the line numbers of a piece whose first line is `first`.
 fn number(piece: &mut CleanPiece, first: u64) {
     let count = scan::newlines(piece.text.as_bytes());
     let open = !piece.text.is_empty() && !piece.text.ends_with('\n');

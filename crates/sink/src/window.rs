@@ -1,6 +1,6 @@
 //! The first and last bytes of a text of any length, with their positions in the raw stream.
 //!
-//! Handles bytes only; `lines` fills it and `cut` reads it.
+//! A window contains bytes only; `lines` fills a window and `cut` reads it.
 
 use crate::scan;
 use std::collections::VecDeque;
@@ -19,8 +19,8 @@ pub(crate) struct Window {
     pub(crate) total: u64,
     /// Raw stream position after the last byte of the text.
     pub(crate) raw_end: u64,
-    /// Position of the first visible byte, kept or not.
-    first_seen: Option<u64>,
+    /// Position of the first visible byte, even if it was dropped.
+    first_visible: Option<u64>,
 }
 
 /// If a text is longer than `over`, only `tail` bytes of its end can be shown.
@@ -64,8 +64,8 @@ struct ClampMark {
 }
 
 impl Window {
-    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of the latter once `shrink`
-    /// applies.
+    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer bytes of the end once
+    /// `shrink` applies.
     pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<ShrinkLimit>) -> Self {
         Self {
             head_cap,
@@ -84,9 +84,9 @@ impl Window {
             text: self.total,
             raw,
         };
-        if self.first_seen.is_none() {
+        if self.first_visible.is_none() {
             let visible = text.iter().position(|byte| !byte.is_ascii_whitespace());
-            self.first_seen = visible.map(|at| self.total + at as u64);
+            self.first_visible = visible.map(|at| self.total + at as u64);
         }
         self.total += text.len() as u64;
         self.raw_end = raw + raw_len;
@@ -140,7 +140,7 @@ impl Window {
         }
     }
 
-    /// Moves all of `line` to the end.
+    /// Moves the whole text of `line` to the end of this text.
     pub(crate) fn take(&mut self, line: &mut Self) {
         if line.total > 0 {
             let shift = self.total;
@@ -164,17 +164,17 @@ impl Window {
         self.tail.clear();
         self.total = 0;
         self.raw_end = 0;
-        self.first_seen = None;
+        self.first_visible = None;
     }
 
-    /// True if anything visible was appended and not removed again, even if it was dropped. Not for
-    /// a text that [took](Self::take) another.
-    pub(crate) fn is_seen(&self) -> bool {
-        self.first_seen.is_some_and(|at| at < self.total)
+    /// True if visible text was appended and not removed again, even if it was dropped. Wrong after
+    /// [`Self::take`], so do not call it on such a text.
+    pub(crate) fn has_visible_text(&self) -> bool {
+        self.first_visible.is_some_and(|at| at < self.total)
     }
 
-    /// Removes up to `chars` characters from the kept end and returns them; none if the text has
-    /// clamp marks.
+    /// Removes up to `chars` characters from the stored end and returns them. If that part has
+    /// clamp marks, this function removes nothing.
     pub(crate) fn take_back(&mut self, chars: usize) -> String {
         let part = &self.tail;
         if chars == 0 || !part.clamps.is_empty() {
@@ -194,7 +194,7 @@ impl Window {
             .map_or(0, |(at, _)| at);
         let taken = text[from..].to_owned();
         self.total -= taken.len() as u64;
-        self.first_seen = self.first_seen.filter(|at| *at < self.total);
+        self.first_visible = self.first_visible.filter(|at| *at < self.total);
         self.head.truncate(self.total);
         self.tail.truncate(self.total);
         taken
@@ -225,12 +225,12 @@ impl TextPart {
         self.start + self.len() as u64
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.lead..]
     }
 
-    /// Returns the stream bytes that clamp marks hide between two positions.
+    /// Returns the number of stream bytes that clamp marks between two positions replace.
     pub(crate) fn clamped(&self, from: u64, to: u64) -> u64 {
         self.clamps
             .iter()
@@ -239,6 +239,7 @@ impl TextPart {
             .sum()
     }
 
+    /// Adds a run, unless it continues the last run.
     fn push_run(&mut self, run: IdenticalRun) {
         let drifted = self
             .runs
@@ -293,18 +294,18 @@ impl TextPart {
         self.buffer.copy_within(self.lead.., 0);
         self.buffer.truncate(len);
         self.lead = 0;
-        let most = cap.saturating_mul(2);
-        if self.buffer.capacity() > most {
+        let max_capacity = cap.saturating_mul(2);
+        if self.buffer.capacity() > max_capacity {
             // The cap has shrunk.
-            self.buffer.shrink_to(most);
+            self.buffer.shrink_to(max_capacity);
             self.runs.shrink_to(0);
         }
-        if wanted > most / 4 && self.buffer.capacity() < most {
-            self.buffer.reserve_exact(most - len);
+        if wanted > max_capacity / 4 && self.buffer.capacity() < max_capacity {
+            self.buffer.reserve_exact(max_capacity - len);
         }
     }
 
-    /// Sets the end position and drops records of bytes no longer kept.
+    /// Sets the end position and drops records of bytes that are no longer stored.
     fn ends_at(&mut self, end: u64) {
         self.start = end - self.len() as u64;
         while self.runs.get(1).is_some_and(|next| next.text < self.start) {
@@ -319,7 +320,7 @@ impl TextPart {
         }
     }
 
-    /// Drops everything from `end` on.
+    /// Drops all bytes from `end` on.
     fn truncate(&mut self, end: u64) {
         let kept = usize::try_from(end.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.buffer.truncate(self.lead.saturating_add(kept));
@@ -337,6 +338,7 @@ impl TextPart {
         self.start = 0;
     }
 
+    /// Returns the raw stream position of the byte at `text`. `None` if no run covers it.
     fn raw_before(&self, text: u64) -> Option<u64> {
         let after = self.runs.partition_point(|run| run.text < text);
         let run = self.runs.get(after.checked_sub(1)?)?;

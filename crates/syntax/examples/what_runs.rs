@@ -1,7 +1,5 @@
-//! Prints the commands that a script would run, as far as they can be determined without running
-//! it: `cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf
-//! "$DIR"'`.`cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf
-//! "$DIR"'`.
+//! Prints the commands that a script would run, as far as they are known before the script runs:
+//! `cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf "$DIR"'`.
 
 use agent_bash_syntax::{Context, Script};
 
@@ -17,7 +15,7 @@ fn main() {
             println!("    through {}", command.through.join(", "));
         }
     }
-    if let Some(at) = script.syntax_error {
-        println!("bash would stop at byte {at}: syntax error");
+    if let Some(offset) = script.syntax_error {
+        println!("bash would stop at byte {offset}: syntax error");
     }
 }

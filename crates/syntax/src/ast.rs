@@ -11,7 +11,7 @@ use crate::Span;
 /// A sequence of and-or lists.
 #[derive(Debug, Default, Clone)]
 pub struct List {
-    /// The pipelines in order, each with how it follows the one before.
+    /// The pipelines in order, each with its connection to the previous pipeline.
     pub entries: Vec<ListEntry>,
 }
 
@@ -24,13 +24,13 @@ pub struct ListEntry {
     pub background: bool,
     /// True if `!` or `time` precedes the pipeline.
     pub prefixed: bool,
-    /// True if one of the pipes is `|&`.
+    /// True if at least one of the pipes is `|&`.
     pub stderr_too: bool,
     /// The stages, at least one.
     pub stages: Vec<Command>,
 }
 
-/// How a pipeline follows the one before it.
+/// The connection of a pipeline to the previous pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// First in the list, or after `;`, `&` or a newline.
@@ -41,14 +41,16 @@ pub enum Link {
     Or,
 }
 
-/// The form of a command substitution: it decides the shell that runs it, and its value.
+/// The form of a command substitution. The form decides which shell runs the commands, and the
+/// value of the substitution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitution {
-    /// `$( … )`: in a subshell; its output.
+    /// `$( … )`: runs in a subshell; the value is the output.
     Subshell,
-    /// `${ …; }` of bash 5.3: in this shell; its output.
+    /// `${ …; }` of bash 5.3: runs in the current shell; the value is the output.
     Shell,
-    /// `${| …; }` of bash 5.3: in this shell; the value of `REPLY`, which is local to it.
+    /// `${| …; }` of bash 5.3: runs in the current shell; the value is `REPLY`, which is local to
+    /// the substitution.
     Reply,
 }
 
@@ -62,7 +64,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// A number unique to this command within the script.
+    /// Returns a number that is unique to this command within the script.
     pub fn identity(&self) -> usize {
         match self {
             Command::Simple(simple) => Rc::as_ptr(simple).addr(),
@@ -89,7 +91,7 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// Redirections, at any position among the words.
     pub redirs: Vec<Redir>,
-    /// The command's place in the script.
+    /// The command's position in the script.
     pub span: Span,
 }
 
@@ -100,7 +102,7 @@ pub struct Compound {
     pub kind: CompoundKind,
     /// Redirections, which apply to the whole compound command.
     pub redirs: Vec<Redir>,
-    /// The command's place in the script.
+    /// The command's position in the script.
     pub span: Span,
 }
 
@@ -192,7 +194,7 @@ pub struct Assign {
 pub struct Word {
     /// The word's parts in order.
     pub parts: Vec<WordPart>,
-    /// The word's place in the script.
+    /// The word's position in the script.
     pub span: Span,
 }
 
@@ -212,16 +214,16 @@ pub enum WordPart {
     },
     /// `$( … )`, backticks, and `${ …; }`.
     Command {
-        /// The commands in it.
+        /// The commands of the substitution.
         list: Rc<List>,
         /// True inside double quotes.
         quoted: bool,
-        /// The form, which decides the shell that runs them.
+        /// The form, which decides which shell runs the commands.
         form: Substitution,
     },
     /// `<( … )` and `>( … )`.
     Process {
-        /// The commands in it.
+        /// The commands of the substitution.
         list: Rc<List>,
         /// True for `<( … )`, whose output is read; false for `>( … )`.
         reads: bool,
@@ -243,7 +245,7 @@ pub struct Param {
     pub length: bool,
     /// The subscript, if any.
     pub index: Option<Vec<WordPart>>,
-    /// The operator after the name, such as `:-`, `%%`, `/`, `@`; empty if none.
+    /// The operator after the name, such as `:-`, `%%`, `/`, `@`; empty without an operator.
     pub operator: String,
     /// The operand after the operator.
     pub operand: Vec<WordPart>,
@@ -252,7 +254,7 @@ pub struct Param {
 /// A redirection.
 #[derive(Debug, Clone)]
 pub struct Redir {
-    /// The descriptor in front of the operator, if one is written.
+    /// The descriptor written in front of the operator, if any.
     pub fd: Option<u32>,
     /// The operator.
     pub op: RedirOp,

@@ -1,18 +1,18 @@
-//! The host of a command: on this machine, on another one, or in a container.
+//! The host of a command: this machine, another machine, or a container.
 
 use std::rc::Rc;
 
 /// The machine or container of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CommandHost {
-    /// On this machine.
+    /// This machine.
     #[default]
     Local,
-    /// On another machine.
+    /// Another machine.
     Remote,
-    /// In a container that exists already.
+    /// A container that exists already.
     Container,
-    /// In a new container. Of this machine, it can only change these directories.
+    /// A new container, in which commands can change only these directories of this machine.
     Disposable(Rc<[Mount]>),
 }
 

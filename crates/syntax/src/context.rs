@@ -1,16 +1,17 @@
-//! The context of a script: everything except its text that determines what it runs.
+//! The context of a script: everything except its text that determines which commands it runs.
 
 use crate::Predefined;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The shell language in which a script is read.
+/// The shell language of a script.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// bash, and shells that read the same language.
+    /// bash, and shells with the same language.
     #[default]
     Bash,
-    /// zsh. Its scripts are parsed as bash; rules handle syntax that only zsh has.
+    /// zsh. Scripts of zsh are parsed as bash scripts; the policy's rules handle syntax that only
+    /// zsh has.
     Zsh,
 }
 

@@ -1,18 +1,18 @@
 //! Backslash escapes of `$'…'`, `echo -e` and `printf`.
 
-/// Reads the inside of `$'…'` from its first byte. Returns the text, and the number of bytes up to
-/// and including the closing quote (`None` without a closing quote).
+/// Parses the inside of `$'…'`; `text` begins after the opening quote. Returns the resolved text,
+/// and the number of bytes up to and including the closing quote (`None` without a closing quote).
 pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
     let mut out = Vec::new();
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
+    let mut pos = 0;
+    while let Some(byte) = bytes.get(pos) {
         match byte {
-            b'\'' => return (lossy(out), Some(at + 1)),
-            b'\\' => at += escape(&bytes[at + 1..], &mut out) + 1,
+            b'\'' => return (lossy(out), Some(pos + 1)),
+            b'\\' => pos += escape(&bytes[pos + 1..], &mut out) + 1,
             _ => {
                 out.push(*byte);
-                at += 1;
+                pos += 1;
             }
         }
     }
@@ -23,18 +23,19 @@ pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
 pub(crate) fn escapes(text: &str) -> String {
     let mut out = Vec::new();
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
+    let mut pos = 0;
+    while let Some(byte) = bytes.get(pos) {
         if *byte == b'\\' {
-            at += escape(&bytes[at + 1..], &mut out) + 1;
+            pos += escape(&bytes[pos + 1..], &mut out) + 1;
         } else {
             out.push(*byte);
-            at += 1;
+            pos += 1;
         }
     }
     lossy(out)
 }
 
+/// Converts bytes to text; invalid UTF-8 becomes U+FFFD.
 fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

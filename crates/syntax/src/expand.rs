@@ -23,10 +23,12 @@ pub(super) enum Expansion {
 
 /// Collects the fields of one word.
 struct Fields<'a> {
+    /// The characters of `IFS`.
     separators: &'a str,
     done: Vec<Value>,
     current: Value,
-    /// True if the current field counts even when it is empty, because a part of it is quoted.
+    /// True if the current field is kept even if it is empty, because a part of the field is
+    /// quoted.
     keeps_empty: bool,
 }
 
@@ -144,6 +146,7 @@ impl Machine<'_> {
         fields.done
     }
 
+    /// Returns the characters of `IFS`, or bash's default if `IFS` is unknown.
     pub(super) fn separators(st: &ShellState) -> String {
         match st.var("IFS").and_then(|slots| slots.last()) {
             Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
@@ -151,15 +154,16 @@ impl Machine<'_> {
         }
     }
 
-    /// Expands a tilde at the beginning of `text` into `into`; returns the rest of the text.
-    fn tilde<'t>(text: &'t str, st: &ShellState, into: &mut Value) -> &'t str {
-        // `of=~/file`: any word that looks like an assignment is treated as one.
-        if let Some(at) = text.find("=~")
+    /// Adds the expansion of a tilde at the beginning of `text` to `value`; returns the rest of the
+    /// text.
+    fn tilde<'t>(text: &'t str, st: &ShellState, value: &mut Value) -> &'t str {
+        // `of=~/file`: a word that looks like an assignment is treated as an assignment.
+        if let Some(equals) = text.find("=~")
             && is_assignment(text)
-            && !text[..at].contains('=')
+            && !text[..equals].contains('=')
         {
-            into.push_text(&text[..=at]);
-            return Self::tilde(&text[at + 1..], st, into);
+            value.push_text(&text[..=equals]);
+            return Self::tilde(&text[equals + 1..], st, value);
         }
         let Some(rest) = text.strip_prefix('~') else {
             return text;
@@ -175,20 +179,20 @@ impl Machine<'_> {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) =>
             {
-                into.push_text("/home/");
+                value.push_text("/home/");
                 Some(user)
             }
             _ => return text,
         };
         match directory {
-            Some(directory) => into.push_text(directory),
-            None => into.push_unknown(UnknownCause::Variable("HOME".to_owned()), false),
+            Some(directory) => value.push_text(directory),
+            None => value.push_unknown(UnknownCause::Variable("HOME".to_owned()), false),
         }
         rest
     }
 
-    /// Expands a word where bash neither splits nor globs: assignments, redirection targets,
-    /// `case`.
+    /// Expands a word in a context where bash neither splits nor globs: assignments, redirection
+    /// targets, `case`.
     pub(super) fn expand_unsplit(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
@@ -203,6 +207,7 @@ impl Machine<'_> {
         value
     }
 
+    /// Expands one part of a word without splitting and globbing.
     pub(super) fn expand_unsplit_part(&mut self, part: &WordPart, st: &mut ShellState) -> Value {
         match part {
             WordPart::Bare(text) | WordPart::Quoted(text) => Value::text(text.clone()),
@@ -223,8 +228,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Follows the commands in an arithmetic expression: its substitutions, and those in the values
-    /// of variables that it names, because bash evaluates these recursively.
+    /// Follows the commands in an arithmetic expression: its substitutions, and the substitutions
+    /// in the values of its variables, because bash evaluates these values recursively.
     pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let text = self.expand_unsplit(parts, st);
         if let Some(number) = text.literal() {
@@ -241,7 +246,8 @@ impl Machine<'_> {
     }
 }
 
-/// Fast path: returns the value of a word without expansions, the most common kind.
+/// Returns the value of a word without expansions, the most common kind of word; `None` for other
+/// words.
 pub(super) fn plain(word: &Word) -> Option<Value> {
     match word.parts.as_slice() {
         [WordPart::Quoted(text)] => Some(Value::text(text.as_str())),
@@ -252,12 +258,12 @@ pub(super) fn plain(word: &Word) -> Option<Value> {
     }
 }
 
-/// Joins the values with `between`.
-pub(super) fn join(values: &[Value], between: &str) -> Value {
+/// Joins the values with `separator`.
+pub(super) fn join(values: &[Value], separator: &str) -> Value {
     let mut out = Value::default();
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
-            out.push_text(between);
+            out.push_text(separator);
         }
         out.extend(value);
     }

@@ -1,5 +1,6 @@
-//! Parses the command lines of `find` and of other programs that list files. The result has the
-//! files found, the commands that run on these files, and whether `find` deletes them.
+//! Parses the command lines of `find` and of other programs that list files. The result contains
+//! the files that the program finds, the commands that it runs for these files, and whether it
+//! deletes them.
 
 use super::git::GitCommandLine;
 use super::pattern::push_globbed;
@@ -23,7 +24,7 @@ pub struct Search {
 /// Tests without an argument that narrow the result.
 const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that hardly any file passes: [`few_files`] represents the files that they find.
+/// Tests that very few files pass: [`few_files`] represents these files.
 const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Maximum number of combinations of starting points and filters.
@@ -51,7 +52,7 @@ struct Lister {
     list_option: Option<&'static str>,
     /// The number of operands that are patterns, before the starting points.
     patterns: usize,
-    /// The starting point if none is given.
+    /// The starting point if the command line names no starting point.
     start: &'static str,
     /// Options with a value that do not narrow the result.
     valued: &'static [&'static str],
@@ -85,12 +86,13 @@ const LISTERS: [Lister; 4] = [
 ];
 
 impl Lister {
+    /// Parses the words of a command that is this program.
     fn search(&self, words: &[Field]) -> Search {
         let mut search = Search::default();
         let (mut operands, mut filter) = (Vec::new(), None);
-        let mut lists = self.list_option.is_none();
-        let mut at = 1;
-        while let Some(field) = words.get(at) {
+        let mut lists_files = self.list_option.is_none();
+        let mut index = 1;
+        while let Some(field) = words.get(index) {
             let text = field.value.prefix();
             let is_short = text.len() > 1 && !text.starts_with("--");
             let is_in = |options: &[&str]| {
@@ -98,9 +100,9 @@ impl Lister {
                 options.contains(&name)
                     || is_short && text.get(..2).is_some_and(|short| options.contains(&short))
             };
-            at += 1;
+            index += 1;
             if self.commands.contains(&text) {
-                let rest = &words[at..];
+                let rest = &words[index..];
                 let end = rest
                     .iter()
                     .position(|word| word.value.literal() == Some(";"));
@@ -113,22 +115,22 @@ impl Lister {
                     });
                 }
                 search.commands.push(command);
-                at += end + 1;
+                index += end + 1;
             } else if text.len() > 1 && text.starts_with('-') {
-                lists |= self.list_option.is_some_and(|option| {
+                lists_files |= self.list_option.is_some_and(|option| {
                     text == option || is_short && option.len() == 2 && text.contains(&option[1..])
                 });
                 let narrows = is_in(self.narrows);
                 search.is_narrowed |= narrows;
                 if narrows || self.valued.contains(&text) {
                     let is_attached = text.contains('=') || is_short && text.len() > 2;
-                    let value = words.get(at).filter(|_| !is_attached);
+                    let value = words.get(index).filter(|_| !is_attached);
                     if matches!(text, "-e" | "--extension") {
                         filter = value.map(|word| {
                             Filter::Name(Value::text(format!("*.{}", word.value.script())))
                         });
                     }
-                    at += usize::from(!is_attached);
+                    index += usize::from(!is_attached);
                 }
             } else {
                 operands.push(field.value.clone());
@@ -144,7 +146,7 @@ impl Lister {
         if search.is_narrowed {
             filter = filter.or_else(|| Some(few_files()));
         }
-        if lists {
+        if lists_files {
             let starts = if starts.is_empty() {
                 vec![Value::text(self.start)]
             } else {
@@ -162,21 +164,21 @@ impl Lister {
 /// Returns the names that a regular expression or a glob matches, as a glob.
 fn name_glob(pattern: &str) -> Value {
     let name = pattern.replace('\\', "");
-    let (start, end) = (name.strip_prefix('^'), name.strip_suffix('$'));
+    let (after_caret, before_dollar) = (name.strip_prefix('^'), name.strip_suffix('$'));
     let inner = name.trim_start_matches('^').trim_end_matches('$');
     let is_plain = |c: char| c.is_alphanumeric() || "._-*".contains(c);
     if !inner.chars().all(is_plain) {
-        return Value::text("(few)");
+        return Value::text(NO_NAME);
     }
     let any = |is_anchored: bool| if is_anchored { "" } else { "*" };
     Value::text(format!(
         "{}{inner}{}",
-        any(start.is_some() || inner.starts_with('.')),
-        any(end.is_some())
+        any(after_caret.is_some() || inner.starts_with('.')),
+        any(before_dollar.is_some())
     ))
 }
 
-/// Returns the tracked files, if git lists all of them.
+/// Returns the tracked files, if the command is `git ls-files` and lists all of them.
 fn tracked(words: &[Field]) -> Search {
     let git = GitCommandLine::read(words);
     let is_neutral = |field: &Field| {
@@ -209,30 +211,30 @@ impl Search {
     /// Parses the words of a `find` command, including its name.
     pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
-        let mut at = 1;
-        // With `-L`, the only links found are dangling ones.
+        let mut index = 1;
+        // True with `-L`: `-type l` then finds only dangling links.
         let mut follows = false;
         // -H, -L, -P, -D options, -O level
-        while let Some(text) = words.get(at).map(|field| field.value.prefix()) {
+        while let Some(text) = words.get(index).map(|field| field.value.prefix()) {
             match text {
                 "-H" | "-L" | "-P" => {
                     follows = text == "-L";
-                    at += 1;
+                    index += 1;
                 }
-                "-D" => at += 2,
-                _ if text.starts_with("-O") => at += 1,
+                "-D" => index += 2,
+                _ if text.starts_with("-O") => index += 1,
                 _ => break,
             }
         }
         let mut starts = Vec::new();
-        while let Some(field) = words.get(at) {
+        while let Some(field) = words.get(index) {
             if field.value.prefix().starts_with('-')
                 || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
             {
                 break;
             }
             starts.push(field.value.clone());
-            at += 1;
+            index += 1;
         }
         if starts.is_empty() {
             starts.push(Value::text("."));
@@ -242,10 +244,11 @@ impl Search {
         // True if a test narrows the result: since the last `-o`, and in all alternatives before.
         let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
+        // True with `-mindepth`: the starting points are not results.
         let mut below = false;
-        while let Some(field) = words.get(at) {
+        while let Some(field) = words.get(index) {
             let text = field.value.literal().unwrap_or("");
-            let argument = words.get(at + 1).map(|field| &field.value);
+            let argument = words.get(index + 1).map(|field| &field.value);
             let is_affirmed = !std::mem::take(&mut negated);
             let narrows = NARROWING_TESTS.contains(&text);
             narrowed |= is_affirmed && (narrows || NARROWING_FLAGS.contains(&text));
@@ -279,19 +282,20 @@ impl Search {
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let rest = &words[at + 1..];
-                    let end = rest.iter().enumerate().position(|(index, field)| {
-                        let braces = index > 0 && rest[index - 1].value.literal() == Some("{}");
+                    let rest = &words[index + 1..];
+                    let end = rest.iter().enumerate().position(|(offset, field)| {
+                        let is_after_braces =
+                            offset > 0 && rest[offset - 1].value.literal() == Some("{}");
                         field.value.literal() == Some(";")
-                            || (braces && field.value.literal() == Some("+"))
+                            || (is_after_braces && field.value.literal() == Some("+"))
                     });
                     let end = end.unwrap_or(rest.len());
                     search.commands.push(rest[..end].to_vec());
-                    at += end + 1;
+                    index += end + 1;
                 }
                 _ => {}
             }
-            at += 1
+            index += 1
                 + usize::from(narrows || OTHER_WORDS_WITH_ARGUMENT.contains(&text))
                 + 2 * usize::from(text == "-fprintf");
         }
@@ -304,9 +308,10 @@ impl Search {
                 }
                 // Old files below `/tmp`, or below a directory that a variable names, are
                 // considered unused: scripts remove old logs and backups in this way.
-                let unused = search.is_narrowed && (is_temporary(start) || begins_unknown(start));
+                let is_unused =
+                    search.is_narrowed && (is_temporary(start) || begins_unknown(start));
                 let filter = match filter {
-                    None if unused => Some(&few_files()),
+                    None if is_unused => Some(&few_files()),
                     filter => filter.as_ref(),
                 };
                 search.found.push(found(start, filter, below));
@@ -319,18 +324,21 @@ impl Search {
 /// A filter on names.
 #[derive(Debug)]
 enum Filter {
-    /// `-name` and `-regex`: the last component.
+    /// A pattern for the last component: `-name` and `-regex`.
     Name(Value),
-    /// `-path`: the whole path.
+    /// A pattern for the whole path: `-path`.
     Path(Value),
 }
 
-/// Returns a filter that represents very few files: a name that no file has.
+/// A name that no file has; a pattern with this name represents very few files.
+const NO_NAME: &str = "(few)";
+
+/// Returns a filter that represents very few files.
 fn few_files() -> Filter {
-    Filter::Name(Value::text("(few)"))
+    Filter::Name(Value::text(NO_NAME))
 }
 
-/// Sizes that only empty files have: `0`, `0c`, `0k`.
+/// True for sizes that only empty files have: `0`, `0c`, `0k`.
 fn is_zero_size(size: &Value) -> bool {
     matches!(size.literal(), Some("0" | "0b" | "0c" | "0w" | "0k" | "0M"))
 }
@@ -346,10 +354,11 @@ fn begins_unknown(start: &Value) -> bool {
     start.has_unknown() && start.prefix().is_empty()
 }
 
-/// Combines a starting point with a filter. `below`: the starting point itself is not a result.
+/// Combines a starting point with a filter. With `below`, the starting point itself is not a
+/// result.
 fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
     let mut out = start.clone();
-    let mut pattern = |value: &Value| {
+    let mut push_pattern = |value: &Value| {
         for piece in value.pieces() {
             match piece {
                 super::value::ValuePiece::Text(text) => push_globbed(&mut out, text),
@@ -358,11 +367,11 @@ fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
         }
     };
     match filter {
-        None if below => pattern(&Value::text("/*")),
+        None if below => push_pattern(&Value::text("/*")),
         None => {}
         Some(Filter::Name(name)) => {
-            pattern(&Value::text("/"));
-            pattern(name);
+            push_pattern(&Value::text("/"));
+            push_pattern(name);
         }
         Some(Filter::Path(path)) => {
             // `-path` matches the whole path. Remove the starting point from the pattern.
@@ -371,10 +380,10 @@ fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
                 .strip_prefix(start.prefix())
                 .map(ToOwned::to_owned);
             match rest {
-                Some(rest) if !start.is_empty() => pattern(&Value::text(rest)),
+                Some(rest) if !start.is_empty() => push_pattern(&Value::text(rest)),
                 _ => {
-                    pattern(&Value::text("/"));
-                    pattern(path);
+                    push_pattern(&Value::text("/"));
+                    push_pattern(path);
                 }
             }
         }

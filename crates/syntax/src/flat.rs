@@ -1,9 +1,9 @@
-//! The fallback: finds everything in a raw text that could be a command.
+//! Finds all parts of a raw text that could be commands.
 //!
-//! Used if a text cannot be parsed (a syntax error, or over a limit), so that the policy still sees
-//! its commands. It splits at every character that could separate commands, even in quotes, and
-//! ignores nesting. It over-approximates: some results are not commands, but every command that is
-//! written literally is found.
+//! This search is the fallback for a text that cannot be parsed (a syntax error, or over a limit),
+//! so that the policy still sees its commands. The search splits the text at every character that
+//! could separate commands, even in quotes, and ignores nesting. Some results are not commands, but
+//! every command that is written literally is found.
 
 use crate::{Context, Span};
 
@@ -13,11 +13,11 @@ use super::run::{Field, Machine, ResolvedCommand};
 use super::state::ShellState;
 use super::value::{UnknownCause, Value};
 
-/// Maximum number of commands from one text. They are unresolved, and each costs about a
+/// Maximum number of commands from one text. Each of these unresolved commands costs about a
 /// microsecond.
 const MAX_COMMANDS: usize = 20_000;
 
-/// Splits a text into commands.
+/// Returns the parts of a text that could be commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut out = Vec::new();
     let mut triggers = HARMFUL_COMMANDS.iter().chain(&AMBIGUOUS_COMMANDS);
@@ -28,27 +28,28 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();
-    for (at, c) in text.char_indices().chain([(end, '\n')]) {
+    for (offset, c) in text.char_indices().chain([(end, '\n')]) {
         let separates = matches!(
             c,
             ';' | '|' | '&' | '(' | ')' | '\n' | '`' | '{' | '}' | '<' | '>' | '"' | '\''
         );
         if separates || matches!(c, ' ' | '\t') {
-            if let Some(from) = start.take() {
-                words.push(field(&text[from..at], from, &st));
+            if let Some(start) = start.take() {
+                words.push(field(&text[start..offset], start, &st));
             }
             if separates {
-                flush(&mut words, &st, &mut out);
+                add_commands(&mut words, &st, &mut out);
             }
         } else if start.is_none() {
-            start = Some(at);
+            start = Some(offset);
         }
     }
     out
 }
 
-/// Returns a word of the raw text. From its first `$` on, the value is unknown.
-fn field(text: &str, at: usize, st: &ShellState) -> Field {
+/// Returns a word of the raw text, which begins at `start`. From the word's first `$` on, the value
+/// is unknown.
+fn field(text: &str, start: usize, st: &ShellState) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
     let plain = match (plain.strip_prefix('~'), st.home()) {
@@ -67,26 +68,30 @@ fn field(text: &str, at: usize, st: &ShellState) -> Field {
     Field {
         value,
         span: Span {
-            start: at,
-            end: at + text.len(),
+            start,
+            end: start + text.len(),
         },
     }
 }
 
-/// Adds a command for each word that names a harmful program: that word and all words after it.
-fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
+/// Adds a command for each word that names a harmful program: this word and all words after it.
+fn add_commands(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
     let command_words = std::mem::take(words);
-    for (at, word) in command_words.iter().enumerate() {
+    for (index, word) in command_words.iter().enumerate() {
         let name = word
             .value
             .literal()
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        let sought = |stem| HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem);
-        if !stem.is_some_and(sought) || out.len() >= MAX_COMMANDS {
+        let is_harmful =
+            |stem| HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem);
+        if !stem.is_some_and(is_harmful) || out.len() >= MAX_COMMANDS {
             continue;
         }
-        out.push(Machine::without_context(command_words[at..].to_vec(), st));
+        out.push(Machine::without_context(
+            command_words[index..].to_vec(),
+            st,
+        ));
     }
 }

@@ -12,7 +12,7 @@ pub struct GitCommandLine<'w> {
     pub arguments: &'w [Field],
     /// The settings of `-c name=value`, with the name in lower case.
     pub config: Vec<(String, Value)>,
-    /// Global options before the subcommand, except those in `config`.
+    /// Global options before the subcommand, and their values, without the settings in `config`.
     pub globals: Vec<&'w Field>,
 }
 
@@ -35,38 +35,39 @@ impl<'w> GitCommandLine<'w> {
             git.arguments = words.get(1..).unwrap_or(&[]);
             return git;
         }
-        let mut at = 1;
-        while let Some(field) = words.get(at) {
+        let mut index = 1;
+        while let Some(field) = words.get(index) {
             let text = field.value.prefix();
             let consumed = match text {
                 "-c" | "--config-env" => {
-                    if let Some(next) = words.get(at + 1) {
+                    if let Some(next) = words.get(index + 1) {
                         git.push_config(&next.value);
                     }
                     2
                 }
                 "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix"
                 | "--attr-source" | "--exec-path" | "--list-cmds" => {
-                    git.globals.extend(words.get(at + 1));
+                    git.globals.extend(words.get(index + 1));
                     if text == "--exec-path" { 1 } else { 2 }
                 }
                 _ if text.starts_with('-') => 1,
-                _ if text.is_empty() && field.value.may_split() && at + 1 < words.len() => 1,
+                _ if text.is_empty() && field.value.may_split() && index + 1 < words.len() => 1,
                 _ => break,
             };
             if !matches!(text, "-c" | "--config-env") {
                 git.globals.push(field);
             }
-            at += consumed;
+            index += consumed;
         }
         git.subcommand = words
-            .get(at)
+            .get(index)
             .and_then(|field| field.value.literal())
             .map(ToOwned::to_owned);
-        git.arguments = words.get(at + 1..).unwrap_or(&[]);
+        git.arguments = words.get(index + 1..).unwrap_or(&[]);
         git
     }
 
+    /// Adds a setting `name=value`; without a value, git sets `true`.
     fn push_config(&mut self, setting: &Value) {
         let script = setting.script();
         let (name, value) = script.split_once('=').unwrap_or((&script, "true"));
@@ -95,7 +96,7 @@ impl<'w> GitCommandLine<'w> {
         Some((name, (*operands.get(1)?).clone()))
     }
 
-    /// The subcommand, if it is known.
+    /// Returns the subcommand, if it is known.
     pub fn subcommand(&self) -> Option<&str> {
         self.subcommand.as_deref()
     }
@@ -106,7 +107,7 @@ pub struct GitOptionTable {
     /// Letters of short options that take a value.
     pub valued: &'static str,
     /// All long options without dashes, with a trailing `=` if they take a value. The list must be
-    /// complete, as prefixes are only accepted if they are unambiguous.
+    /// complete, because git accepts only unambiguous prefixes.
     pub long: &'static [&'static str],
 }
 
@@ -121,7 +122,7 @@ pub enum GitArgument<'w> {
         name: String,
         /// True if the option was written with `no-`.
         negated: bool,
-        /// The option's value, if one was attached or follows.
+        /// The option's value, which is attached or is the next word.
         value: Option<Value>,
         /// The word with the option.
         field: &'w Field,
@@ -177,8 +178,8 @@ impl GitOptionTable {
         out
     }
 
-    /// Resolves a written option. Returns its full name, whether it is negated, and whether it
-    /// takes a value.
+    /// Resolves a long option as written. Returns its full name, true if it is negated, and true if
+    /// it takes a value. `None` if git would reject the option.
     fn long(&self, written: &str) -> Option<(String, bool, bool)> {
         let lookup = |written: &str| {
             let mut found = None;

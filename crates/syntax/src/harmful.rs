@@ -1,5 +1,5 @@
-//! Programs that can do harm, which are searched for in texts and command lines that cannot be
-//! parsed.
+//! Programs that can do harm. Texts and command lines that cannot be parsed are searched for their
+//! names.
 
 /// The names of harmful programs.
 pub(super) const HARMFUL_COMMANDS: &[&str] = &[
@@ -15,7 +15,7 @@ pub(super) const HARMFUL_COMMANDS: &[&str] = &[
     "heroku", "gh", "glab", "gcloud", "az", "doctl", "agent-bash",
 ];
 
-/// Programs that are searched for first in the arguments of a launcher with unknown options.
+/// Programs for which the arguments of a launcher with unknown options are searched first.
 pub(super) const SOUGHT_PROGRAMS: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
@@ -24,8 +24,8 @@ pub(super) const SOUGHT_PROGRAMS: [&str; 26] = [
 
 /// True if a text names a harmful program, or a program that can start one.
 pub(super) fn is_relevant(text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let mut words = text.split(|c: char| !is_part(c));
+    let is_name_char = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut words = text.split(|c: char| !is_name_char(c));
     words.any(|word| {
         HARMFUL_COMMANDS.contains(&word)
             || SOUGHT_PROGRAMS.contains(&word)
@@ -33,6 +33,6 @@ pub(super) fn is_relevant(text: &str) -> bool {
     })
 }
 
-/// Harmful commands whose names are also used for scripts of `npm run` and similar. They count only
-/// in the text of a shell script.
+/// Harmful commands with names that are also used for scripts of `npm run` and similar runners.
+/// They count only in the text of a shell script.
 pub(crate) const AMBIGUOUS_COMMANDS: [&str; 3] = ["shutdown", "reboot", "halt"];

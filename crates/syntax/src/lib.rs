@@ -1,8 +1,8 @@
-//! Determines which commands a bash script would run, by reading it as bash would.
+//! Determines which commands a bash script would run, by parsing it as bash would.
 //!
-//! The reader (`reader`) follows bash's own tokenizer; from its result, the walk in `run` lists the
-//! commands that may run, with their words resolved. If the reader fails, `flat` splits the raw
-//! text into everything that could be a command.
+//! The parser (`reader`) follows bash's own tokenizer. From the parser's result, the walk in `run`
+//! lists the commands that may run, with their words resolved. If the parser fails, `flat` finds
+//! all parts of the raw text that could be commands.
 //!
 //! This crate makes no policy decisions, and does not access files, processes, the environment or a
 //! clock.
@@ -38,13 +38,14 @@ use reader::{Origin, ReadProblem};
 use run::{Machine, ResolvedCommand};
 use std::cell::Cell;
 
-/// A script as parsed.
+/// A parsed script.
 #[derive(Debug)]
 pub struct Parsed<'t> {
-    /// The text as given.
+    /// The text of the script.
     pub text: &'t str,
     /// The script's commands, unresolved.
     pub list: ast::List,
+    /// Why parsing stopped before the end of the text, and the byte offset.
     problem: Option<(ReadProblem, usize)>,
 }
 
@@ -57,11 +58,11 @@ pub struct Script<'t> {
     pub context: &'t Context,
     /// Every command that may run, in the order found.
     pub ran: Vec<ResolvedCommand>,
-    /// Commands found only by scanning the raw text; unknown words are ignored in them.
+    /// Commands that only a scan of the raw text finds. Rules ignore unknown words in them.
     pub flat: Vec<ResolvedCommand>,
-    /// The byte offset of a syntax error, if there is one.
+    /// The byte offset of the syntax error, if any.
     pub syntax_error: Option<usize>,
-    /// True if the script is too long, too deeply nested or otherwise too complex to be read
+    /// True if the script is too long, too deeply nested or otherwise too complex to be analysed
     /// completely.
     pub over_limit: bool,
 }
@@ -80,16 +81,16 @@ impl<'t> Parsed<'t> {
 }
 
 impl Parsed<'_> {
-    /// True if the script was read to its end.
+    /// True if the script was parsed to its end.
     pub fn is_whole(&self) -> bool {
         self.problem.is_none()
     }
 
-    /// Returns the functions that the script defines for later scripts, without functions that
-    /// other commands define.
+    /// Returns the names of the functions that the script defines at its top level, for later
+    /// scripts in the same shell.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
-        let alone = self.list.entries.iter().filter(|entry| !entry.background);
-        alone.filter_map(|entry| match &entry.stages[..] {
+        let foreground = self.list.entries.iter().filter(|entry| !entry.background);
+        foreground.filter_map(|entry| match &entry.stages[..] {
             [ast::Command::Compound(compound)] => match &compound.kind {
                 ast::CompoundKind::Function { name, .. } => Some(name.as_str()),
                 _ => None,
@@ -100,20 +101,20 @@ impl Parsed<'_> {
 }
 
 impl<'t> Script<'t> {
-    /// Parses a script and follows it. A caller with several questions about a text parses it once
-    /// and reuses the result.
+    /// Parses a script and follows its commands. A caller with several questions about a script
+    /// calls this function once and reuses the result.
     pub fn read(text: &'t str, context: &'t Context) -> Self {
         Self::follow(Parsed::read(text), context)
     }
 
-    /// Follows a script that was parsed.
+    /// Follows the commands of a parsed script.
     pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
         let mut machine = Machine::new(context);
         machine.walk(&parsed.list);
         let over_limit =
             machine.incomplete || matches!(parsed.problem, Some((ReadProblem::Limit, _)));
         let syntax_error = match parsed.problem {
-            Some((ReadProblem::Syntax, at)) => Some(at),
+            Some((ReadProblem::Syntax, offset)) => Some(offset),
             _ => None,
         };
         let flat = if over_limit || syntax_error.is_some() || machine.broken_text {

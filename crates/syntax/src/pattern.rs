@@ -4,36 +4,36 @@ use super::value::{Value, ValuePiece};
 
 /// Adds unquoted text to a field, with glob characters as separate pieces.
 pub fn push_globbed(value: &mut Value, text: &str) {
-    let mut plain = 0;
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
-        let start = at + found;
-        // `!(…)` of extglob matches everything except its contents; `*(…)` and `?(…)` are patterns
-        // with zsh qualifiers.
+    let mut plain_start = 0;
+    let mut pos = 0;
+    while let Some(found) = text[pos..].find(['*', '?', '[', '!']) {
+        let start = pos + found;
+        // Group patterns: `!(…)` of extglob matches all names except its contents; `*(…)` and
+        // `?(…)` are also patterns with zsh's qualifiers.
         let group = text[start..]
             .find(')')
             .filter(|_| text[start + 1..].starts_with('('));
         let end = if let Some(len) = group {
             start + len + 1
         } else if text[start..].starts_with('!') {
-            at = start + 1;
+            pos = start + 1;
             continue;
         } else if text[start..].starts_with('[') {
             if let Some(len) = bracket_len(&text[start..]) {
                 start + len
             } else {
-                at = start + 1;
+                pos = start + 1;
                 continue;
             }
         } else {
             start + 1
         };
-        value.push_text(&text[plain..start]);
+        value.push_text(&text[plain_start..start]);
         value.push_glob(&text[start..end]);
-        plain = end;
-        at = end;
+        plain_start = end;
+        pos = end;
     }
-    value.push_text(&text[plain..]);
+    value.push_text(&text[plain_start..]);
 }
 
 /// Maximum length in bytes of a bracket expression. A longer search from each opening bracket would
@@ -45,21 +45,24 @@ fn bracket_len(text: &str) -> Option<usize> {
     let body = text.strip_prefix('[')?;
     let end = (0..=body.len().min(MAX_BRACKET_BYTES))
         .rev()
-        .find(|at| body.is_char_boundary(*at))?;
+        .find(|pos| body.is_char_boundary(*pos))?;
     let body = &body[..end];
-    let skip = usize::from(body.starts_with(['!', '^']));
-    let from = skip + usize::from(body[skip..].starts_with(']'));
-    let close = body[from..].find(']')?;
-    let inside = &body[..from + close];
+    let negation = usize::from(body.starts_with(['!', '^']));
+    // A `]` at the beginning of the set is an ordinary character.
+    let search_start = negation + usize::from(body[negation..].starts_with(']'));
+    let close = body[search_start..].find(']')?;
+    let inside = &body[..search_start + close];
     (!inside.contains('/')).then_some(inside.len() + 2)
 }
 
-/// True if the pattern (shell syntax) matches the whole text. A `*` also matches `/`, as in `case`
-/// and in parameter expansions.
+/// True if a shell pattern matches the whole text. A `*` also matches `/`, as in `case` and in
+/// parameter expansions.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
+    // The position in the pattern after the last `*`, and the position in the text to which this
+    // `*` matched so far.
     let mut star: Option<(usize, usize)> = None;
     loop {
         let step = if t < text.len() {
@@ -75,13 +78,13 @@ pub fn matches(pattern: &str, text: &str) -> bool {
             t += 1;
         } else if p == pattern.len() && t == text.len() {
             return true;
-        } else if let Some((after, from)) = star {
-            if from >= text.len() {
+        } else if let Some((after_star, matched)) = star {
+            if matched >= text.len() {
                 return false;
             }
-            star = Some((after, from + 1));
-            p = after;
-            t = from + 1;
+            star = Some((after_star, matched + 1));
+            p = after_star;
+            t = matched + 1;
         } else {
             return false;
         }
@@ -102,15 +105,15 @@ fn match_char(pattern: &[char], c: char) -> Option<usize> {
             let negated = matches!(inside.first(), Some('!' | '^'));
             let set = &inside[usize::from(negated)..];
             let mut found = false;
-            let mut at = 0;
-            while at < set.len() {
-                if at + 2 < set.len() && set[at + 1] == '-' {
-                    found |= set[at] <= c && c <= set[at + 2];
-                    at += 3;
+            let mut pos = 0;
+            while pos < set.len() {
+                if pos + 2 < set.len() && set[pos + 1] == '-' {
+                    found |= set[pos] <= c && c <= set[pos + 2];
+                    pos += 3;
                 } else {
                     // A class such as [:alpha:] is assumed to match.
-                    found |= set[at] == c || (set[at] == '[' && set.get(at + 1) == Some(&':'));
-                    at += 1;
+                    found |= set[pos] == c || (set[pos] == '[' && set.get(pos + 1) == Some(&':'));
+                    pos += 1;
                 }
             }
             (found != negated).then_some(2 + inside.len())
@@ -119,7 +122,7 @@ fn match_char(pattern: &[char], c: char) -> Option<usize> {
     }
 }
 
-/// Converts a value to a pattern, in which unknown parts match anything.
+/// Converts a value to a pattern, in which unknown parts match any text.
 pub fn of_value(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {

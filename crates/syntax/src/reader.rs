@@ -1,10 +1,9 @@
-//! The reader: parses bash text into commands, by hand-written rules rather than from grammar
-//! tables.
+//! The reader: a hand-written parser of bash text.
 //!
-//! The reader follows bash's tokenizer closely wherever that decides what runs: redirections may be
-//! anywhere, heredoc bodies begin at the next newline, a backslash-newline vanishes, `time`, `!`
-//! and `coproc` are keywords. Commands before a syntax error are returned, because bash runs a
-//! script line by line and would run them.
+//! The reader follows bash's tokenizer wherever the tokenizer decides which commands run:
+//! redirections may be anywhere, heredoc bodies begin at the next newline, a backslash-newline is
+//! removed, `time`, `!` and `coproc` are keywords. Commands before a syntax error are returned,
+//! because bash runs a script line by line and would run these commands.
 //!
 //! The reader does not resolve words. It runs in time linear in the length of the text. At a
 //! nesting of [`MAX_DEPTH`], it stops and reports the limit.
@@ -24,18 +23,18 @@ use super::ast::{Assign, Command, Compound, Link, List, ListEntry, Redir, Simple
 use crate::Span;
 use pending::PendingHeredoc;
 
-/// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people
-/// stay below 10; each level costs about 2 KiB of stack.
+/// Maximum nesting (groups, substitutions, quotes inside expansions). Real scripts stay below 10;
+/// each level costs about 2 KiB of stack.
 pub(crate) const MAX_DEPTH: u16 = 48;
 
 /// Maximum number of words and commands per script, including nested texts.
 pub(crate) const MAX_NODES: u32 = 50_000;
 
-/// The largest number of stages of a pipeline. Real scripts have fewer, and an unfinished pipeline
-/// is the most expensive input for the grammar.
+/// The largest number of stages of a pipeline. Real scripts have fewer stages, and an unfinished
+/// pipeline is the most expensive input for tree-sitter's grammar.
 const MAX_STAGES: usize = 500;
 
-/// Why a text could not be read completely.
+/// Why a text could not be parsed completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadProblem {
     /// Bash would report a syntax error here.
@@ -44,12 +43,12 @@ pub(crate) enum ReadProblem {
     Limit,
 }
 
-/// The result of reading a text.
+/// The result of parsing a text.
 #[derive(Debug)]
 pub(crate) struct ReadText {
-    /// The commands, as far as they could be read.
+    /// The commands before the problem, or all commands.
     pub(crate) list: List,
-    /// Why and where (byte offset in the text) reading stopped.
+    /// Why parsing stopped, and the byte offset in the text.
     pub(crate) problem: Option<(ReadProblem, usize)>,
 }
 
@@ -95,8 +94,8 @@ pub(super) struct Reader<'a> {
     pending: Vec<PendingHeredoc>,
     /// Number of open command substitutions.
     substitutions: u16,
-    /// True directly within `${ …; }`: a `}` where a command could begin closes it, whatever
-    /// follows.
+    /// True directly within `${ …; }`: a `}` at the position of a command closes the substitution,
+    /// even if other characters follow.
     in_function_substitution: bool,
     problem: Option<(ReadProblem, usize)>,
 }
@@ -145,6 +144,7 @@ impl<'a> Reader<'a> {
         out
     }
 
+    /// Returns the span in the caller's script for a range of this text.
     fn span(&self, start: usize, end: usize) -> Span {
         match self.origin {
             Origin::At(base) => Span {
@@ -155,11 +155,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The remaining text; empty after a failure.
+    /// Returns the remaining text; empty after a failure.
     fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.pos..).unwrap_or(&[])
     }
 
+    /// Returns the byte that is `ahead` bytes after the current position.
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
     }
@@ -168,7 +169,8 @@ impl<'a> Reader<'a> {
         self.rest().starts_with(prefix.as_bytes())
     }
 
-    /// Consumes `operator` if it is next. A backslash-newline inside it is removed, as in bash.
+    /// Consumes `operator` if it is next, and returns true. A backslash-newline inside the operator
+    /// is removed, as in bash.
     fn take(&mut self, operator: &str) -> bool {
         let start = self.pos;
         for byte in operator.bytes() {
@@ -226,6 +228,7 @@ impl<'a> Reader<'a> {
         self.text.get(self.pos..self.pos + len).unwrap_or("")
     }
 
+    /// Consumes this keyword if it is next, and returns true.
     fn take_keyword(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let found = self.keyword() == word;
@@ -328,9 +331,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses any number of `!` and `time`.
+    /// Parses any number of `!` and `time`; returns true if at least one is present.
     fn pipeline_prefix(&mut self) -> bool {
-        let mut any = false;
+        let mut is_prefixed = false;
         loop {
             self.skip_blanks();
             if self.keyword() == "!" {
@@ -341,9 +344,9 @@ impl<'a> Reader<'a> {
                     self.take_keyword(option);
                 }
             } else {
-                return any;
+                return is_prefixed;
             }
-            any = true;
+            is_prefixed = true;
         }
     }
 

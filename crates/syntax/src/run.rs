@@ -1,8 +1,9 @@
 //! Walks through a script like bash, and records every command that the script may run.
 //!
-//! Nothing is executed: all branches are taken, loops are walked once per known value, and command
+//! The walk executes no command: all branches are taken, loops are walked once per known value, and
 //! output is only known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of
-//! [`ResolvedCommand`]: words resolved, launchers looked through, nested scripts included.
+//! [`ResolvedCommand`] with resolved words. It includes the commands that launchers start and the
+//! commands of nested scripts.
 //!
 //! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
 //! (`Machine::incomplete`), and callers fall back to scanning the raw text.
@@ -52,7 +53,7 @@ pub use sourced::sourced_files;
 /// Maximum number of walked commands, including commands in loops, functions and nested scripts.
 const MAX_STEPS: u32 = 25_000;
 
-/// Bytes that may be copied or parsed again per step.
+/// The number of copied or parsed bytes that cost as much as one step.
 const BYTES_PER_STEP: usize = 64;
 
 /// Maximum depth of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
@@ -71,7 +72,9 @@ pub(super) struct PendingTrap {
 /// The state of the walk and its results so far.
 pub(crate) struct Machine<'c> {
     pub(super) context: &'c Context,
+    /// The number of words and commands that may still be parsed.
     pub(super) budget: Cell<u32>,
+    /// The number of steps that remain.
     steps: u32,
     depth: u16,
     /// The index of the possible value that is used in this round. A command is walked once for
@@ -79,20 +82,20 @@ pub(crate) struct Machine<'c> {
     choice: usize,
     /// Number of rounds for the current command.
     rounds: usize,
-    /// Functions being walked, to limit recursion.
+    /// The functions that the walk is in, to limit recursion.
     calling: Vec<usize>,
-    /// Number of calls that were skipped because the function is being walked.
+    /// The number of calls that were skipped because of the limit on recursion.
     recursions: u32,
     memory: CallMemory,
     /// Predefined functions that the script calls.
     predefined: BTreeSet<String>,
-    /// Aliases being expanded.
+    /// The aliases that the walk is in.
     expanding: Vec<String>,
-    /// Functions of the script that are called somewhere.
+    /// Functions of the script that some command calls.
     called: BTreeSet<String>,
     /// Traps that run at the end of the script.
     traps: Vec<PendingTrap>,
-    /// The programs through which the current command is started.
+    /// The programs that start the current command, outermost first.
     pub(super) through: Vec<String>,
     /// The value of [`ResolvedCommand::dormant`] at this point of the walk.
     pub(super) dormant: bool,
@@ -104,9 +107,11 @@ pub(crate) struct Machine<'c> {
     is_background: bool,
     /// The descriptor of the next `<( … )`. As in bash, the numbers begin at 63 and decrease.
     next_fd: u32,
-    /// The command of the script that is being walked: nested texts have its span.
+    /// The span of the script's command that the walk is in; commands of nested texts have this
+    /// span, too.
     origin: Option<Span>,
     home: Option<Rc<str>>,
+    /// The recorded commands.
     pub(crate) ran: Vec<ResolvedCommand>,
     /// Indices of the recorded commands by their position in the script.
     recorded: HashMap<Span, Vec<usize>>,
@@ -149,12 +154,12 @@ impl<'c> Machine<'c> {
 
     /// Returns a command without the context of a walk.
     pub(super) fn without_context(words: Vec<Field>, st: &ShellState) -> ResolvedCommand {
-        let from = words
+        let start = words
             .iter()
             .map(|field| field.span.start)
             .min()
             .unwrap_or_default();
-        let to = words
+        let end = words
             .iter()
             .map(|field| field.span.end)
             .max()
@@ -172,17 +177,14 @@ impl<'c> Machine<'c> {
             host: CommandHost::Local,
             home: st.home().map(Rc::from),
             through: Vec::new(),
-            span: Span {
-                start: from,
-                end: to,
-            },
+            span: Span { start, end },
             dormant: true,
             is_function: false,
             files: Rc::default(),
         }
     }
 
-    /// Walks a whole script, then the functions in it that are never called.
+    /// Walks a whole script, then its functions that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
         let mut st = ShellState::new(&self.context.cwd, self.context.home.as_deref());
         self.predefine_aliases(&mut st);
@@ -200,7 +202,7 @@ impl<'c> Machine<'c> {
         self.dormant = false;
     }
 
-    /// Runs `inner` one level deeper, or returns `otherwise`.
+    /// Runs `inner` one level deeper; returns `otherwise` if a bound of the walk is reached.
     pub(super) fn nested<T>(&mut self, otherwise: T, inner: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH || self.steps == 0 {
             self.incomplete = true;

@@ -1,13 +1,13 @@
-//! A place in a script.
+//! A range of bytes in a script.
 
 use serde::{Serialize, Serializer};
 
 /// A range of bytes in the script; `end` is exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// First byte.
+    /// The offset of the first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 

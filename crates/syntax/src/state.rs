@@ -28,8 +28,8 @@ pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 /// Maximum number of possible values that are tracked per variable.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// Variables that every environment has, so that a new value is exported, too. A new shell sets
-/// `IFS` and `BASH` itself.
+/// Variables that every environment contains, so that a new value is exported, too. `IFS` and
+/// `BASH` are not exported, but every new shell sets them.
 const ENVIRONMENT_VARIABLES: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
@@ -39,7 +39,7 @@ const ENVIRONMENT_VARIABLES: [&str; 9] = [
 pub(crate) struct ShellState {
     /// Shared structurally: a state is copied often and changed rarely.
     pub(super) vars: Vars,
-    /// Variables exported to programs; all of them if it contains `*`.
+    /// The names of exported variables. If the set contains `*`, all variables are exported.
     pub(crate) exported: Rc<BTreeSet<String>>,
     /// The working directory, absolute; `None` if unknown.
     pub(crate) cwd: Option<Rc<str>>,
@@ -47,14 +47,15 @@ pub(crate) struct ShellState {
     pub(crate) cwd_if_cd_failed: Option<Rc<str>>,
     /// The machine or container that commands run in.
     pub(crate) host: CommandHost,
-    /// `set -e`: nothing runs after a failed `cd`.
+    /// True after `set -e`: no command runs after a failed `cd`.
     pub(crate) exits_on_error: bool,
     /// The working directory before the last change (`~-`), if known.
     pub(crate) previous: Option<Rc<str>>,
     /// The directories of `pushd`, the last one at the end; `None` if unknown.
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
-    /// Names bound to another path with `hash -p`; behind `git `, the text of an alias of git.
+    /// The paths of commands that `hash -p` sets. Keys that begin with `git ` hold the texts of
+    /// git's aliases.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// Aliases that the script has set, or removed (`None`).
     pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,
@@ -73,7 +74,7 @@ pub(crate) struct ShellState {
 }
 
 impl ShellState {
-    /// A fresh shell in `cwd`.
+    /// Returns the state of a new shell in `cwd`.
     pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
         let mut vars = BTreeMap::new();
         let mut known = |name: &str, text: &str| {
@@ -83,9 +84,9 @@ impl ShellState {
             );
         };
         known("IFS", " \t\n");
-        // If `TMPDIR` is set at all, it names a directory for temporary files.
+        // If `TMPDIR` is set, it names a directory for temporary files such as `/tmp`.
         known("TMPDIR", "/tmp");
-        // Any shell serves here.
+        // The path only shows that the value is a shell.
         known("SHELL", "/bin/bash");
         known("BASH", "/bin/bash");
         if let Some(home) = home {
@@ -112,12 +113,12 @@ impl ShellState {
         }
     }
 
-    /// The possible values of a variable; `None` if nothing is known about it.
+    /// Returns the possible values of a variable; `None` if its value is unknown.
     pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
         self.vars.get(self.referent(name))
     }
 
-    /// The variable that a name refers to.
+    /// Returns the variable to which a name refers.
     fn referent<'n>(&'n self, name: &'n str) -> &'n str {
         self.namerefs.get(name).map_or(name, String::as_str)
     }
@@ -149,7 +150,7 @@ impl ShellState {
         self.put(name, vec![slot]);
     }
 
-    /// Sets a variable to any one of these values.
+    /// Sets the possible values of a variable.
     pub(crate) fn set_any(&mut self, name: &str, values: impl IntoIterator<Item = Value>) {
         let mut slots: Var = Vec::new();
         for value in values {
@@ -176,17 +177,17 @@ impl ShellState {
         }
     }
 
-    /// Changes the directory; the old one becomes `~-`.
-    pub(crate) fn change_directory(&mut self, to: Option<Rc<str>>) {
-        self.previous = std::mem::replace(&mut self.cwd, to);
+    /// Changes the working directory; the old directory becomes `~-`.
+    pub(crate) fn change_directory(&mut self, cwd: Option<Rc<str>>) {
+        self.previous = std::mem::replace(&mut self.cwd, cwd);
     }
 
-    /// The home directory, if it is known.
+    /// Returns the home directory, if it is known.
     pub(crate) fn home(&self) -> Option<&str> {
         self.literal("HOME")
     }
 
-    /// The text of a variable, if it is known.
+    /// Returns the text of a variable, if the text is known.
     pub(crate) fn literal(&self, name: &str) -> Option<&str> {
         match self.var(name)?.first()? {
             Slot::Scalar(value) => value.literal(),
@@ -214,7 +215,7 @@ impl ShellState {
         }
         joined.cwd_if_cd_failed = joined.cwd_if_cd_failed.or(other.cwd_if_cd_failed);
         joined.exits_on_error &= other.exits_on_error;
-        // `exec < file` on one of the paths: a reader may read from either.
+        // `exec < file` on one of the paths: a command may read the input of either path.
         joined.stdin = match (joined.stdin, other.stdin) {
             (Some(mine), Some(others)) if !Rc::ptr_eq(&mine, &others) && mine != others => {
                 let mut both = (*mine).clone();
@@ -242,11 +243,11 @@ impl ShellState {
 
 /// Returns the variables that differ between two joining paths, with the values of both paths. A
 /// variable with more than [`MAX_SLOTS`] values is unknown.
-fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
+fn variables_of_both(vars: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     let mut out = Vec::new();
     for (name, others) in other.iter() {
-        // A variable set on one path only; a value from the environment is ignored.
-        let Some(mine) = one.get(name) else {
+        // If only one path sets the variable, a value from the environment is ignored.
+        let Some(mine) = vars.get(name) else {
             out.push((Rc::clone(name), Rc::clone(others)));
             continue;
         };
@@ -269,6 +270,7 @@ fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     out
 }
 
+/// Adds the entries of `other` to `mine`.
 fn merge<T: Clone + PartialEq>(
     mine: &mut Rc<BTreeMap<String, T>>,
     other: &Rc<BTreeMap<String, T>>,

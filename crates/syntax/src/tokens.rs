@@ -1,7 +1,7 @@
-//! A script as tokens, for showing it and for completing it while it is typed. Any text has tokens,
-//! finished or not.
+//! The tokens of a script, for highlighting and completing the script while the user types. Every
+//! text has tokens, even an unfinished text.
 //!
-//! The reader finds the commands that a script runs; [`ending`] finds its errors.
+//! Tokens do not show errors: [`ending`] finds them with the parser.
 
 mod commands;
 mod ending;

@@ -28,7 +28,8 @@ pub enum UnknownCause {
 }
 
 impl UnknownCause {
-    /// Combines the causes of two adjacent unknown parts: the first one, or `Fetched` if either is.
+    /// Combines the causes of two adjacent unknown parts: `Fetched` if either cause is `Fetched`,
+    /// otherwise the first cause.
     fn combine(&mut self, other: UnknownCause) {
         if other == UnknownCause::Fetched {
             *self = other;
@@ -44,7 +45,7 @@ impl fmt::Display for UnknownCause {
             }
             UnknownCause::Output => out.write_str("the output of a command"),
             UnknownCause::Tracked => out.write_str("the names of tracked files"),
-            UnknownCause::Fetched => out.write_str("what was downloaded or decoded"),
+            UnknownCause::Fetched => out.write_str("downloaded or decoded text"),
             UnknownCause::Input => out.write_str("text read while running"),
             UnknownCause::Number => out.write_str("the result of arithmetic"),
             UnknownCause::Expansion => out.write_str("the result of an expansion"),
@@ -69,7 +70,7 @@ pub enum ValuePiece {
     },
 }
 
-/// The pieces of a value. Most values have just one, which needs no allocation.
+/// The pieces of a value. Most values have one piece, which needs no allocation.
 #[derive(Debug, Clone)]
 enum Pieces {
     One(ValuePiece),
@@ -132,12 +133,12 @@ pub struct Value {
     len: usize,
 }
 
-/// Values longer than this (in bytes) become unknown: enough for any command line people write, too
-/// little to be harmful in a script that doubles a variable in a loop.
+/// Maximum size of a value in bytes; longer values become unknown. Command lines of users are
+/// shorter, and a script that doubles a variable in a loop soon reaches this limit.
 const MAX_VALUE_BYTES: usize = 256 * 1024;
 
-/// Represents an unknown piece when a value is parsed as a script. A private-use character: a
-/// script that contains it itself is treated as unknown there.
+/// Represents an unknown piece when a value is parsed as a script. If a script itself contains this
+/// private-use character, that part of the script is treated as unknown.
 pub(crate) const HOLE_CHAR: char = '\u{f8fe}';
 
 /// Represents a [`UnknownCause::Fetched`] piece when a value is parsed as a script.
@@ -177,12 +178,12 @@ impl Value {
         }
     }
 
-    /// The pieces in order.
+    /// Returns the pieces in order.
     pub fn pieces(&self) -> &[ValuePiece] {
         &self.pieces
     }
 
-    /// The text, if all of it is known and contains no active glob.
+    /// Returns the text, if the whole value is known and contains no active glob character.
     pub fn literal(&self) -> Option<&str> {
         match &*self.pieces {
             [] => Some(""),
@@ -210,7 +211,7 @@ impl Value {
             .any(|piece| matches!(piece, ValuePiece::Unknown { splits: true, .. }))
     }
 
-    /// The known text at the beginning of the value.
+    /// Returns the known text at the beginning of the value; empty if the beginning is unknown.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(ValuePiece::Text(text)) => text,
@@ -243,8 +244,8 @@ impl Value {
         }
     }
 
-    /// Adds `bytes` to the size. Returns false if the value is too long: it is then unknown as a
-    /// whole.
+    /// Adds `bytes` to the size. Returns false if the value is too long: the whole value is then
+    /// unknown.
     fn grow(&mut self, bytes: usize) -> bool {
         // Every piece counts as one more byte, so that many small pieces are limited, too.
         self.len = self.len.saturating_add(bytes).saturating_add(1);
@@ -259,7 +260,7 @@ impl Value {
         true
     }
 
-    /// The approximate cost of copying the value, in bytes.
+    /// Returns the approximate cost of copying the value, in bytes.
     pub fn cost(&self) -> usize {
         self.len
     }
@@ -299,7 +300,7 @@ impl Value {
         }
     }
 
-    /// Puts the value in double quotes: unknown parts remain one field.
+    /// Returns the value as in double quotes: unknown parts stay in one field.
     #[must_use]
     pub fn quoted(&self) -> Value {
         let mut out = self.clone();
@@ -311,7 +312,7 @@ impl Value {
         out
     }
 
-    /// The text to be parsed as a script, with placeholders for unknown parts.
+    /// Returns the text to be parsed as a script, with placeholders for unknown parts.
     pub fn script(&self) -> String {
         let mut out = String::new();
         for piece in self.pieces() {
@@ -340,7 +341,7 @@ impl Value {
         })
     }
 
-    /// The value without its first bytes, which must be known text.
+    /// Returns the value without its first bytes, which must be known text.
     #[must_use]
     pub fn without_prefix(&self, bytes: usize) -> Value {
         let mut out = Value::text(self.prefix().get(bytes..).unwrap_or(""));
@@ -351,7 +352,7 @@ impl Value {
         out
     }
 
-    /// The value without trailing newlines, as from a command substitution.
+    /// Returns the value without trailing newlines, as from a command substitution.
     pub(crate) fn without_final_newlines(mut self) -> Value {
         while let Some(ValuePiece::Text(text)) = self.pieces.last_mut() {
             text.truncate(text.trim_end_matches('\n').len());
@@ -363,7 +364,7 @@ impl Value {
         self
     }
 
-    /// The lines of the value, or its fields between other separators.
+    /// Returns the non-empty fields of the value between separators, for example its lines.
     pub fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut out = vec![Value::default()];
         for piece in self.pieces() {
@@ -387,7 +388,7 @@ impl Value {
     }
 }
 
-/// Shows the value as a person would write it, with unknown parts as `<cause>`.
+/// Shows the value as in a script, with variables as `$NAME` and other unknown parts as `<cause>`.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.pieces() {

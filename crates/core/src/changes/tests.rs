@@ -38,7 +38,7 @@ fn the_json_is_that_of_the_contract() {
     assert_eq!(serde_json::from_value::<Changes>(want).unwrap(), changes);
 }
 
-/// A scan sees names, sizes and times, and whatever others did meanwhile.
+/// A scan finds only names, sizes and times, and also the changes by other processes.
 #[test]
 fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
     let found = |by| {
@@ -163,7 +163,7 @@ fn the_texts_are_fixed() {
             held.text(AnnouncedChanges::None).unwrap(),
             "[Trial 7: nothing applied yet. 2 created, 1 changed, 1 deleted: old.rs. Details: changes://7]",
         ),
-        // The names stand behind what they belong to.
+        // Each name follows the count that it belongs to.
         (
             moved.text(AnnouncedChanges::None).unwrap(),
             "[Trial 7: nothing applied yet. 1 renamed, 1 with another mode, 1 deleted: old.rs. Details: changes://7]",

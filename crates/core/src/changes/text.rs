@@ -40,9 +40,9 @@ impl Changes {
         is_held.then(|| changed_since_text(self.conflicts.len() as u64))
     }
 
-    /// Returns the line for the model. A trial always has one; for an ordinary call, `tell`
+    /// Returns the line for the model. A trial always has a line; for an ordinary call, `announced`
     /// decides.
-    pub fn text(&self, tell: AnnouncedChanges) -> Option<String> {
+    pub fn text(&self, announced: AnnouncedChanges) -> Option<String> {
         if let Some(first) = self.conflicts.first() {
             return Some(conflict_text(self.id, first));
         }
@@ -50,7 +50,7 @@ impl Changes {
             ChangesState::Held => Some(self.held_text()),
             ChangesState::Discarded if self.counts.total() == 0 => Some(self.nothing_text()),
             ChangesState::Discarded => Some(discarded_text(self.id)),
-            _ => self.done_text(tell),
+            _ => self.done_text(announced),
         }
     }
 
@@ -62,33 +62,34 @@ impl Changes {
             .filter(|file| file.change == Change::Deleted)
             .map(|file| one_line(&file.name.path).into_owned())
             .collect();
-        let what = match (counts.is_empty(), deleted.is_empty()) {
+        let effect = match (counts.is_empty(), deleted.is_empty()) {
             (true, _) if !self.exact => "It changes no known file".to_owned(),
             (true, _) => format!("It changes no file in {}", one_line(&self.root)),
             (false, true) => counts,
             (false, false) => format!("{counts}: {}", list(&deleted, self.counts.deleted)),
         };
         format!(
-            "[Trial {}: nothing applied yet. {what}. Details: {}]",
+            "[Trial {}: nothing applied yet. {effect}. Details: {}]",
             self.id, self.all
         )
     }
 
-    /// Returns the text of a trial that changed no file of its tree. Other files are not held back.
+    /// Returns the text of a trial that changed no file below its root. Changes of other files are
+    /// not held back.
     fn nothing_text(&self) -> String {
         let known = if self.exact { "" } else { " that is known" };
         let (id, root) = (self.id, one_line(&self.root));
         format!("[Trial {id}: it changes no file{known} in {root}.]")
     }
 
-    fn done_text(&self, tell: AnnouncedChanges) -> Option<String> {
-        let is_named = match tell {
+    fn done_text(&self, announced: AnnouncedChanges) -> Option<String> {
+        let is_announced = match announced {
             AnnouncedChanges::All => self.counts.total() > 0,
             // A change without a preimage is as final as a deletion.
             AnnouncedChanges::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
             AnnouncedChanges::None => false,
         };
-        if !is_named {
+        if !is_announced {
             return None;
         }
         let names: Vec<String> = self
@@ -98,7 +99,7 @@ impl Changes {
                 let name = one_line(&file.name.path);
                 match file.change {
                     Change::Changed => name.into_owned(),
-                    other => format!("{name} ({})", other.word()),
+                    change => format!("{name} ({})", change.word()),
                 }
             })
             .collect();
@@ -110,7 +111,7 @@ impl Changes {
         let not_kept: Vec<_> = self
             .not_kept
             .iter()
-            .map(|it| one_line(&it.path).into_owned())
+            .map(|file| one_line(&file.path).into_owned())
             .collect();
         let total = u64::try_from(not_kept.len()).unwrap_or(u64::MAX);
         let not_kept = match total {
@@ -145,14 +146,15 @@ pub fn discarded_text(id: ChangesId) -> String {
     format!("[Trial {id}: nothing was applied; its changes are discarded.]")
 }
 
-/// Names the later call that changed a file: `README.md was changed since, by: echo five >>
-/// README.md`.
+/// Returns the text that names the later call that changed a file: `README.md was changed since,
+/// by: echo five >> README.md`.
 pub fn changed_by_text(file: &FileName, command: &str) -> String {
     let (name, command) = (one_line(&file.path), one_line(command));
     format!("{name} was changed since, by: {command}")
 }
 
-/// Names a further conflicting file and the command that changed it, if known.
+/// Returns the text for a further conflicting file. Names the command that changed the file, if
+/// known.
 pub fn changed_too_text(file: &FileName, by: Option<&str>) -> String {
     match by {
         Some(command) => changed_by_text(file, command),
@@ -167,9 +169,9 @@ pub fn changed_since_text(files: u64) -> String {
 }
 
 /// Returns the text of an undone change set.
-pub fn undone_text(of: ChangesId, files: u64) -> String {
+pub fn undone_text(id: ChangesId, files: u64) -> String {
     let files = counted(files);
-    format!("[Undone: {files} as before call {of}.]")
+    format!("[Undone: {files} as before call {id}.]")
 }
 
 /// Returns the text of a refused undo: `file` was changed since. `others` is the number of files
@@ -185,9 +187,9 @@ pub fn not_undone_text(file: &FileName, others: u64) -> String {
 }
 
 /// Returns the text of a redone change set.
-pub fn redone_text(of: ChangesId, files: u64) -> String {
+pub fn redone_text(id: ChangesId, files: u64) -> String {
     let files = counted(files);
-    format!("[Done again: {files} as after call {of}.]")
+    format!("[Done again: {files} as after call {id}.]")
 }
 
 /// Returns the text of a refused redo: `file` was changed since.
@@ -196,8 +198,8 @@ pub fn not_redone_text(file: &FileName) -> String {
     format!("[Not done again: {name} was changed since.]")
 }
 
-/// Returns the text about changed files that run or configure other programs; `None` if there are
-/// none.
+/// Returns the text about changed files that run or configure other programs; `None` if `files` is
+/// empty.
 pub fn protected_text(files: &[PathBuf]) -> Option<String> {
     let name = |path: &PathBuf| one_line(&path.to_string_lossy()).into_owned();
     let names: Vec<String> = files.iter().map(name).collect();
@@ -215,7 +217,7 @@ pub fn counted(files: u64) -> String {
     }
 }
 
-/// The order of the counts if the names of deleted files may follow.
+/// The order of the counts in a text that names deleted files after the counts.
 const DELETED_LAST: [Change; 5] = [
     Change::Created,
     Change::Changed,
@@ -223,6 +225,7 @@ const DELETED_LAST: [Change; 5] = [
     Change::Mode,
     Change::Deleted,
 ];
+/// The order of the counts in the text of an ordinary call.
 const DELETED_FIRST: [Change; 5] = [
     Change::Deleted,
     Change::Created,

@@ -1,9 +1,11 @@
-//! The sentences of notices that list something.
+//! The sentences of notices that list processes, ports, locks, secrets or unknown observations.
 
 use crate::observed::{listed, listens_on};
 use crate::sandbox::Unknown;
 use crate::{Holder, Survivor, short_duration};
 use std::time::Duration;
+
+/// Returns a requested duration as text.
 pub(super) fn millis_text(millis: u64) -> String {
     // `Duration::MAX` in milliseconds: the requested value overflowed.
     if millis == u64::MAX {
@@ -14,14 +16,14 @@ pub(super) fn millis_text(millis: u64) -> String {
 
 /// Returns the sentence for unknown observations.
 pub(super) fn unanswered_sentence(unknown: &[Unknown]) -> String {
-    let what = |unknown: &Unknown| match unknown {
+    let clause = |unknown: &Unknown| match unknown {
         Unknown::Changed => "which protected files this call changed",
         Unknown::Denied => "which files this call was denied",
     };
-    let what: Vec<&str> = unknown.iter().map(what).collect();
+    let clauses: Vec<&str> = unknown.iter().map(clause).collect();
     format!(
         "A file system does not answer, so it is not known {}.",
-        what.join(", nor ")
+        clauses.join(", nor ")
     )
 }
 
@@ -39,7 +41,7 @@ pub(super) fn unwatched_sentence(pids: &[u32]) -> String {
     )
 }
 
-/// Returns the sentence for an address in use.
+/// Returns the sentence for an address in use. Without a port, names the jobs that listen.
 pub(super) fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
     let Some(port) = port else {
         let named = holders.iter().map(|holder| {
@@ -52,6 +54,8 @@ pub(super) fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
     format!("Port {port} is in use by {}", listed(holders))
 }
 
+/// Returns the sentence for a held lock: names its holder, or its age if no visible process holds
+/// it.
 pub(super) fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age_s: u64) -> String {
     if let Some(holder) = holder {
         return format!("The lock `{path}` of {tool} is held by {holder}");
@@ -64,12 +68,12 @@ pub(super) fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age
 
 /// Returns the sentence for masked secrets.
 pub(super) fn secrets_masked_sentence(count: u64, artifact: Option<&str>) -> String {
-    let what = match count {
+    let masked = match count {
         1 => "1 secret in the output is shown as ‹name›".to_owned(),
         count => format!("{count} secrets in the output are shown as ‹name›"),
     };
     let stored = artifact.map(|uri| format!("; the file of {uri} has the output as printed"));
-    format!("{what}{}", stored.unwrap_or_default())
+    format!("{masked}{}", stored.unwrap_or_default())
 }
 
 /// Returns the sentence for survivors; names at most five.

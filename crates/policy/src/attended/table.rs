@@ -5,13 +5,13 @@
 pub(super) enum TerminalUse {
     /// The program draws on the screen and reads keys, unless its output is redirected.
     Screen,
-    /// The program reads lines from its input, unless that is redirected.
+    /// The program reads lines from its input, unless the input is redirected.
     Lines,
-    /// The program reads lines, and is often in a loop or a function that gets its input
-    /// redirected. Not counted if anything in the script has redirected input.
+    /// The program reads lines, and is often in a loop or a function with redirected input. Not
+    /// counted if any command of the script has redirected input.
     Answer,
     /// The program is a filter that reads lines, and is often in a function at the end of a pipe.
-    /// Not counted if anything in the script is piped to.
+    /// Not counted if any command of the script has redirected input or is in `>( … )`.
     Text,
     /// The program opens the terminal itself, even if input and output are redirected.
     Terminal,
@@ -21,20 +21,20 @@ pub(super) enum TerminalUse {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramForm {
     pub(super) names: &'static [&'static str],
-    /// The first operand is one of these; of git, the subcommand.
+    /// The first operand, or git's subcommand, is one of these words; empty for any.
     pub(super) verbs: &'static [&'static str],
-    /// One of these options is given.
+    /// One of these options must be present; empty for any.
     pub(super) with: &'static [&'static str],
-    /// None of these options is.
+    /// These options must be absent.
     pub(super) without: &'static [&'static str],
     /// Letters of options whose value is the next word.
     pub(super) valued: &'static str,
-    /// The maximum number of operands, a verb among them; not for git.
+    /// The maximum number of operands, including the verb. For git, the verb is not counted.
     pub(super) operands: usize,
     pub(super) wants: TerminalUse,
 }
 
-/// Returns a row for a program that always draws.
+/// The row of a program that always draws.
 const SCREEN_ROW: ProgramForm = ProgramForm {
     names: &[],
     verbs: &[],
@@ -45,14 +45,14 @@ const SCREEN_ROW: ProgramForm = ProgramForm {
     wants: TerminalUse::Screen,
 };
 
-/// Returns a row for an interpreter without a script.
+/// The row of an interpreter without a script.
 const LINES_ROW: ProgramForm = ProgramForm {
     operands: 0,
     wants: TerminalUse::Lines,
     ..SCREEN_ROW
 };
 
-/// Returns a row for a program that always asks.
+/// The row of a program that always asks.
 const ASKS_ROW: ProgramForm = ProgramForm {
     wants: TerminalUse::Terminal,
     ..SCREEN_ROW
@@ -331,14 +331,15 @@ pub(super) const ROWS: &[ProgramForm] = &[
         operands: usize::MAX,
         ..LINES_ROW
     },
-    // These shells ask a question. Without a terminal they print none, and read the end of input.
+    // `read -p` asks a question. Without a terminal, the shell prints no prompt and reads the end
+    // of the input.
     ProgramForm {
         names: &["read"],
         with: &["-p"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    // Not from another descriptor.
+    // `read -u` reads from another descriptor.
     ProgramForm {
         names: &["read"],
         without: &["-p", "-u"],

@@ -3,8 +3,8 @@
 use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-/// Global options that only affect display, and those that select the repository; a path follows or
-/// is attached.
+/// Global options that only affect display, and global options that select the repository. The path
+/// is the next word, or is attached to the option.
 const GLOBAL_OPTIONS: &str = "\
     --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs \
     --icase-pathspecs --no-replace-objects --no-lazy-fetch -C --git-dir --work-tree --namespace --bare";
@@ -22,14 +22,14 @@ const REFUSED_OPTION_PREFIXES: &str = "\
     --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
     --object-dir --export-marks --web --info";
 
-/// The first word by which the command runs another program or writes a file of the caller's
-/// choice.
+/// Returns the first word by which the command runs another program or writes a file of the
+/// caller's choice.
 pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return None;
     }
     let git = GitCommandLine::read(&ran.words);
-    if let Some(word) = global(&git) {
+    if let Some(word) = refused_global(&git) {
         return Some(word);
     }
     let Some(name) = git.subcommand() else {
@@ -63,7 +63,8 @@ pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
         .map(|field| field.value.to_string())
 }
 
-fn global(git: &GitCommandLine<'_>) -> Option<String> {
+/// Returns the first refused option before the subcommand.
+fn refused_global(git: &GitCommandLine<'_>) -> Option<String> {
     if let Some((name, _)) = git.config.first() {
         return Some(format!("-c {name}"));
     }
@@ -77,14 +78,16 @@ fn global(git: &GitCommandLine<'_>) -> Option<String> {
     Some(refused.value.to_string())
 }
 
-/// Options with which `git config` only reads, and options that are then allowed, too.
+/// Options with which `git config` only reads.
 const CONFIG_READS: &str =
     "--list -l --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool";
+/// Further options that are allowed if `git config` only reads.
 const CONFIG_SHOWS: &str = "\
     --global --system --local --worktree --file -f --blob --show-origin --show-scope --name-only --null -z \
     --type --bool --int --path --includes --no-includes --default --all --regexp --value";
 
-/// A single name is only read, and so are the arguments of `get` and `list`.
+/// True if `git config` with these arguments only reads: a single name, `get`, `list`, or an option
+/// of [`CONFIG_READS`].
 fn reads_config(arguments: &[Field]) -> bool {
     let words = arguments.iter().map(|field| field.value.prefix());
     let (options, operands): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
@@ -103,11 +106,12 @@ fn reads_config(arguments: &[Field]) -> bool {
     is_reading
 }
 
+/// True if an option or argument of a subcommand runs a program or writes a file.
 fn is_refused(subcommand: &str, text: &str) -> bool {
     let long = text.split('=').next().unwrap_or(text);
     let is_shortened = long.len() > 3
         && long.starts_with("--")
-        // In diff and grep, this is a different option.
+        // `--text` of diff and grep is a different option, not an abbreviation of `--textconv`.
         && long != "--text"
         && REFUSED_OPTION_PREFIXES.split_whitespace().any(|option| option.starts_with(long));
     let is_short = text.starts_with('-')
@@ -115,7 +119,7 @@ fn is_refused(subcommand: &str, text: &str) -> bool {
         && match subcommand {
             "grep" => text.contains('O'),
             "archive" | "format-patch" | "index-pack" => text.starts_with("-o"),
-            // A browser, or another viewer.
+            // `-w` starts a browser, `-i` an info viewer.
             "help" => text.contains(['w', 'i']),
             "rebase" | "difftool" => text.starts_with("-x"),
             "clone" => text.starts_with("-u") || text.starts_with("-c"),

@@ -1,19 +1,19 @@
-//! Options by which a listed program other than git runs another one, or writes a file of the
+//! Options by which a listed program other than git runs another program, or writes a file of the
 //! caller's choice.
 
 use super::text_programs;
 use crate::syntax::run::Field;
 
-/// Prefixes of such options, long ones as short as GNU programs accept them. Whole words end in a
-/// space.
+/// Prefixes of refused options. A prefix of a long option is the shortest abbreviation that GNU
+/// programs accept. An entry that ends with a space matches a whole word.
 const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 12] = [
     (&["sort"], &["--o", "--co", "--te"]),
-    // A pager: `pr` or the BSD program's.
+    // `--paginate` runs `pr`; BSD's diff has a pager of its own.
     (&["diff"], &["--pag"]),
-    // A compiled database, and programs for decompression.
+    // `--compile` writes a database; `--uncompress` runs programs for decompression.
     (&["file"], &["--co", "--un"]),
     (&["date"], &["--s", "-s", "-us", "-Rs", "-uR", "-Ru"]),
-    // The name may contain a subscript, and bash expands the substitutions in it.
+    // The variable's name may contain a subscript, in which bash expands substitutions.
     (&["test"], &["-v ", "-R "]),
     (&["tree"], &["--output"]),
     (
@@ -22,12 +22,12 @@ const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 12] = [
             "-exec ", "-execdir ", "-ok ", "-okdir ", "-delete ", "-fls ", "-fprint",
         ],
     ),
-    // The last one runs programs for decompression.
+    // `--search-zip` runs programs for decompression.
     (
         &["rg"],
         &["--pre ", "--pre=", "--hostname-bin", "--search-zip"],
     ),
-    // Another project, settings or shell.
+    // These options select another project, other settings or another shell.
     (
         &["npm", "test"],
         &[
@@ -53,19 +53,20 @@ const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 12] = [
     ),
 ];
 
-/// Letters of such options, also in a cluster.
+/// Letters of refused options, also in a cluster.
 const REFUSED_LETTERS: [(&str, &str); 5] = [
     // `--search-zip`
     ("rg", "z"),
     ("sort", "oT"),
     ("diff", "l"),
     ("file", "CzZ"),
-    // `-R` runs itself with `-o 00Tree.html` in each directory.
+    // With `-R`, tree runs itself with `-o 00Tree.html` in each directory.
     ("tree", "oR"),
 ];
 
-/// The number of operands that are only read, and the letters of options with a separate value.
-/// The next operand of `uniq` is a file to write, that of `date` the time to set.
+/// For each program, the number of operands that are only read, and the letters of options with a
+/// separate value. The next operand of `uniq` is a file to write, the next operand of `date` a time
+/// to set.
 const OPERANDS: [(&[&str], usize, &str); 4] = [
     (&["uniq"], 1, "fsw"),
     (&["date"], 0, "dfr"),
@@ -122,15 +123,15 @@ fn surplus_operand(entry: &[&str], arguments: &[Field]) -> Option<String> {
     let (_, count, valued) = OPERANDS.iter().find(|(program, ..)| *program == entry)?;
     let mut allowed = *count;
     let is_version = entry.last() == Some(&"--version");
-    let (mut options, mut has_value) = (true, false);
+    let (mut before_dashes, mut is_value) = (true, false);
     for field in arguments {
         let text = field.value.prefix();
         let is_option = text.len() > 1 && text.starts_with('-') || text.starts_with('+');
-        if std::mem::take(&mut has_value) {
-            // The value of the option in front.
-        } else if options && is_option && !is_version {
-            options = text != "--";
-            has_value = !text.starts_with("--") && text.ends_with(|last| valued.contains(last));
+        if std::mem::take(&mut is_value) {
+            // The value of the previous option.
+        } else if before_dashes && is_option && !is_version {
+            before_dashes = text != "--";
+            is_value = !text.starts_with("--") && text.ends_with(|last| valued.contains(last));
         } else if allowed == 0 || field.value.literal().is_none() {
             // A glob may match several files.
             return Some(field.value.to_string());

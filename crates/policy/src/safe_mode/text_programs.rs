@@ -1,9 +1,9 @@
-//! Programs of `sed` and `awk` that only print: both languages can also write files and run
-//! commands, so everything that these functions do not recognise is refused.
+//! Recognises scripts of `sed` and `awk` that only print. Both languages can also write files and
+//! run commands, so every script that these functions do not recognise is refused.
 
 use crate::syntax::run::Field;
 
-/// Options of `sed` that change how it reads and prints. In front of `e`, they are clusters.
+/// Options of `sed`, some in clusters, that only change how `sed` reads and prints.
 const SED_OPTIONS: [&str; 9] = [
     "-n", "-E", "-r", "-u", "-z", "-nE", "-nr", "--quiet", "--silent",
 ];
@@ -38,9 +38,11 @@ pub(super) fn refused_by_sed(arguments: &[Field]) -> Option<String> {
     None
 }
 
-/// True for addresses with the commands `p`, `d`, `q` and `=`: `1,5p`, `/from/,/to/p`, `$!d`.
+/// True if a `sed` script consists of addresses and the commands `p`, `d`, `q` and `=`: `1,5p`,
+/// `/from/,/to/p`, `$!d`.
 fn prints_lines(script: &str) -> bool {
-    // Every second part is a regular expression; with brackets or backslashes, its end is unclear.
+    // Every second part is a regular expression. With brackets or backslashes, the expression's end
+    // is unclear.
     let parts: Vec<&str> = script.split('/').collect();
     let is_text = |text: &&str| !text.contains(['[', ']', '\\', '\n']);
     let is_command = |text: &&str| text.chars().all(|c| "0123456789$,;+~!pdq={} ".contains(c));

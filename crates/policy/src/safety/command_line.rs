@@ -6,15 +6,15 @@ use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 
-/// Returns true if an option is given: `-x` alone or in a cluster, `--long` with or without a value
-/// or abbreviated. Anything else (`-delete`, `mklabel`) must be a word.
+/// True if an option is present: `-x` alone or in a cluster, `--long` with or without a value or
+/// abbreviated. Any other text (`-delete`, `mklabel`) must equal a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
         .iter()
         .any(|field| is_option(field.value.prefix(), option))
 }
 
-/// Returns true if any of several options is given.
+/// True if at least one of these options is present.
 pub(super) fn has_any(arguments: &[Field], options: &[impl AsRef<str>]) -> bool {
     options
         .iter()
@@ -49,7 +49,7 @@ fn is_option(text: &str, option: &str) -> bool {
     }
 }
 
-/// An action of a program: a row of a rule, or of a user's rule.
+/// An action of a program that a rule refuses: a row of a built-in rule, or a user's rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Action {
     /// The programs.
@@ -58,13 +58,13 @@ pub(super) struct Action {
     pub(super) words: Vec<String>,
     /// True if the subcommand may follow other words.
     pub(super) is_anywhere: bool,
-    /// Of each non-empty list, one entry must be present: options, or words.
+    /// One option or word of each non-empty list must be present.
     pub(super) with: [Vec<String>; 2],
-    /// With one of these options or words, the action does not take place.
+    /// If one of these options or words is present, the command does not perform the action.
     pub(super) without: Vec<String>,
-    /// The accepted first operands; empty: any.
+    /// The first operand must match one of these patterns; empty for any.
     pub(super) first: Vec<String>,
-    /// One operand must be in this list; empty: any.
+    /// One operand must match one of these patterns; empty for any.
     pub(super) operands: Vec<String>,
     /// True if an operand must be the output of a command.
     pub(super) is_computed: bool,
@@ -74,11 +74,13 @@ pub(super) struct Action {
     pub(super) is_on_protected: bool,
     /// True if the last operand must be the root, a system directory or a home.
     pub(super) is_into_landmark: bool,
-    /// An operand must be a path of one of these worths; empty: any.
+    /// An operand must be a path of one of these worths; empty for any.
     pub(super) worths: Vec<PathWorth>,
-    /// An operand before the last must be one, unless the last is a copy beside it; empty: any.
+    /// An operand before the last must be a path of one of these worths, and the last operand must
+    /// not be a copy in the same directory; empty for any.
     pub(super) from: Vec<PathWorth>,
-    /// The last operand must be one, unless the one before has its name; empty: any.
+    /// The last operand must be a path of one of these worths, and the operand before it must not
+    /// have the same name; empty for any.
     pub(super) onto: Vec<PathWorth>,
     /// True if the program must read nothing from standard input, and have no operand.
     pub(super) is_emptied: bool,
@@ -88,7 +90,7 @@ pub(super) struct Action {
 pub(super) const HARMLESS_OPTIONS: [&str; 4] = ["--help", "-help", "--dry-run", "--dryrun"];
 
 impl Action {
-    /// Parses a row: `PROGRAMS / SUBCOMMANDS ; KEY VALUE ; …`; with it, its example.
+    /// Parses a row, `PROGRAMS / SUBCOMMANDS ; KEY VALUE ; …`, into its action and its example.
     pub(super) fn of(row: &str) -> (Action, &str) {
         let words = |text: &str| text.split_whitespace().map(ToOwned::to_owned).collect();
         let worths = |text: &str| {
@@ -130,28 +132,29 @@ impl Action {
         (action, example)
     }
 
-    /// Returns true if the command performs the action.
+    /// True if the command performs the action.
     pub(super) fn is_done(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> bool {
-        self.found(ran, base).is_some()
+        self.matched(ran, base).is_some()
     }
 
-    fn found(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> Option<()> {
+    /// Returns `Some` if the command performs the action, so that `?` can end the check early.
+    fn matched(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> Option<()> {
         let arguments = ran.arguments();
-        let behind = if self.programs.iter().any(|name| name == "git") {
-            // Its global options are known.
+        let after_words = if self.programs.iter().any(|name| name == "git") {
+            // `GitCommandLine` knows git's global options.
             let git = GitCommandLine::read(&ran.words);
             let (first, rest) = self.words.split_first()?;
             is_one_of(git.subcommand()?, first).then_some(())?;
-            behind(git.arguments, rest, false)?
+            arguments_after(git.arguments, rest, false)?
         } else {
-            behind(arguments, &self.words, self.is_anywhere)?
+            arguments_after(arguments, &self.words, self.is_anywhere)?
         };
-        let end = |field: &Field| field.value.literal() == Some("--");
-        let options = arguments.split(end).next().unwrap_or_default();
-        let mut needed = self.with.iter().filter(|with| !with.is_empty());
-        let is_meant = needed.all(|with| has_any(options, with));
+        let ends_options = |field: &Field| field.value.literal() == Some("--");
+        let options = arguments.split(ends_options).next().unwrap_or_default();
+        let mut required = self.with.iter().filter(|with| !with.is_empty());
+        let has_required = required.all(|with| has_any(options, with));
         let asks_version = self.words.is_empty() && has_option(options, "--version");
-        if !is_meant
+        if !has_required
             || asks_version
             || has_any(options, &HARMLESS_OPTIONS)
             || has_any(options, &self.without)
@@ -165,7 +168,7 @@ impl Action {
                 .iter()
                 .any(|pattern| pattern::matches(pattern, &text))
         };
-        let mut operands = behind.iter().filter(is_operand);
+        let mut operands = after_words.iter().filter(is_operand);
         let first = operands.clone().next();
         let is_first = self.first.is_empty() || matches(first?, &self.first);
         let is_named = self.operands.is_empty()
@@ -178,39 +181,44 @@ impl Action {
             danger(&field.value, base).is_some_and(|danger| danger != PathDanger::Unknown)
         };
         let is_landmark = |field: &Field| {
-            Location::of(&field.value, base).is_some_and(|at| at.is_landmark(base.home))
+            Location::of(&field.value, base).is_some_and(|location| location.is_landmark(base.home))
         };
-        let has_worth = |field: &Field, worths: &[PathWorth]| {
+        let found_worth = |field: &Field, worths: &[PathWorth]| {
             let is_output = field.value.prefix().starts_with("of=");
             let path = &field
                 .value
                 .without_prefix(usize::from(is_output) * "of=".len());
-            worth(path, base).filter(|it| worths.contains(it))
+            worth(path, base).filter(|worth| worths.contains(worth))
         };
-        let into = has_any(options, &["-t", "--target-directory"]);
-        let target = operands.clone().next_back().filter(|_| !into);
+        let has_target_option = has_any(options, &["-t", "--target-directory"]);
+        let target = operands.clone().next_back().filter(|_| !has_target_option);
         let sources = operands
             .clone()
-            .take_while(|it| target.is_none_or(|to| !std::ptr::eq(*it, to)));
-        // A copy under a longer name beside the file.
+            .take_while(|source| target.is_none_or(|target| !std::ptr::eq(*source, target)));
+        // True if the target is a copy in the same directory, with a longer name (`x` to `x.bak`).
         let is_kept = |source: &Field, worth: PathWorth| {
-            let behind =
-                target.and_then(|to| to.value.prefix().strip_prefix(source.value.prefix()));
+            let suffix =
+                target.and_then(|target| target.value.prefix().strip_prefix(source.value.prefix()));
             worth != PathWorth::Landmark
-                && behind.is_some_and(|it| it.len() > 1 && !it.starts_with('/'))
+                && suffix.is_some_and(|suffix| suffix.len() > 1 && !suffix.starts_with('/'))
         };
-        let is_lost =
-            |it: &Field| has_worth(it, &self.from).is_some_and(|worth| !is_kept(it, worth));
-        let is_deployed = |to: &Field| {
+        let is_lost = |source: &Field| {
+            found_worth(source, &self.from).is_some_and(|worth| !is_kept(source, worth))
+        };
+        // True if the last source has the target's name: the user installs a new version of it.
+        let is_deployed = |target: &Field| {
             let source = sources.clone().last();
-            source.is_some_and(|it| file_name(&it.value).starts_with(file_name(&to.value)))
+            source.is_some_and(|source| {
+                file_name(&source.value).starts_with(file_name(&target.value))
+            })
         };
-        let is_replaced = |to: &Field| has_worth(to, &self.onto).is_some() && !is_deployed(to);
+        let is_replaced =
+            |target: &Field| found_worth(target, &self.onto).is_some() && !is_deployed(target);
         let holds = is_first
             && (self.worths.is_empty()
                 || operands
                     .clone()
-                    .any(|it| has_worth(it, &self.worths).is_some()))
+                    .any(|operand| found_worth(operand, &self.worths).is_some()))
             && (self.from.is_empty() || sources.clone().any(is_lost))
             && (self.onto.is_empty() || target.is_some_and(is_replaced))
             && is_named
@@ -234,7 +242,7 @@ fn reads_nothing(ran: &ResolvedCommand) -> bool {
     text.is_some_and(|text| text.trim().is_empty())
 }
 
-/// Returns true if an operand is the output of a command, which may be any number of names.
+/// True if an operand is the output of a command, which may be any number of names.
 fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
     let value = &field.value;
     let by_xargs = ran.through.last().is_some_and(|program| program == "xargs");
@@ -249,21 +257,27 @@ fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
         && (value.may_split() && !is_variable || by_xargs && value.has_unknown())
 }
 
-/// Returns true if a word is one of `a|b|c`, in which `*` stands for any text.
+/// True if a word is one of `a|b|c`, in which `*` stands for any text.
 pub(super) fn is_one_of(word: &str, alternatives: &str) -> bool {
-    let mut all = alternatives.split('|');
-    all.any(|one| one == word || one.contains('*') && pattern::matches(one, word))
+    alternatives.split('|').any(|alternative| {
+        alternative == word || alternative.contains('*') && pattern::matches(alternative, word)
+    })
 }
 
-/// Returns the arguments after these subcommands. Options may stand between the subcommands, and a
-/// word after an option may be its value.
-fn behind<'f>(arguments: &'f [Field], words: &[String], anywhere: bool) -> Option<&'f [Field]> {
+/// Returns the arguments after these subcommands; `None` if the command has other subcommands.
+/// Options may stand between the subcommands, and a word after an option may be the option's value.
+/// With `anywhere`, other words may stand between them, too.
+fn arguments_after<'f>(
+    arguments: &'f [Field],
+    words: &[String],
+    anywhere: bool,
+) -> Option<&'f [Field]> {
     let mut wanted = words.iter();
     let Some(mut next) = wanted.next() else {
         return Some(arguments);
     };
     let mut after_option = false;
-    for (at, field) in arguments.iter().enumerate() {
+    for (index, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
         if field
             .value
@@ -273,7 +287,7 @@ fn behind<'f>(arguments: &'f [Field], words: &[String], anywhere: bool) -> Optio
             after_option = false;
             match wanted.next() {
                 Some(word) => next = word,
-                None => return arguments.get(at + 1..),
+                None => return arguments.get(index + 1..),
             }
         } else if text.len() > 1 && text.starts_with(['-', '+']) {
             after_option = !text.contains('=');
@@ -341,7 +355,7 @@ mod tests {
             let (action, _) = Action::of(row);
             let base = PathBase {
                 cwd: None,
-                base: "/w",
+                initial_cwd: "/w",
                 home: None,
                 host: &crate::syntax::CommandHost::Local,
             };

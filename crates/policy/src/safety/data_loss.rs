@@ -1,5 +1,5 @@
-//! Group `data_loss`: code for git commands that discard work, if rows of data cannot express them.
-//! Off by default.
+//! Group `data_loss`: code for git commands that discard work and that rows cannot express. Off by
+//! default.
 
 pub(super) mod discard;
 mod plumbing;

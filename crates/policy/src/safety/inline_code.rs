@@ -1,8 +1,8 @@
 //! Group `inline_code`: finds actions that other enabled rules forbid, in a program of another
 //! language on the command line.
 //!
-//! The program is not parsed in its language. String literals passed to calls that run or remove
-//! something are checked; literals that are only data are not.
+//! The program is not parsed in its language. The check covers string literals that are passed to
+//! calls that run commands or remove files, and ignores literals that are only data.
 
 mod bindings;
 mod calls;
@@ -24,28 +24,29 @@ use std::sync::Arc;
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
-    if scene.depth >= MAX_DEPTH {
+pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    if input.depth >= MAX_DEPTH {
         return None;
     }
-    let judged = |call: &Call| match call {
-        Call::Script(text) => forbids(text, ran, scene),
-        Call::Remove(path) => removes(path, ran, scene).is_some(),
-        Call::RemoveEach(path, is_tested) => match removes(path, ran, scene) {
+    let is_forbidden = |call: &Call| match call {
+        Call::Script(text) => forbids(text, ran, input),
+        Call::Remove(path) => removal_danger(path, ran, input).is_some(),
+        Call::RemoveEach(path, is_tested) => match removal_danger(path, ran, input) {
             Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home) => true,
             Some(PathDanger::WorkingDirectory | PathDanger::Git) => !is_tested,
             Some(PathDanger::Unknown) | None => false,
         },
     };
-    let call = together(everything(ran)).into_iter().find(judged)?;
+    let call = joined(calls_of(ran)).into_iter().find(is_forbidden)?;
     let mut hit = RuleFinding::on(ran, []);
     let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text, _)) = call;
     hit.words.push(text);
     Some(hit)
 }
 
-/// Everything that programs in this command line would run or remove.
-fn everything(ran: &ResolvedCommand) -> Vec<Call> {
+/// Returns the commands that programs in this command line would run, and the files that they would
+/// remove.
+fn calls_of(ran: &ResolvedCommand) -> Vec<Call> {
     let mut out = Vec::new();
     if let Some(language) = ran.name().and_then(interpreter::language) {
         let mut texts: Vec<String> = interpreter::code(ran)
@@ -65,45 +66,48 @@ fn everything(ran: &ResolvedCommand) -> Vec<Call> {
     out
 }
 
-/// The last of the arguments that are put into a program.
+/// The largest number of arguments that are substituted in a program.
 const MAX_ARGUMENT: usize = 9;
 
-/// Returns the code with its command line put in: `argv[1]`, `ARGV[0]`, `awk -v name=value`.
+/// Returns the code with the arguments of its command line substituted: `argv[1]`, `ARGV[0]`, `awk
+/// -v name=value`.
 fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) -> String {
     let arguments = ran.arguments();
     let mut text = code;
     let is_awk = ran.name().is_some_and(|name| name.ends_with("awk"));
-    for (at, field) in arguments.iter().enumerate().filter(|_| is_awk) {
+    for (index, field) in arguments.iter().enumerate().filter(|_| is_awk) {
         let option = field.value.literal().unwrap_or("");
         let assignment = match option {
-            "-v" | "--assign" => arguments.get(at + 1).and_then(|next| next.value.literal()),
+            "-v" | "--assign" => arguments
+                .get(index + 1)
+                .and_then(|next| next.value.literal()),
             _ => option
                 .strip_prefix("--assign=")
                 .or(option.strip_prefix("-v")),
         };
-        if let Some((name, value)) = assignment.and_then(|it| it.split_once('=')) {
+        if let Some((name, value)) = assignment.and_then(|text| text.split_once('=')) {
             text = format!("{name} = {value:?}\n{text}");
         }
     }
-    let place = match source {
+    let code_index = match source {
         CodeSource::Text(field, _) | CodeSource::File(field) => arguments
             .iter()
             .position(|other| std::ptr::eq(other, *field)),
         CodeSource::Stdin => arguments
             .iter()
-            .position(|it| it.value.literal() == Some("-")),
+            .position(|field| field.value.literal() == Some("-")),
     };
-    let behind = place
-        .and_then(|at| arguments.get(at + 1..))
+    let after_code = code_index
+        .and_then(|index| arguments.get(index + 1..))
         .unwrap_or_default();
-    let operands = behind
+    let operands = after_code
         .iter()
         .filter(|field| field.value.literal() != Some("--"));
-    for (at, field) in operands.take(MAX_ARGUMENT).enumerate() {
+    for (index, field) in operands.take(MAX_ARGUMENT).enumerate() {
         for name in [
-            format!("argv[{}]", at + 1),
-            format!("$ARGV[{at}]"),
-            format!("ARGV[{at}]"),
+            format!("argv[{}]", index + 1),
+            format!("$ARGV[{index}]"),
+            format!("ARGV[{index}]"),
         ] {
             let Some(value) = field.value.literal().filter(|_| text.contains(&name)) else {
                 continue;
@@ -126,17 +130,17 @@ fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) 
     text
 }
 
-/// Maximum number of calls of one program that are judged individually.
-const MAX_APART: usize = 200;
+/// Maximum number of calls of one program that are checked individually.
+const MAX_SEPARATE_CALLS: usize = 200;
 
-/// Deduplicates the calls. If there are very many, the last ones are joined into one text, because
+/// Deduplicates the calls. Joins the scripts beyond [`MAX_SEPARATE_CALLS`] into one text, because
 /// parsing each text has a fixed cost.
-fn together(mut calls: Vec<Call>) -> Vec<Call> {
+fn joined(mut calls: Vec<Call>) -> Vec<Call> {
     let mut known = HashSet::new();
     calls.retain(|call| known.insert(call.clone()));
-    let behind = calls.split_off(calls.len().min(MAX_APART));
+    let further = calls.split_off(calls.len().min(MAX_SEPARATE_CALLS));
     let mut text = String::new();
-    for call in behind {
+    for call in further {
         match &call {
             Call::Script(script) => {
                 text.push_str(script);
@@ -151,36 +155,36 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Returns true if a shell text is forbidden by the core rules, by this rule again, or by other
-/// enabled rules.
-fn forbids(text: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+/// True if the core rules, the rules of this group, or other enabled rules refuse a shell text.
+fn forbids(text: &str, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let is_checked = |rule: &&&Rule| {
-        let is_on = || scene.enabled.iter().any(|other| other.id == rule.id);
+        let is_on = || input.enabled.iter().any(|other| other.id == rule.id);
         matches!(rule.group, Group::Core | Group::InlineCode) || is_on()
     };
-    let rules: Vec<&Rule> = scene.rules.iter().filter(is_checked).copied().collect();
+    let rules: Vec<&Rule> = input.rules.iter().filter(is_checked).copied().collect();
     let context = Context {
         cwd: ran
             .cwd
             .as_deref()
-            .map_or_else(|| scene.context.cwd.clone(), Into::into),
-        home: scene.context.home.clone(),
+            .map_or_else(|| input.context.cwd.clone(), Into::into),
+        home: input.context.home.clone(),
         // Other languages start `sh`.
         dialect: Dialect::Bash,
-        protected: Arc::clone(&scene.context.protected),
+        protected: Arc::clone(&input.context.protected),
         ..Context::new("/")
     };
     let script = Script::read(text, &context);
-    let inner = RuleInput::new(&script, scene.rules, scene.enabled, scene.depth + 1);
+    let inner = RuleInput::new(&script, input.rules, input.enabled, input.depth + 1);
     script.ran.iter().any(|ran| {
-        // An unknown part was built by the program; only literal words count.
-        let known = !ran.words.iter().any(|field| field.value.has_unknown());
-        known && rules.iter().any(|rule| rule.check(ran, &inner).is_some())
+        // The program computes unknown parts, so only commands with literal words are checked.
+        let is_known = !ran.words.iter().any(|field| field.value.has_unknown());
+        is_known && rules.iter().any(|rule| rule.check(ran, &inner).is_some())
     })
 }
 
-fn removes(path: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<PathDanger> {
-    let place = scene.path_base(ran);
+/// Returns the danger of removing a path that a program names.
+fn removal_danger(path: &str, ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<PathDanger> {
+    let path_base = input.path_base(ran);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
     let path = match (below_home, &ran.home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),
@@ -188,5 +192,5 @@ fn removes(path: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<P
     };
     let mut value = Value::default();
     push_globbed(&mut value, &path);
-    danger(&value, &place)
+    danger(&value, &path_base)
 }

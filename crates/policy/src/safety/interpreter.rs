@@ -13,7 +13,7 @@ pub(super) enum Language {
     Sed,
     /// A makefile.
     Make,
-    /// A shell script, or something close enough to be parsed as one.
+    /// A shell script, or a language that is similar enough to be parsed as a shell script.
     Shell,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Notation {
     pub(super) pipes: bool,
 }
 
-// Named after the first of the languages with this notation.
+// Each notation is named after the first language that has it.
 const PYTHON: Language = calling("#", false);
 const PERL: Language = calling("#", true);
 const JAVASCRIPT: Language = calling("//", false);
@@ -49,7 +49,7 @@ const fn calling(comment: &'static str, backticks: bool) -> Language {
     })
 }
 
-/// The place of the code that a command executes.
+/// The position of the code that a command executes.
 pub(super) enum CodeSource<'r> {
     /// The code is in this word, from this byte offset on.
     Text(&'r Field, usize),
@@ -63,8 +63,8 @@ impl CodeSource<'_> {
     /// Returns the code, if the script itself contains it.
     pub(super) fn text(&self, ran: &ResolvedCommand) -> Option<String> {
         match self {
-            CodeSource::Text(field, from) => {
-                field.value.script().get(*from..).map(ToOwned::to_owned)
+            CodeSource::Text(field, offset) => {
+                field.value.script().get(*offset..).map(ToOwned::to_owned)
             }
             CodeSource::File(field) => ran.file(&field.value).map(Value::script),
             CodeSource::Stdin => ran.stdin.as_deref().map(Value::script),
@@ -81,7 +81,7 @@ enum OptionRole {
     File,
     /// The option takes another value.
     Value,
-    /// Something else is executed: stop parsing.
+    /// The interpreter then executes other code, or no code: the rest is not parsed.
     Other,
 }
 use OptionRole::{Code as Says, File as InFile, Other, Value as Takes};
@@ -93,9 +93,9 @@ enum FirstOperand {
     File,
     /// The code.
     Code,
-    /// The file follows this word.
+    /// The operand after this word is the file that contains the code.
     After(&'static str),
-    /// Something else, unrelated to the code.
+    /// An operand that is unrelated to the code.
     Data,
 }
 
@@ -165,12 +165,13 @@ static INTERPRETERS: [Interpreter; 18] = [
     row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], FirstOperand::File, false),
 ];
 
-/// The language that a program executes, by the program's name.
+/// Returns the language that a program of this name executes.
 pub(super) fn language(name: &str) -> Option<Language> {
-    Some(find(name)?.language)
+    Some(interpreter_named(name)?.language)
 }
 
-fn find(name: &str) -> Option<&'static Interpreter> {
+/// Returns the interpreter of this name, without regard to a version suffix (`python3.12`).
+fn interpreter_named(name: &str) -> Option<&'static Interpreter> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     INTERPRETERS
         .iter()
@@ -178,16 +179,19 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 }
 
 /// Returns the code that a shell or an interpreter executes; empty for other programs, and for
-/// calls that execute none.
+/// command lines that execute no code.
 pub(super) fn code(ran: &ResolvedCommand) -> Vec<CodeSource<'_>> {
     match ran.name() {
-        Some(name) if is_shell(name) => shell(ran).into_iter().collect(),
-        Some(name) => find(name).map_or_else(Vec::new, |row| row.code(ran.arguments())),
+        Some(name) if is_shell(name) => shell_code(ran).into_iter().collect(),
+        Some(name) => {
+            let interpreter = interpreter_named(name);
+            interpreter.map_or_else(Vec::new, |row| row.code(ran.arguments()))
+        }
         None => Vec::new(),
     }
 }
 
-fn shell(ran: &ResolvedCommand) -> Option<CodeSource<'_>> {
+fn shell_code(ran: &ResolvedCommand) -> Option<CodeSource<'_>> {
     let invocation = Invocation::read(&ran.words);
     if invocation.only_reads {
         return None;
@@ -210,10 +214,11 @@ fn from_file(field: &Field) -> CodeSource<'_> {
 }
 
 impl Interpreter {
+    /// Returns the code that the interpreter executes with these arguments.
     fn code<'r>(&self, arguments: &'r [Field]) -> Vec<CodeSource<'r>> {
         let operand = self.operand;
         let mut out = Vec::new();
-        let mut after = !matches!(operand, FirstOperand::After(_));
+        let mut is_operand_next = !matches!(operand, FirstOperand::After(_));
         let mut words = arguments.iter();
         while let Some(field) = words.next() {
             let text = field.value.prefix();
@@ -222,25 +227,27 @@ impl Interpreter {
                     return out;
                 }
                 let value = match attached {
-                    Some(at) => Some((field, at)),
+                    Some(offset) => Some((field, offset)),
                     None => words.next().map(|next| (next, 0)),
                 };
                 out.extend(match (role, value) {
-                    (OptionRole::Code, Some((field, at))) => Some(CodeSource::Text(field, at)),
+                    (OptionRole::Code, Some((field, offset))) => {
+                        Some(CodeSource::Text(field, offset))
+                    }
                     (OptionRole::File, Some((field, 0))) => Some(from_file(field)),
-                    (OptionRole::File, Some((field, at)))
-                        if field.value.prefix().get(at..) == Some("-") =>
+                    (OptionRole::File, Some((field, offset)))
+                        if field.value.prefix().get(offset..) == Some("-") =>
                     {
                         Some(CodeSource::Stdin)
                     }
                     _ => None,
                 });
             } else if text.len() > 1 && text.starts_with('-') {
-                // An option without a value, or an unknown one.
-            } else if !after {
-                after = matches!(operand, FirstOperand::After(word) if field.value.literal() == Some(word));
+                // An option without a value, or an unknown option.
+            } else if !is_operand_next {
+                is_operand_next = matches!(operand, FirstOperand::After(word) if field.value.literal() == Some(word));
             } else if operand != FirstOperand::Data {
-                // A word after the code is an argument of it.
+                // Words after the code are arguments of the code.
                 if out.is_empty() {
                     out.push(match operand {
                         FirstOperand::Code => CodeSource::Text(field, 0),
@@ -251,14 +258,14 @@ impl Interpreter {
             }
         }
         if out.is_empty() && self.reads_stdin {
-            // Some versions then only print their help, but others do read standard input.
+            // Without code, some versions only print their help, but others read standard input.
             out.push(CodeSource::Stdin);
         }
         out
     }
 
-    /// The meaning of an option, and the offset of its value within the word if it is attached. In
-    /// a cluster such as `-ne`, the first letter that takes a value counts.
+    /// Returns the meaning of an option, and the offset of an attached value within the word. In a
+    /// cluster such as `-ne`, the first letter that takes a value counts.
     fn option(&self, field: &Field) -> Option<(OptionRole, Option<usize>)> {
         let text = field.value.prefix();
         let known = |name: &str| self.options.iter().find(|(option, _)| *option == name);
@@ -266,21 +273,21 @@ impl Interpreter {
         if let Some((option, role)) = known(name) {
             let attached =
                 name.len() < text.len() || (field.value.literal().is_none() && option.len() == 2);
-            let at = name.len() + usize::from(name.len() < text.len());
-            return Some((*role, attached.then_some(at)));
+            let offset = name.len() + usize::from(name.len() < text.len());
+            return Some((*role, attached.then_some(offset)));
         }
         if !text.starts_with('-') || text.starts_with("--") {
             return None;
         }
-        let (at, role) = text.char_indices().skip(1).find_map(|(at, letter)| {
+        let (offset, role) = text.char_indices().skip(1).find_map(|(start, letter)| {
             let (_, role) = known(&format!("-{letter}"))?;
-            Some((at + letter.len_utf8(), *role))
+            Some((start + letter.len_utf8(), *role))
         })?;
-        // `-pe`: with node, both letters mean the same.
-        let more = text[at..].chars().all(|letter| {
+        // `node -pe`: both letters take the code, which is the next word.
+        let has_only_code_letters = text[offset..].chars().all(|letter| {
             known(&format!("-{letter}")).is_some_and(|(_, other)| *other == OptionRole::Code)
         });
-        let ends = more && field.value.literal().is_some();
-        Some((role, (!ends).then_some(at)))
+        let is_next_word = has_only_code_letters && field.value.literal().is_some();
+        Some((role, (!is_next_word).then_some(offset)))
     }
 }

@@ -24,16 +24,16 @@ const ADD_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
-    let known = is_git(ran)?;
+pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    let is_known_git = is_git(ran)?;
     let git = GitCommandLine::read(&ran.words);
-    let base = scene.context.cwd.to_string_lossy();
+    let base = input.context.cwd.to_string_lossy();
     match git.subcommand()? {
         "add" | "stage" => {
-            let fields = blind(git.arguments, ran, &base, known)?;
-            let computed = fields.iter().any(|field| field.value.has_unknown());
+            let fields = blind_words(git.arguments, ran, &base, is_known_git)?;
+            let is_computed = fields.iter().any(|field| field.value.has_unknown());
             let hit = RuleFinding::on(ran, fields);
-            Some(if computed {
+            Some(if is_computed {
                 hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
                 hit
@@ -53,19 +53,19 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
 }
 
 /// Returns the words that make an `add` blind, if any.
-fn blind<'f>(
+fn blind_words<'f>(
     arguments: &'f [Field],
     ran: &ResolvedCommand,
     base: &str,
-    known: bool,
+    is_known_git: bool,
 ) -> Option<Vec<&'f Field>> {
     let mut all: Option<&Field> = None;
     let mut from_file: Option<&Field> = None;
-    let mut harmless = false;
+    let mut is_harmless = false;
     let mut operands = Vec::new();
-    for given in ADD_OPTIONS.read(arguments) {
-        match given {
-            GitArgument::Short('n' | 'p' | 'i' | 'e' | 'u', _) => harmless = true,
+    for argument in ADD_OPTIONS.read(arguments) {
+        match argument {
+            GitArgument::Short('n' | 'p' | 'i' | 'e' | 'u', _) => is_harmless = true,
             GitArgument::Short('A', field) => all = Some(field),
             GitArgument::Short(..) => {}
             GitArgument::Long {
@@ -79,7 +79,7 @@ fn blind<'f>(
                     | "renormalize",
                     _,
                 ) => {
-                    harmless = !negated;
+                    is_harmless = !negated;
                 }
                 ("all", false) | ("ignore-removal", true) => all = Some(field),
                 ("all", true) | ("ignore-removal", false) => all = None,
@@ -89,7 +89,7 @@ fn blind<'f>(
             GitArgument::Operand(field) => operands.push(field),
         }
     }
-    if harmless {
+    if is_harmless {
         return None;
     }
     if let Some(field) = from_file {
@@ -106,17 +106,18 @@ fn blind<'f>(
         .into_iter()
         .filter(|field| !is_named(&field.value))
         .find(|field| {
-            everything(
+            is_whole_tree(
                 &field.value,
                 base,
                 ran.cwd.as_deref(),
-                known && !ran.dormant,
+                is_known_git && !ran.dormant,
             )
         })
         .map(|field| vec![field])
 }
 
-/// `:!x`, `:^x`, `:(exclude)x`: alone they mean everything else.
+/// True for a pathspec that excludes files: `:!x`, `:^x`, `:(exclude)x`. If all pathspecs exclude
+/// files, git takes all other files.
 pub(super) fn excludes(spec: &Value) -> bool {
     let text = spec.prefix();
     text.starts_with(":!")
@@ -128,16 +129,17 @@ pub(super) fn excludes(spec: &Value) -> bool {
         })
 }
 
-/// True if a pathspec covers the whole tree, or is unknown.
-pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
+/// True if a pathspec covers the whole tree; with `or_unknown`, also if an unknown pathspec may
+/// cover the whole tree.
+pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unknown: bool) -> bool {
     if excludes(spec) {
         return false;
     }
     // Pathspec magic: `:/`, `:(top)`, `:(glob)`.
     let text = spec.prefix();
-    let (magic, from) = match text.strip_prefix(':') {
+    let (has_magic, pattern_start) = match text.strip_prefix(':') {
         Some(rest) if rest.starts_with('(') => match text.find(')') {
-            Some(at) => (true, at + 1),
+            Some(end) => (true, end + 1),
             None => (false, 0),
         },
         Some(rest) => (
@@ -146,35 +148,37 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
         ),
         None => (false, 0),
     };
-    let mut unknown = false;
+    let mut has_unknown = false;
     let mut letters = String::new();
     for (index, piece) in spec.pieces().iter().enumerate() {
         match piece {
-            ValuePiece::Text(text) if index == 0 => letters.push_str(&text[from.min(text.len())..]),
+            ValuePiece::Text(text) if index == 0 => {
+                letters.push_str(&text[pattern_start.min(text.len())..]);
+            }
             ValuePiece::Text(text) => letters.push_str(text),
             ValuePiece::Glob(_) => {}
-            ValuePiece::Unknown { .. } => unknown = true,
+            ValuePiece::Unknown { .. } => has_unknown = true,
         }
     }
-    if unknown {
-        return judge_unknown && letters.chars().all(|c| matches!(c, '.' | '/' | '*'));
+    if has_unknown {
+        return or_unknown && letters.chars().all(|c| matches!(c, '.' | '/' | '*'));
     }
-    if !magic && letters.starts_with('/') {
+    if !has_magic && letters.starts_with('/') {
         return covers(&letters, base);
     }
     // `cd .. && git add project`
-    if !magic
+    if !has_magic
         && let Some(cwd) = cwd
         && (letters.contains("..") || cwd != base)
         && covers(&format!("{cwd}/{letters}"), base)
     {
         return true;
     }
-    lexical(&wildless(&letters)) == "/"
+    lexical(&without_wildcards(&letters)) == "/"
 }
 
-/// True if the unknown part is a single value (a variable, or a line that was read), or only names
-/// tracked files (`git add -u` stages as much).
+/// True if a pathspec is a single unknown value (a variable, or a line that was read), or names
+/// only tracked files, which `git add -u` stages, too.
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
         [
@@ -193,23 +197,24 @@ fn is_named(spec: &Value) -> bool {
     }
 }
 
-/// Returns the pattern without its wildcards: its literal characters.
-fn wildless(text: &str) -> String {
+/// Returns the literal characters of a pattern.
+fn without_wildcards(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['*', '?', '[']) {
-        out.push_str(&rest[..at]);
-        rest = match (rest[at..].starts_with('['), rest[at..].find(']')) {
-            (true, Some(close)) => &rest[at + close + 1..],
-            _ => &rest[at + 1..],
+    while let Some(wildcard) = rest.find(['*', '?', '[']) {
+        out.push_str(&rest[..wildcard]);
+        let tail = &rest[wildcard..];
+        rest = match (tail.starts_with('['), tail.find(']')) {
+            (true, Some(close)) => &tail[close + 1..],
+            _ => &tail[1..],
         };
     }
     out.push_str(rest);
     out
 }
 
-/// True if the directory is `base` or contains it.
+/// True if the directory is `base` or contains `base`.
 fn covers(directory: &str, base: &str) -> bool {
-    let (directory, base) = (lexical(&wildless(directory)), lexical(base));
+    let (directory, base) = (lexical(&without_wildcards(directory)), lexical(base));
     Path::new(&base).starts_with(directory)
 }

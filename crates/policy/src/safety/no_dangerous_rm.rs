@@ -1,4 +1,5 @@
-//! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
+//! `no_dangerous_rm`: recursive removal of the root, system directories, homes, the working
+//! directory and repositories.
 
 use super::path::{Location, PathBase, PathDanger, danger};
 use super::rule::{RuleFinding, RuleInput};
@@ -12,7 +13,7 @@ const COMPUTED_MESSAGE: (&str, &str) = (
     "print the list first, then name what is to be removed, for example `rm -rf ./build`",
 );
 
-/// True if an operand is known only to be a command's output, or a line that was read.
+/// True if an operand is wholly unknown, and is not a variable: for example a command's output.
 fn is_computed(operand: &Value) -> bool {
     matches!(
         operand.pieces(),
@@ -20,18 +21,19 @@ fn is_computed(operand: &Value) -> bool {
     )
 }
 
-/// GNU rm's long options: `--recursive` may be abbreviated as far as it remains unambiguous.
+/// GNU rm's long options. Every unambiguous abbreviation of `--recursive` is accepted.
 const LONG_OPTIONS: [&str; 8] = [
     "force", "interactive", "one-file-system", "no-preserve-root", "preserve-root", "recursive",
     "dir", "verbose",
 ];
 
-/// Returns the results of searches that reach the command by an option, a pipe or a substitution.
-/// They count as with `find -delete`: a starting point stands for each file below it. A narrowed
-/// search below the working directory is the caller's business.
-fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
-    scene.search_results.get_or_init(|| {
-        let searches = scene
+/// Returns the results of the script's searches (`find`, `fd`, `grep -l`) that other commands
+/// receive by an option, a pipe or a substitution. As with `find -delete`, a starting point stands
+/// for each file below it. Results of a narrowed search below the working directory are excluded:
+/// their removal is allowed.
+fn search_results<'s>(input: &'s RuleInput<'_>) -> &'s [Value] {
+    input.search_results.get_or_init(|| {
+        let searches = input
             .all
             .iter()
             .filter_map(|ran| Some((ran.feeds, Search::of_command(ran.name()?, &ran.words)?)));
@@ -49,18 +51,19 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
     })
 }
 
-/// True if the operand is the result of a search. An operand with an unknown part is one only if
-/// the search itself or `xargs` starts the command.
-fn is_search_result(operand: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+/// True if the operand is the result of a search. An operand with an unknown part counts as a
+/// result only if the search itself or `xargs` starts the command.
+fn is_search_result(operand: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let is_started_for_results = || {
         let mut through = ran.through.iter();
         through.any(|program| program == "xargs" || Search::of_command(program, &[]).is_some())
     };
-    (!operand.has_unknown() || is_started_for_results()) && search_results(scene).contains(operand)
+    (!operand.has_unknown() || is_started_for_results()) && search_results(input).contains(operand)
 }
 
 /// An `rm` command line.
 struct Removal<'r> {
+    /// True if the command removes directories.
     recursive: bool,
     /// True if an unquoted unknown word may expand to options.
     maybe_recursive: bool,
@@ -69,51 +72,53 @@ struct Removal<'r> {
     operands: Vec<&'r Field>,
 }
 
-fn read(arguments: &[Field]) -> Option<Removal<'_>> {
+/// Parses the arguments of `rm`; `None` if it only prints its help or version.
+fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
     let mut out = Removal {
         recursive: false,
         maybe_recursive: false,
         asks: false,
         operands: Vec::new(),
     };
-    let mut options = true;
+    let mut before_dashes = true;
     for field in arguments {
         let text = field.value.prefix();
         match field.value.literal() {
-            Some("--") if options => {
-                options = false;
+            Some("--") if before_dashes => {
+                before_dashes = false;
                 continue;
             }
-            Some("--help" | "--version") if options => return None,
+            Some("--help" | "--version") if before_dashes => return None,
             _ => {}
         }
-        if options && let Some(long) = text.strip_prefix("--") {
+        if before_dashes && let Some(long) = text.strip_prefix("--") {
             let mut matching = LONG_OPTIONS.iter().filter(|name| name.starts_with(long));
             out.recursive |= matching.next() == Some(&"recursive") && matching.next().is_none();
-        } else if options && text.len() > 1 && text.starts_with('-') {
+        } else if before_dashes && text.len() > 1 && text.starts_with('-') {
             out.recursive |= text.contains(['r', 'R']);
             out.asks |= text.contains(['i', 'I']);
             out.maybe_recursive |= field.value.has_unknown();
         } else {
-            out.maybe_recursive |= options && text.is_empty() && field.value.may_split();
+            out.maybe_recursive |= before_dashes && text.is_empty() && field.value.may_split();
             out.operands.push(field);
         }
     }
     Some(out)
 }
 
-/// Returns true if an operand is the root, a system directory or a home, or everything in it.
-fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
-    scene.places(ran).any(|place| {
-        Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
+/// True if an operand is the root, a system directory or a home, or all files in such a directory.
+fn is_landmark(value: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+    input.path_bases(ran).any(|path_base| {
+        Location::of(value, &path_base).is_some_and(|location| location.is_landmark(path_base.home))
     })
 }
 
-/// Returns true if an operand is also a directory of a service, or everything in it.
-fn is_system(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
-    let mut locations = scene
-        .places(ran)
-        .filter_map(|place| Location::of(value, &place));
+/// True if an operand is a directory of the system or of a service, or all files in such a
+/// directory.
+fn is_system(value: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+    let mut locations = input
+        .path_bases(ran)
+        .filter_map(|path_base| Location::of(value, &path_base));
     locations.any(|location| location.is_system())
 }
 
@@ -122,45 +127,48 @@ const REPOSITORY_FILES: [&str; 6] = [
     "HEAD", "config", "packed-refs", "refs/heads/main", "refs/heads/master", "refs/heads/trunk",
 ];
 
-/// Returns true if a repository is worthless without this file.
-fn is_of_repository(value: &Value) -> bool {
+/// True if a repository is worthless without this file.
+fn is_repository_file(value: &Value) -> bool {
     let path = value.literal().unwrap_or("");
-    let within = path
+    let file = path
         .strip_prefix(".git/")
         .or(path.split_once("/.git/").map(|(_, file)| file));
-    within.is_some_and(|file| REPOSITORY_FILES.contains(&file))
+    file.is_some_and(|file| REPOSITORY_FILES.contains(&file))
 }
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     // A clone that the script itself created contains no work of the user.
-    let own = |value: &Value, place: &PathBase<'_>| {
-        place.cwd == ran.cwd.as_deref() && ran.has_made(value)
+    let is_created_by_script = |value: &Value, path_base: &PathBase<'_>| {
+        path_base.cwd == ran.cwd.as_deref() && ran.has_made(value)
     };
     let dangerous = |value: &Value| {
-        scene.places(ran).any(|place| match danger(value, &place) {
-            Some(PathDanger::Git) => !own(value, &place),
-            found => found.is_some(),
-        })
+        input
+            .path_bases(ran)
+            .any(|path_base| match danger(value, &path_base) {
+                Some(PathDanger::Git) => !is_created_by_script(value, &path_base),
+                found => found.is_some(),
+            })
     };
-    // In functions that are never called, and in commands that only one reader finds, unknown
-    // operands are ignored.
+    // Unknown operands are ignored in functions that are never called, and in commands that only
+    // the search of the unparsed text finds.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
     match ran.name() {
         Some(
             "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
         ) => {
-            let removal = read(ran.arguments())?;
-            let recursive = removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
+            let removal = read_removal(ran.arguments())?;
+            let is_recursive =
+                removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
             let deletes_trees = |field: &&&Field| {
-                let ends_open = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
-                recursive
+                let ends_in_glob = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
+                is_recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
-                    || is_search_result(&field.value, ran, scene)
-                    || ends_open
+                    || is_search_result(&field.value, ran, input)
+                    || ends_in_glob
                         && !removal.asks
-                        && (is_landmark(&field.value, ran, scene)
-                            || is_system(&field.value, ran, scene))
-                    || is_of_repository(&field.value)
+                        && (is_landmark(&field.value, ran, input)
+                            || is_system(&field.value, ran, input))
+                    || is_repository_file(&field.value)
             };
             let found = removal
                 .operands
@@ -176,10 +184,10 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             })
         }
         Some("unlink" | "shred") => {
-            let handed_over = |field: &&Field| {
-                is_search_result(&field.value, ran, scene) || is_of_repository(&field.value)
+            let is_checked = |field: &&Field| {
+                is_search_result(&field.value, ran, input) || is_repository_file(&field.value)
             };
-            let mut operands = ran.arguments().iter().filter(handed_over);
+            let mut operands = ran.arguments().iter().filter(is_checked);
             let found = operands.find(|field| dangerous(&field.value))?;
             Some(RuleFinding::on(ran, [found]))
         }
@@ -189,14 +197,14 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             (search.deletes && search.found.iter().filter(counts).any(dangerous))
                 .then(|| RuleFinding::on(ran, ran.arguments()))
         }
-        // Of an unknown program, only operands that are specific to rm count.
+        // An unknown program is taken for `rm` only with options such as `-rf`.
         None if ran.words.first()?.value.has_unknown() && !ran.dormant => {
             let is_forced = ran.arguments().iter().any(|field| {
                 let text = field.value.prefix();
                 let is_cluster = text.starts_with('-') && !text.starts_with("--");
                 is_cluster && text.contains('f') && text.contains(['r', 'R'])
             });
-            let removal = read(ran.arguments())?;
+            let removal = read_removal(ran.arguments())?;
             let is_found = |field: &&&Field| !field.value.has_unknown() && dangerous(&field.value);
             let found = removal.operands.iter().find(is_found);
             let found = found.filter(|_| is_forced && removal.recursive)?;

@@ -16,8 +16,8 @@ const PUSH_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-/// `git send-pack` and `git http-push` parse options the same way.
-const SEND_PACK: GitOptionTable = GitOptionTable {
+/// The options of `git send-pack` and `git http-push` (git 2.47, `builtin/send-pack.c`).
+const SEND_PACK_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "",
     long: &[
         "verbose", "quiet", "receive-pack=", "exec=", "remote=", "all", "dry-run", "mirror",
@@ -26,48 +26,51 @@ const SEND_PACK: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
     let git = GitCommandLine::read(&ran.words);
     let is_subtree = git.subcommand() == Some("subtree");
-    let is_forced = |field: &&Field| field.value.prefix().starts_with('+');
+    let forces_refspec = |field: &&Field| field.value.prefix().starts_with('+');
     if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
         return Some(RuleFinding::on(
             ran,
-            [git.arguments.iter().find(is_forced)?],
+            [git.arguments.iter().find(forces_refspec)?],
         ));
     }
     let options = match git.subcommand()? {
         "push" => &PUSH_OPTIONS,
-        "send-pack" | "http-push" => &SEND_PACK,
+        "send-pack" | "http-push" => &SEND_PACK_OPTIONS,
         _ => return None,
     };
-    if let Some(field) = forced(options, git.arguments) {
+    if let Some(field) = forcing_word(options, git.arguments) {
         return Some(RuleFinding::on(ran, [field]));
     }
-    let dry = options.read(git.arguments).iter().any(|given| match given {
+    let arguments = options.read(git.arguments);
+    let is_dry_run = arguments.iter().any(|argument| match argument {
         GitArgument::Short('n', _) => true,
         GitArgument::Long { name, negated, .. } => name == "dry-run" && !negated,
         _ => false,
     });
-    let set_before = || {
-        *scene.forces_pushes.get_or_init(|| {
-            let mut settings = scene.all.iter().filter_map(configured);
-            settings.any(|(name, value)| forces(&name, &value))
+    let is_forced_by_script = || {
+        *input.forces_pushes.get_or_init(|| {
+            let mut settings = input.all.iter().filter_map(configured);
+            settings.any(|(name, value)| forces_pushes(&name, &value))
         })
     };
-    let set_here = git.config.iter().any(|(name, value)| forces(name, value));
-    (!dry && (set_here || set_before())).then(|| RuleFinding::on(ran, git.arguments))
+    let mut settings = git.config.iter();
+    let is_forced_by_option = settings.any(|(name, value)| forces_pushes(name, value));
+    let is_forced = is_forced_by_option || is_forced_by_script();
+    (!is_dry_run && is_forced).then(|| RuleFinding::on(ran, git.arguments))
 }
 
 /// Returns the word that forces a push, if any.
-fn forced<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Field> {
+fn forcing_word<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Field> {
     let (mut force, mut mirror, mut refspec) = (None, None, None);
-    let mut dry = false;
-    for given in options.read(arguments) {
-        match given {
+    let mut is_dry_run = false;
+    for argument in options.read(arguments) {
+        match argument {
             GitArgument::Short('f', field) => force = Some(field),
-            GitArgument::Short('n', _) => dry = true,
+            GitArgument::Short('n', _) => is_dry_run = true,
             GitArgument::Short(..) => {}
             GitArgument::Long {
                 name,
@@ -77,7 +80,7 @@ fn forced<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Fi
             } => match name.as_str() {
                 "force" => force = (!negated).then_some(field),
                 "mirror" => mirror = (!negated).then_some(field),
-                "dry-run" => dry = !negated,
+                "dry-run" => is_dry_run = !negated,
                 _ => {}
             },
             GitArgument::Operand(field) => {
@@ -87,15 +90,15 @@ fn forced<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Fi
             }
         }
     }
-    if dry {
+    if is_dry_run {
         None
     } else {
         force.or(mirror).or(refspec)
     }
 }
 
-/// True if a setting turns plain pushes into forced ones.
-fn forces(name: &str, value: &Value) -> bool {
+/// True if a setting of git forces pushes that have no option for it.
+fn forces_pushes(name: &str, value: &Value) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("remote.")
         && ((name.rsplit('.').next() == Some("push") && value.prefix().starts_with('+'))

@@ -14,16 +14,16 @@ use crate::syntax::{CommandHost, Mount};
 pub(super) use location::Location;
 pub(super) use worth::{PathWorth, WORTHS, worth};
 
-/// System directories. If only the end of a path is known and it is one of these names, it might be
-/// theirs.
+/// System directories. A path with an unknown beginning that ends with one of these names may be
+/// the system directory.
 const SYSTEM_DIRECTORIES: [&str; 26] = [
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
     "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
     "Users", "Volumes", "private", "nix",
 ];
 
-/// System directories with contents that only users and services put there.
-const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
+/// System directories in which only users and services store files.
+const DIRECTORIES_FOR_USERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
 /// Directories in system directories that services or the system itself need: their parents, and
 /// their names.
@@ -88,8 +88,8 @@ const PATTERNS_BELOW: [&[&str]; 8] = [
     &["var", "www"],
 ];
 
-/// Returns true if a path is a system directory, an essential directory in one, or a directory of a
-/// service.
+/// True if a path is a system directory, an essential directory in a system directory, or a
+/// directory of a service.
 fn is_system_directory(parts: &[PathPart]) -> bool {
     let names: Vec<&str> = parts
         .iter()
@@ -102,7 +102,7 @@ fn is_system_directory(parts: &[PathPart]) -> bool {
     };
     match names[..] {
         [] => true,
-        [only] => SYSTEM_DIRECTORIES.contains(&only) && !FOR_OTHERS.contains(&only),
+        [name] => SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name),
         // `/usr/lib`, `/var/lib`, `/private/etc`, `/usr/local`
         [first, second]
             if SYSTEM_DIRECTORIES.contains(&first) && SYSTEM_DIRECTORIES.contains(&second) =>
@@ -114,14 +114,14 @@ fn is_system_directory(parts: &[PathPart]) -> bool {
     }
 }
 
-/// Returns true if a name is one of these, in which `*` stands for any text.
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    let mut names = names.iter();
-    names.any(|one| *one == name || one.contains('*') && pattern::matches(one, name))
+/// True if a name is one of these patterns, in which `*` stands for any text.
+fn is_one_of(name: &str, patterns: &[&str]) -> bool {
+    let mut patterns = patterns.iter();
+    patterns.any(|known| *known == name || known.contains('*') && pattern::matches(known, name))
 }
 
 /// Directories of a home that hold a user's work.
-const PERSONAL: [&str; 7] = [
+const PERSONAL_DIRECTORIES: [&str; 7] = [
     "Documents", "Desktop", "Pictures", "Music", "Videos", "Movies", "Library",
 ];
 
@@ -141,7 +141,7 @@ pub(super) enum PathDanger {
     Git,
     /// The working directory or one of its parents.
     WorkingDirectory,
-    /// Unknown, and possibly one of these.
+    /// An unknown path that may be a dangerous one.
     Unknown,
 }
 
@@ -150,7 +150,7 @@ pub(super) struct PathBase<'p> {
     /// The working directory at this point of the script, if known.
     pub(super) cwd: Option<&'p str>,
     /// The script's initial working directory.
-    pub(super) base: &'p str,
+    pub(super) initial_cwd: &'p str,
     /// The home directory, if known.
     pub(super) home: Option<&'p str>,
     /// The machine or container.
@@ -184,7 +184,7 @@ impl PathPart {
             .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
     }
 
-    /// True if no character of the component is known: it may match anything.
+    /// True if no character of the component except dots is known, so that it may match any name.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {
@@ -193,49 +193,52 @@ impl PathPart {
             })
     }
 
-    /// True if the component equals the name, or its pattern matches it.
+    /// True if the component equals the name, or if its pattern matches the name.
     fn could_be(&self, name: &str) -> bool {
         if let Some(text) = self.literal() {
             return text == name;
         }
         let mut value = Value::default();
         for piece in &self.pieces {
-            // A quoted variable combined with letters is given the benefit of the doubt.
+            // An unknown part next to letters is assumed to be harmless.
             if matches!(piece, ValuePiece::Unknown { .. }) {
                 return false;
             }
             value.extend(&Value::from(piece.clone()));
         }
         // A leading dot is only matched by a literal dot.
-        let hidden =
+        let has_dot =
             matches!(self.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
-        (hidden || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
+        (has_dot || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
     }
 }
 
 /// Returns the danger of recursively removing `operand`, if any.
-pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<PathDanger> {
+pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDanger> {
     let mut parts = split(operand);
     if operand.is_empty() || parts.is_empty() {
         return None;
     }
-    let absolute = operand.prefix().starts_with('/');
-    // `$DIR`, `$DIR/…`: the beginning is unknown.
-    let floating = matches!(operand.pieces().first(), Some(ValuePiece::Unknown { .. }));
-    let mounts = match place.host {
+    let is_absolute = operand.prefix().starts_with('/');
+    // `$DIR`, `$DIR/…`
+    let has_unknown_beginning =
+        matches!(operand.pieces().first(), Some(ValuePiece::Unknown { .. }));
+    let mounts = match path_base.host {
         CommandHost::Disposable(mounts) => Some(&mounts[..]),
         _ => None,
     };
-    if floating {
-        return mounts.is_none().then(|| unanchored(&parts))?;
+    if has_unknown_beginning {
+        return mounts
+            .is_none()
+            .then(|| danger_of_unknown_beginning(&parts))?;
     }
-    let cwd = place.cwd.map(components);
-    let mut base = components(place.base);
-    if !absolute && base.is_empty() && place.cwd == Some(place.base) {
-        // The script starts in the root: relative paths are below the working directory as anywhere
-        // else, except for names of system directories.
-        if let [only] = parts.as_slice()
-            && only
+    let cwd = path_base.cwd.map(components);
+    let mut base = components(path_base.initial_cwd);
+    if !is_absolute && base.is_empty() && path_base.cwd == Some(path_base.initial_cwd) {
+        // The script starts in the root directory. Relative paths are below the working directory
+        // as in any other directory, except for names of system directories.
+        if let [part] = parts.as_slice()
+            && part
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
         {
@@ -243,7 +246,7 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<PathDanger
         }
         base = vec!["\0"];
         parts.insert(0, PathPart::text("\0"));
-    } else if !absolute {
+    } else if !is_absolute {
         match &cwd {
             Some(cwd) => {
                 parts = cwd
@@ -252,31 +255,31 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<PathDanger
                     .chain(parts)
                     .collect();
             }
-            None => return mounts.is_none().then(|| relative_to_nowhere(&parts))?,
+            None => return mounts.is_none().then(|| danger_in_unknown_cwd(&parts))?,
         }
     }
     let resolved = resolve(&parts);
-    let spelled = absolute || place.cwd != Some(place.base);
+    let is_explicit = is_absolute || path_base.cwd != Some(path_base.initial_cwd);
     let Some(mounts) = mounts else {
-        let found = anchored(&resolved, &base, place.home, spelled);
-        let is_theirs = *place.host == CommandHost::Container
+        let found = danger_of_absolute(&resolved, &base, path_base.home, is_explicit);
+        let is_of_container = *path_base.host == CommandHost::Container
             && found == Some(PathDanger::TopLevel)
             && !is_system_directory(&resolved);
-        return found.filter(|_| !is_theirs);
+        return found.filter(|_| !is_of_container);
     };
     let sources = on_this_machine(&resolved, mounts);
     let mut found = sources
         .iter()
-        .map(|parts| anchored(parts, &base, place.home, true));
+        .map(|parts| danger_of_absolute(parts, &base, path_base.home, true));
     found.find_map(|danger| danger)
 }
 
-/// Returns where a path in a new container is on this machine: below a mount, or the mounts below
-/// the path.
+/// Maps a path in a new container to paths on this machine: the path below its mount, or the
+/// sources of all mounts below the path.
 fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
     let closed = parts.iter().rposition(|part| !part.is_open());
-    let stem = &parts[..closed.map_or(0, |at| at + 1)];
-    let find = |mount: &Mount| {
+    let stem = &parts[..closed.map_or(0, |last| last + 1)];
+    let mapped = |mount: &Mount| {
         let target = components(&mount.target);
         let source = components(&mount.source).into_iter().map(PathPart::text);
         if parts.len() >= target.len() && same(&parts[..target.len()], &target) {
@@ -286,10 +289,10 @@ fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
                     .collect(),
             );
         }
-        let is_around = target.len() > stem.len() && same(stem, &target[..stem.len()]);
-        is_around.then(|| source.collect())
+        let contains_mount = target.len() > stem.len() && same(stem, &target[..stem.len()]);
+        contains_mount.then(|| source.collect())
     };
-    mounts.iter().filter_map(find).collect()
+    mounts.iter().filter_map(mapped).collect()
 }
 
 /// Returns the components of a value.
@@ -314,6 +317,7 @@ fn split(value: &Value) -> Vec<PathPart> {
     parts
 }
 
+/// Returns the names in a path.
 fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
 }
@@ -333,14 +337,14 @@ fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
     out
 }
 
-/// Checks a path with an unknown beginning: dangerous unless its end is known.
-fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
+/// Returns the danger of a path with an unknown beginning: it is dangerous unless its end is known.
+fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
     let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(PathDanger::Git);
     }
     let known: Vec<&PathPart> = parts.iter().filter(|part| !part.is_open()).collect();
-    // `${DIR:?}/*`: what linters advise instead of `$DIR/*`.
+    // `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
     let is_required = |part: &PathPart| {
         matches!(
             &part.pieces[..],
@@ -353,9 +357,9 @@ fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
     match known.as_slice() {
         [] if parts.len() > 1 && parts.first().is_some_and(is_required) => None,
         [] => Some(PathDanger::Unknown),
-        // `$PREFIX/usr`: with an empty prefix this is the system's directory.
-        [only]
-            if only
+        // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
+        [part]
+            if part
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name)) =>
         {
@@ -365,45 +369,46 @@ fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
     }
 }
 
-/// Checks a relative path in an unknown working directory.
-fn relative_to_nowhere(parts: &[PathPart]) -> Option<PathDanger> {
-    let climbs = parts.first().and_then(PathPart::literal) == Some("..");
+/// Returns the danger of a relative path in an unknown working directory.
+fn danger_in_unknown_cwd(parts: &[PathPart]) -> Option<PathDanger> {
+    let leaves_cwd = parts.first().and_then(PathPart::literal) == Some("..");
     let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(PathDanger::Git);
     }
-    (climbs || parts.iter().all(PathPart::is_open)).then_some(PathDanger::Unknown)
+    (leaves_cwd || parts.iter().all(PathPart::is_open)).then_some(PathDanger::Unknown)
 }
 
 /// The directories and files without which a repository is worthless.
 const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", "packed-refs"];
 
-/// Returns true for `.git`, a glob or an unknown name directly in it, or one of its essential
-/// directories.
+/// True for `.git`, for a glob or an unknown name directly in `.git`, and for its essential
+/// directories and files.
 fn ends_in_git(parts: &[PathPart]) -> bool {
-    let within = parts.windows(2).any(|pair| {
+    let has_essential_part = parts.windows(2).any(|pair| {
         pair[0].literal() == Some(".git")
             && pair[1]
                 .literal()
                 .is_some_and(|name| REPOSITORY_DIRECTORIES.contains(&name))
     });
-    if within {
+    if has_essential_part {
         return true;
     }
     let closed = parts.iter().rposition(|part| !part.is_open());
-    // `build/.??*` is no more dangerous than `build`; the check of the directory decides.
-    let named = parts
+    // `build/.??*` is not more dangerous than `build`, so an open last part does not count here.
+    let is_git = parts
         .last()
         .is_some_and(|part| !part.is_open() && part.could_be(".git"));
-    named || closed.is_some_and(|at| parts[at].could_be(".git"))
+    is_git || closed.is_some_and(|index| parts[index].could_be(".git"))
 }
 
-/// Checks an absolute path.
-fn anchored(
+/// Returns the danger of an absolute path. `is_explicit` is false if the script wrote a path
+/// relative to its initial directory.
+fn danger_of_absolute(
     parts: &[PathPart],
     base: &[&str],
     home: Option<&str>,
-    spelled: bool,
+    is_explicit: bool,
 ) -> Option<PathDanger> {
     if parts.is_empty() {
         return Some(PathDanger::Root);
@@ -411,32 +416,32 @@ fn anchored(
     if ends_in_git(parts) {
         return Some(PathDanger::Git);
     }
-    // The path if a glob or an unknown name at its end matched everything.
+    // A glob or an unknown name at the end may match every file of the directory `stem`.
     let closed = parts
         .iter()
         .rposition(|part| !part.is_open())
-        .map_or(0, |at| at + 1);
+        .map_or(0, |last| last + 1);
     let (stem, tail) = parts.split_at(closed);
-    if let Some(danger) = directory(stem, base, home, spelled || !tail.is_empty()) {
-        // `./$NAME` is given the benefit of the doubt, `./*` is not.
-        let named_below = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
-        if !(danger == PathDanger::WorkingDirectory && named_below && same(stem, base)) {
+    if let Some(danger) = danger_of_directory(stem, base, home, is_explicit || !tail.is_empty()) {
+        // `./$NAME` is assumed to be harmless, `./*` is not.
+        let has_unknown_tail = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
+        if !(danger == PathDanger::WorkingDirectory && has_unknown_tail && same(stem, base)) {
             return Some(danger);
         }
     }
-    // A pattern with letters directly below one of them: `/u*r`, `~/x*`.
+    // A pattern with letters directly below a dangerous directory: `/u*r`, `~/x*`.
     let last = parts.last()?;
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
-        let above = directory(parent, base, home, true);
-        let usual = PATTERNS_BELOW.iter().any(|names| same(parent, names));
-        if !usual
+        let parent_danger = danger_of_directory(parent, base, home, true);
+        let is_usual = PATTERNS_BELOW.iter().any(|names| same(parent, names));
+        if !is_usual
             && matches!(
-                above,
+                parent_danger,
                 Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
             )
         {
-            return above;
+            return parent_danger;
         }
         // `../pro*` may match the current directory.
         if parts.len() <= base.len()
@@ -451,15 +456,16 @@ fn anchored(
     None
 }
 
-/// Returns the path that removing `operand` affects, as written: absolute, with links and `..`; for
-/// a pattern at its end, the directory. `None` if that depends on more than its text.
-pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
+/// Returns the absolute path that removing `operand` affects. Links and `..` are not resolved; for
+/// a pattern at the end, the path of its directory. `None` if the path depends on more than the
+/// text.
+pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;
     }
     let mut parts = split(operand);
     let is_pattern = |part: &PathPart| {
-        // `.*` would be `..`, too.
+        // `.*` also matches `..`.
         let is_hidden =
             matches!(part.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
         part.literal().is_none() && !part.has_unknown() && !is_hidden
@@ -470,7 +476,7 @@ pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     let mut path = if operand.prefix().starts_with('/') {
         String::new()
     } else {
-        place.cwd?.trim_end_matches('/').to_owned()
+        path_base.cwd?.trim_end_matches('/').to_owned()
     };
     for part in &parts {
         let name = part.literal()?;
@@ -485,6 +491,7 @@ pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     Some(path)
 }
 
+/// True if the components are exactly these names.
 fn same(parts: &[PathPart], names: &[&str]) -> bool {
     parts.len() == names.len()
         && parts
@@ -493,26 +500,29 @@ fn same(parts: &[PathPart], names: &[&str]) -> bool {
             .all(|(part, name)| part.literal() == Some(name))
 }
 
-/// Returns true if the directory itself is important.
-fn directory(
+/// Returns the danger of removing a directory itself; the parameters are those of
+/// [`danger_of_absolute`].
+fn danger_of_directory(
     parts: &[PathPart],
     base: &[&str],
     home: Option<&str>,
-    spelled: bool,
+    is_explicit: bool,
 ) -> Option<PathDanger> {
     let Some(first) = parts.first() else {
         return Some(PathDanger::Root);
     };
-    // The script's initial directory, wherever it is: its contents are the caller's business.
+    // The script's initial directory, even below a home or a system directory.
     if same(parts, base) {
         return Some(PathDanger::WorkingDirectory);
     }
     if let Some(home) = home {
         let home = components(home);
-        let is_personal =
-            |name: &PathPart| name.literal().is_some_and(|name| PERSONAL.contains(&name));
-        let is_within = parts.len() == home.len() + 1 && same(&parts[..home.len()], &home);
-        if same(parts, &home) || is_within && parts.last().is_some_and(is_personal) {
+        let is_personal = |part: &PathPart| {
+            part.literal()
+                .is_some_and(|name| PERSONAL_DIRECTORIES.contains(&name))
+        };
+        let is_in_home = parts.len() == home.len() + 1 && same(&parts[..home.len()], &home);
+        if same(parts, &home) || is_in_home && parts.last().is_some_and(is_personal) {
             return Some(PathDanger::Home);
         }
     }
@@ -524,12 +534,12 @@ fn directory(
         });
     }
     match parts {
-        [only] => {
-            let system = only
+        [part] => {
+            let is_system = part
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             // If the working directory is the root, a relative name is below the working directory.
-            (spelled || system).then_some(PathDanger::TopLevel)
+            (is_explicit || is_system).then_some(PathDanger::TopLevel)
         }
         _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
         [_, user]
@@ -561,7 +571,7 @@ mod tests {
             &value,
             &PathBase {
                 cwd,
-                base: "/home/u/project",
+                initial_cwd: "/home/u/project",
                 home: Some("/home/u"),
                 host: &CommandHost::Local,
             },

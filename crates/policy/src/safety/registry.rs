@@ -1,4 +1,5 @@
-//! The registry of safety rules: their data, a file for each group, and the code of some.
+//! The registry of safety rules: the data of all rules, in a file for each group, and the functions
+//! of some rules.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -24,7 +25,7 @@ const FILES: [(Group, &str); 9] = [
     (Group::Machine, include_str!("rules/machine.conf")),
 ];
 
-/// The functions of rules that rows of data cannot express.
+/// The functions of rules that rows cannot express.
 const CODE: [(&str, Check); 16] = [
     ("no_unread_zsh", zsh::check),
     ("no_blind_git_add", no_blind_git_add::check),
@@ -48,7 +49,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules = Vec::new();
     for (group, text) in FILES {
         for line in text.lines() {
-            read(line, group, &mut rules);
+            add_line(line, group, &mut rules);
         }
     }
     rules
@@ -56,13 +57,13 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 
 static REFERENCES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| RULES.iter().collect());
 
-/// All safety rules, in the order in which they are checked.
+/// Returns all safety rules, in the order in which they are checked.
 pub fn rules() -> &'static [&'static Rule] {
     &REFERENCES
 }
 
 /// Adds a line of a file to the rules; `core.conf` explains the format.
-fn read(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
+fn add_line(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
     if let Some(id) = line.strip_prefix('[') {
         let id = id.trim_end_matches(']');
         let code = CODE.iter().find(|(other, _)| *other == id);
@@ -116,10 +117,10 @@ mod tests {
             count += 1;
             let (action, example) = Action::of(row);
             let script = Script::read(example, &context);
-            let scene = super::super::rule::RuleInput::new(&script, &[], &[], 0);
+            let input = super::super::rule::RuleInput::new(&script, &[], &[], 0);
             let is_program = |name: &str| action.programs.iter().any(|program| program == name);
             let is_done = script.ran.iter().any(|ran| {
-                ran.name().is_some_and(is_program) && action.is_done(ran, &scene.path_base(ran))
+                ran.name().is_some_and(is_program) && action.is_done(ran, &input.path_base(ran))
             });
             if !is_done {
                 missed.push(row);

@@ -1,5 +1,5 @@
-//! Group `remote_code`: running code that comes from elsewhere or cannot be read here. Off by
-//! default.
+//! Group `remote_code`: running code that is downloaded, or that the script does not contain. Off
+//! by default.
 
 pub(super) mod transport;
 pub(super) mod unread_shell;

@@ -19,13 +19,13 @@ pub struct Rule {
     pub group: Group,
     /// The refused actions, in one sentence for the documentation.
     pub summary: &'static str,
-    /// The message when it blocks.
+    /// The message of a refusal.
     pub message: &'static str,
     /// The alternative.
     pub suggestion: &'static str,
-    /// Scripts that it must block.
+    /// Scripts that the rule must block.
     pub fires: Vec<String>,
-    /// Similar scripts that it must allow.
+    /// Similar scripts that the rule must allow.
     pub spares: Vec<String>,
     /// The refused actions by program.
     pub(super) actions: HashMap<String, Vec<Action>>,
@@ -33,24 +33,24 @@ pub struct Rule {
     pub(super) code: Option<Check>,
 }
 
-/// A rule's code.
+/// The function of a rule.
 pub(super) type Check = fn(&ResolvedCommand, &RuleInput<'_>) -> Option<RuleFinding>;
 
 impl Rule {
-    /// Returns what is wrong with a command.
+    /// Returns a finding if the rule refuses a command.
     pub(super) fn check(
         &self,
         ran: &ResolvedCommand,
-        scene: &RuleInput<'_>,
+        input: &RuleInput<'_>,
     ) -> Option<RuleFinding> {
-        self.code.and_then(|code| code(ran, scene)).or_else(|| {
+        self.code.and_then(|code| code(ran, input)).or_else(|| {
             let name = ran.name().filter(|_| !ran.is_function)?;
             let name = if is_git(ran) == Some(true) {
                 "git"
             } else {
                 name
             };
-            let base = scene.path_base(ran);
+            let base = input.path_base(ran);
             let mut actions = self.actions.get(name)?.iter();
             let is_done = actions.any(|action| action.is_done(ran, &base));
             is_done.then(|| RuleFinding::on(ran, ran.arguments()))
@@ -63,7 +63,7 @@ pub(super) struct RuleInput<'s> {
     pub(super) context: &'s Context,
     /// The script.
     pub(super) text: &'s str,
-    /// True if a part of the script could not be read.
+    /// True if a part of the script could not be parsed.
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) all: &'s [ResolvedCommand],
@@ -74,11 +74,11 @@ pub(super) struct RuleInput<'s> {
     /// The number of programs in other languages around this script.
     pub(super) depth: u8,
     /// The script's initial directory.
-    pub(super) base: Cow<'s, str>,
-    /// True if a command of the script turns pushes into forced ones. Computed once for all
-    /// commands of a script, which can be thousands.
+    pub(super) initial_cwd: Cow<'s, str>,
+    /// True if a command of the script sets an option of git that forces pushes. Computed once for
+    /// all commands of a script, which can be thousands.
     pub(super) forces_pushes: OnceCell<bool>,
-    /// The results of searches that commands receive. Computed once.
+    /// The results of searches that commands of the script receive. Computed once.
     pub(super) search_results: OnceCell<Vec<Value>>,
 }
 
@@ -97,15 +97,15 @@ impl<'s> RuleInput<'s> {
             rules,
             enabled,
             depth,
-            base: script.context.cwd.to_string_lossy(),
+            initial_cwd: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
             search_results: OnceCell::new(),
         }
     }
 
-    /// Returns the directories in which a command may run: the expected one, and the one if an
-    /// earlier `cd` failed unnoticed.
-    pub(super) fn places<'p>(
+    /// Returns the directories in which a command may run: the expected directory, and the
+    /// directory in which it runs if an earlier `cd` fails unnoticed.
+    pub(super) fn path_bases<'p>(
         &'p self,
         ran: &'p ResolvedCommand,
     ) -> impl Iterator<Item = PathBase<'p>> {
@@ -120,18 +120,18 @@ impl<'s> RuleInput<'s> {
     pub(super) fn path_base<'p>(&'p self, ran: &'p ResolvedCommand) -> PathBase<'p> {
         PathBase {
             cwd: ran.cwd.as_deref(),
-            base: &self.base,
+            initial_cwd: &self.initial_cwd,
             home: ran.home.as_deref(),
             host: &ran.host,
         }
     }
 }
 
-/// A finding of a rule: the offending words and their place.
+/// A finding of a rule: the offending words and their position.
 pub(super) struct RuleFinding {
     pub(super) span: Span,
     pub(super) words: Vec<String>,
-    /// The message and the suggestion for a case that the rule's own do not fit.
+    /// The message and the suggestion, if they differ from those of the rule.
     pub(super) wording: Option<(&'static str, &'static str)>,
 }
 
@@ -162,7 +162,7 @@ impl RuleFinding {
     }
 }
 
-/// `Some(true)` if the command is git, `Some(false)` for an unknown program that could be git.
+/// Returns `Some(true)` if the command is git, `Some(false)` if an unknown program could be git.
 pub(super) fn is_git(ran: &ResolvedCommand) -> Option<bool> {
     match ran.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),

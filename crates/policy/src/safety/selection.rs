@@ -8,16 +8,17 @@ use super::rule::Rule;
 use super::user_rules::{UserRule, UserRuleVerdict};
 use crate::Group;
 
-/// The error for a name of neither a rule nor a group.
+/// The error for a name that is neither a rule nor a group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no safety rule or group is called `{name}`; there are {known}")]
 pub struct UnknownRule {
-    /// The name that was given.
+    /// The unknown name.
     pub name: String,
     /// The existing names.
     pub known: String,
 }
 
+/// Returns the error for a name, with the list of all names.
 fn unknown(name: &str) -> UnknownRule {
     let groups = Group::ALL.iter().map(|group| group.name());
     let known: Vec<&str> = groups.chain(rules().iter().map(|rule| rule.id)).collect();
@@ -38,11 +39,13 @@ impl FromStr for Group {
     }
 }
 
-/// The selected rules. By default those of the default groups.
+/// The selected rules. By default the rules of the default groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSelection {
     groups: BTreeSet<Group>,
+    /// The ids of rules that are on although their group may be off.
     on: BTreeSet<String>,
+    /// The ids of rules that are off although their group may be on.
     off: BTreeSet<String>,
     /// The rules from settings.
     user_rules: Vec<UserRule>,
@@ -55,7 +58,7 @@ impl Default for RuleSelection {
 }
 
 impl RuleSelection {
-    /// Exactly these groups.
+    /// Returns a selection of exactly these groups.
     pub fn of(groups: impl IntoIterator<Item = Group>) -> Self {
         RuleSelection {
             groups: groups.into_iter().collect(),
@@ -70,7 +73,7 @@ impl RuleSelection {
         self.user_rules.extend(rules);
     }
 
-    /// The rules from settings that have this effect.
+    /// Returns the rules from settings that have this effect.
     pub(super) fn with_verdict(&self, verdict: UserRuleVerdict) -> impl Iterator<Item = &UserRule> {
         self.user_rules
             .iter()
@@ -104,13 +107,13 @@ impl RuleSelection {
             .iter()
             .find(|rule| rule.id == name)
             .ok_or_else(|| unknown(name))?;
-        let (into, out_of) = if on {
+        let (added_to, removed_from) = if on {
             (&mut self.on, &mut self.off)
         } else {
             (&mut self.off, &mut self.on)
         };
-        into.insert(rule.id.to_owned());
-        out_of.remove(rule.id);
+        added_to.insert(rule.id.to_owned());
+        removed_from.remove(rule.id);
         Ok(())
     }
 
@@ -120,7 +123,7 @@ impl RuleSelection {
             || (self.groups.contains(&rule.group) && !self.off.contains(rule.id))
     }
 
-    /// The groups that are on.
+    /// Returns the groups that are on.
     pub fn groups(&self) -> impl Iterator<Item = Group> + '_ {
         self.groups.iter().copied()
     }

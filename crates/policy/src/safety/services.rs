@@ -1,4 +1,5 @@
-//! Group `services`: code for deleting the data of services, if rows of data cannot express it.
+//! Group `services`: code for commands that delete the data of services and that rows cannot
+//! express.
 
 pub(super) mod databases;
 mod sql;

@@ -1,8 +1,8 @@
-//! Group `system`: accidents that cost the machine or the user's home, and that no legitimate work
-//! needs.
+//! Group `system`: accidents that destroy the machine or the user's home. No legitimate work needs
+//! these commands.
 //!
-//! Only literal text decides: all of these rules allow paths with an unknown beginning, and unknown
-//! names.
+//! Only literal text decides: all rules of this group allow paths with an unknown beginning, and
+//! unknown names.
 
 pub(super) mod disk;
 pub(super) mod fork_bomb;

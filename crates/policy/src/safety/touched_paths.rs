@@ -1,5 +1,5 @@
-//! The files that a command touches, as far as its text shows. A refused command can be tried in a
-//! trial that holds back changes of these files.
+//! The files that a command touches, as far as its text shows. A refused command can run in a trial
+//! that holds back changes of these files.
 
 use super::path::{PathBase, touched};
 use super::rule::{RuleInput, is_git};
@@ -15,15 +15,15 @@ const PLAIN_RUNNERS: [&str; 10] = [
 ];
 
 /// Subcommands of git that affect or show only the current repository. `add` is excluded, because
-/// staged files are meant for others.
-const OF_REPOSITORY: [&str; 16] = [
+/// the user commits and publishes staged files later.
+const REPOSITORY_SUBCOMMANDS: [&str; 16] = [
     "blame", "branch", "checkout", "clean", "diff", "gc", "log", "ls-files", "prune", "reflog",
     "reset", "restore", "show", "stash", "status", "switch",
 ];
 
-/// Programs that only handle the given files, or those of the directory, whatever their options
-/// are. Programs that can start another one (`sed`, `awk`, `sort`) are excluded.
-const OF_FILES: [&str; 38] = [
+/// Programs that only handle the files in their arguments, or the files of the directory, with any
+/// option. Programs that can start other programs (`sed`, `awk`, `sort`) are excluded.
+const FILE_PROGRAMS: [&str; 38] = [
     ":", "[", "basename", "cat", "cd", "chmod", "cmp", "comm", "cp", "cut", "diff", "dirname",
     "du", "egrep", "exit", "false", "fgrep", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mv",
     "pwd", "readlink", "realpath", "rm", "rmdir", "sha256sum", "stat", "tac", "tail", "test",
@@ -35,7 +35,7 @@ const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 
 /// Returns the paths that a command touches: absolute, not normalised, for a pattern its directory.
 /// `None` if they are unknown, or if the command affects more than files.
-pub(super) fn of(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn of(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     let is_elsewhere =
         ran.is_function || ran.host != CommandHost::Local || !ran.through.iter().all(is_plain);
@@ -43,21 +43,21 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<Pat
         return None;
     }
     let mut paths = Vec::new();
-    for place in scene.places(ran) {
+    for path_base in input.path_bases(ran) {
         if is_git(ran).is_some() {
-            paths.push(of_git(ran, scene, &place)?);
+            paths.push(of_git(ran, input, &path_base)?);
             continue;
         }
         for operand in operands(ran)? {
-            paths.push(touched(operand, &place)?.into());
+            paths.push(touched(operand, &path_base)?.into());
         }
     }
     Some(paths)
 }
 
 /// Returns the paths of a command that is not refused, but would run in the same trial. `None` if
-/// the command may affect more than files: other machines or processes, or a program that does.
-pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
+/// the command may affect more than files, such as other machines or processes.
+pub(super) fn of_other(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     if ran.is_function
         || ran.host != CommandHost::Local
@@ -67,25 +67,26 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<V
         return None;
     }
     let mut paths = Vec::new();
-    for place in scene.places(ran) {
-        for redirection in ran.redirections.iter().filter(|it| opens_a_file(it)) {
-            paths.push(touched(&redirection.target, &place)?.into());
+    for path_base in input.path_bases(ran) {
+        let redirections = ran.redirections.iter();
+        for redirection in redirections.filter(|redirection| opens_a_file(redirection)) {
+            paths.push(touched(&redirection.target, &path_base)?.into());
         }
         let Some(program) = ran.words.first() else {
             continue;
         };
         match program.value.literal()? {
-            "git" => paths.push(of_git(ran, scene, &place)?),
+            "git" => paths.push(of_git(ran, input, &path_base)?),
             "find" => {
                 for operand in operands(ran)? {
-                    paths.push(touched(operand, &place)?.into());
+                    paths.push(touched(operand, &path_base)?.into());
                 }
             }
-            name if PRINTING_PROGRAMS.contains(&name) || is_followed(ran, name, scene) => {}
-            name if OF_FILES.contains(&name) => {
+            name if PRINTING_PROGRAMS.contains(&name) || is_followed(ran, name, input) => {}
+            name if FILE_PROGRAMS.contains(&name) => {
                 for word in ran.arguments() {
                     if !is_option(word)? {
-                        paths.push(touched(&word.value, &place)?.into());
+                        paths.push(touched(&word.value, &path_base)?.into());
                     }
                 }
             }
@@ -95,20 +96,23 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<V
     Some(paths)
 }
 
-/// Returns true if a command starts others unchanged, and these were read: they are checked
-/// separately.
-fn is_followed(ran: &ResolvedCommand, name: &str, scene: &RuleInput<'_>) -> bool {
-    let within = |inner: &ResolvedCommand| {
+/// True if a command starts another command unchanged, and the other command was resolved, too: the
+/// other command is checked separately.
+fn is_followed(ran: &ResolvedCommand, name: &str, input: &RuleInput<'_>) -> bool {
+    let is_within_span = |inner: &ResolvedCommand| {
         ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
     };
-    let by_it = |inner: &ResolvedCommand| {
-        let outer = inner.through.strip_prefix(&ran.through[..]);
-        outer.is_some_and(|rest| rest.first().is_some_and(|it| it == name))
+    let is_started_by_it = |inner: &ResolvedCommand| {
+        let launchers = inner.through.strip_prefix(&ran.through[..]);
+        launchers.is_some_and(|rest| rest.first().is_some_and(|launcher| launcher == name))
     };
-    PLAIN_RUNNERS.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
+    let mut all = input.all.iter();
+    PLAIN_RUNNERS.contains(&name)
+        && all.any(|inner| is_started_by_it(inner) && is_within_span(inner))
 }
 
-/// Returns true if a word is an option without a file name; `None` if it may contain one.
+/// Returns true if a word is an option without a file name, false if it is not an option, and
+/// `None` if it is an option that may contain a file name.
 fn is_option(word: &Field) -> Option<bool> {
     if !word.value.prefix().starts_with('-') {
         return Some(false);
@@ -126,7 +130,8 @@ fn writes_a_file(redirection: &Redirection) -> bool {
     redirection.writes() && redirection.target.literal() != Some("/dev/null")
 }
 
-/// Returns the operands of a command that removes files.
+/// Returns the operands of `rm` or the starting points of `find`. `None` for other programs, and if
+/// an option is unknown or lets the program affect further files.
 fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     let (options, operands): (Vec<&Field>, Vec<&Field>) = match ran.name()? {
         "rm" => {
@@ -141,18 +146,19 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
         // Excludes `-L` and similar options, which leave the directory through links, and all
         // actions that start a program or write.
         "find" => {
-            let is_tested = |field: &&Field| field.value.prefix().starts_with(['-', '(', '!']);
-            let at = ran.arguments().iter().position(|field| is_tested(&field));
+            let begins_expression =
+                |field: &Field| field.value.prefix().starts_with(['-', '(', '!']);
+            let expression = ran.arguments().iter().position(begins_expression);
             let (starts, tests) = ran
                 .arguments()
-                .split_at(at.unwrap_or(ran.arguments().len()));
-            let is_alone = |field: &Field| {
+                .split_at(expression.unwrap_or(ran.arguments().len()));
+            let is_harmless_test = |field: &Field| {
                 let word = field.value.literal();
                 word.is_some_and(|word| {
                     ["-delete", "-type", "f", "d", "l", "-depth"].contains(&word)
                 })
             };
-            if starts.is_empty() || !tests.iter().all(is_alone) {
+            if starts.is_empty() || !tests.iter().all(is_harmless_test) {
                 return None;
             }
             (tests.iter().collect(), starts.iter().collect())
@@ -165,15 +171,19 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     are_known.then(|| operands.into_iter().map(|field| &field.value).collect())
 }
 
-/// Returns the directory that git runs in. `None` if an option may select another repository or
+/// Returns the directory in which git runs. `None` if an option may select another repository or
 /// start a program.
-fn of_git(ran: &ResolvedCommand, scene: &RuleInput<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
+fn of_git(
+    ran: &ResolvedCommand,
+    input: &RuleInput<'_>,
+    path_base: &PathBase<'_>,
+) -> Option<PathBuf> {
     let git = GitCommandLine::read(&ran.words);
-    let is_own = git.globals.is_empty() && git.config.is_empty() && !scene.text.contains("GIT_");
-    let is_known = OF_REPOSITORY.contains(&git.subcommand()?);
+    let is_in_cwd = git.globals.is_empty() && git.config.is_empty() && !input.text.contains("GIT_");
+    let is_known = REPOSITORY_SUBCOMMANDS.contains(&git.subcommand()?);
     let are_known = git
         .arguments
         .iter()
         .all(|field| field.value.literal().is_some() && is_option(field).is_some());
-    (is_own && is_known && are_known).then(|| place.cwd.map(PathBuf::from))?
+    (is_in_cwd && is_known && are_known).then(|| path_base.cwd.map(PathBuf::from))?
 }

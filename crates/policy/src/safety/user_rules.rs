@@ -19,7 +19,7 @@ pub struct UserRule {
     /// The alternative; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub instead: String,
-    /// Whether the command runs.
+    /// The effect of the rule: whether the command runs.
     #[serde(default)]
     pub verdict: UserRuleVerdict,
 }
@@ -39,10 +39,10 @@ pub enum UserRuleVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandPattern {
-    /// The program's name; `a|b` means either, `*` any text.
+    /// The program's name: `a|b` matches `a` and `b`, `*` matches any text.
     pub program: String,
-    /// The arguments that must all be present: the first word is the subcommand, the others are
-    /// options in any spelling, or words. `a|b` means either, `*` any text.
+    /// The arguments that must all be present. The first word is the subcommand; the others are
+    /// options in any spelling, or words. `a|b` matches `a` and `b`, `*` matches any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
     /// The arguments with which the rule does not apply.
@@ -50,12 +50,12 @@ pub struct CommandPattern {
     pub without: Vec<String>,
 }
 
-/// Returns the rule's name in verdicts.
+/// The name of all rules from settings in verdicts.
 const USER_RULE: &str = "user_rule";
 
 impl UserRule {
-    /// Returns the finding if a command matches.
-    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Finding> {
+    /// Returns a finding if a command matches the rule's pattern.
+    pub(super) fn check(&self, ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Finding> {
         let name = ran.name().filter(|_| !ran.is_function)?;
         let pattern = &self.pattern;
         let name = if is_git(ran) == Some(true) {
@@ -75,12 +75,12 @@ impl UserRule {
         };
         let is_present = |argument: &str| {
             let mut alternatives = argument.split('|');
-            alternatives.any(|one| has_option(ran.arguments(), one))
+            alternatives.any(|option| has_option(ran.arguments(), option))
         };
         let mut others = pattern.arguments.iter();
         let holds = others.all(|argument| Some(argument) == subcommand || is_present(argument))
             && !pattern.without.iter().any(|argument| is_present(argument))
-            && (subcommand.is_none() || action.is_done(ran, &scene.path_base(ran)));
+            && (subcommand.is_none() || action.is_done(ran, &input.path_base(ran)));
         let hit = holds.then(|| RuleFinding::on(ran, ran.arguments()))?;
         Some(Finding {
             check: Check::Safety,

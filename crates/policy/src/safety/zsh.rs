@@ -1,7 +1,8 @@
-//! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is
-//! concerned with.
+//! `no_unread_zsh`: syntax that zsh accepts but bash does not, in a script with a command that
+//! another rule checks.
 //!
-//! Scripts are read as bash would read them. Syntax of zsh alone is searched in the text.
+//! Scripts are parsed as bash would parse them. A regular expression finds syntax that only zsh
+//! has.
 
 use std::sync::LazyLock;
 
@@ -25,8 +26,8 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Every command that a rule of the group refuses contains one of these words of letters. Programs
-/// in other languages are not checked for zsh.
+/// For each group, words of letters: every command that a rule of the group refuses contains one of
+/// its group's words. Programs in other languages are not checked for zsh.
 const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Core,
@@ -61,45 +62,47 @@ const HARMLESS_OPTIONS: [&str; 22] = [
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let hit = || Some(RuleFinding::on(ran, ran.arguments()));
     if ran.name() == Some("zsh") {
-        let inside = code(ran).iter().find_map(|code| code.text(ran));
-        return inside
-            .filter(|text| is_unread(text, scene))
+        let inner_script = code(ran).iter().find_map(|code| code.text(ran));
+        return inner_script
+            .filter(|text| is_unread(text, input))
             .and_then(|_| hit());
     }
-    if scene.context.dialect != Dialect::Zsh {
+    if input.context.dialect != Dialect::Zsh {
         return None;
     }
-    let written = ran.words.iter().map(|field| field.value.script() + " ");
-    let cares = ran.name().is_none_or(|name| !DATA_PROGRAMS.contains(&name))
-        && is_concern(&written.collect::<String>(), scene);
-    let is_unread = ran.dormant && scene.is_broken || has_zsh(scene.text);
-    let changes = || changes_the_reading(ran) && is_concern(scene.text, scene);
-    (cares && is_unread || changes()).then(hit).flatten()
+    let words = ran.words.iter().map(|field| field.value.script() + " ");
+    let is_checked_command = ran.name().is_none_or(|name| !DATA_PROGRAMS.contains(&name))
+        && has_rule_word(&words.collect::<String>(), input);
+    let is_unread = ran.dormant && input.is_broken || has_zsh(input.text);
+    let changes_rest = || changes_parsing(ran) && has_rule_word(input.text, input);
+    (is_checked_command && is_unread || changes_rest())
+        .then(hit)
+        .flatten()
 }
 
-/// Returns true if a text for zsh has syntax of zsh, and a word that a rule looks for.
-fn is_unread(text: &str, scene: &RuleInput<'_>) -> bool {
-    let sets = || {
+/// True if a script for zsh has syntax that only zsh has, and a word that a rule looks for.
+fn is_unread(text: &str, input: &RuleInput<'_>) -> bool {
+    let has_setting = || {
         text.lines()
             .flat_map(|line| line.split(';'))
             .any(is_setting)
     };
-    (has_zsh(text) || sets()) && is_concern(text, scene)
+    (has_zsh(text) || has_setting()) && has_rule_word(text, input)
 }
 
+/// True if a text has syntax that only zsh has, outside of single quotes.
 fn has_zsh(text: &str) -> bool {
     let outside_quotes: Vec<&str> = text.split('\'').step_by(2).collect();
     let syntax = ONLY_ZSH.as_ref();
     syntax.is_some_and(|syntax| syntax.is_match(&outside_quotes.join("'")))
 }
 
-/// Returns true if the text has a word that one of the core rules, or of another enabled group,
-/// looks for.
-fn is_concern(text: &str, scene: &RuleInput<'_>) -> bool {
-    let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
+/// True if the text has a word that a core rule, or an enabled rule of another group, looks for.
+fn has_rule_word(text: &str, input: &RuleInput<'_>) -> bool {
+    let is_enabled = |group: Group| input.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
     let is_word = |name: &str| {
         let mut parts = name.split(|c: char| !c.is_ascii_alphabetic());
@@ -111,14 +114,15 @@ fn is_concern(text: &str, scene: &RuleInput<'_>) -> bool {
         let first = action.words.first();
         first.is_none_or(|first| first.split('|').any(is_word))
     };
-    let mut actions = scene.enabled.iter().flat_map(|rule| &rule.actions);
+    let mut actions = input.enabled.iter().flat_map(|rule| &rule.actions);
     GROUP_WORDS.iter().any(|(group, names)| {
-        (*group == Group::Core || is_asked(*group)) && names.split_whitespace().any(is_word)
+        (*group == Group::Core || is_enabled(*group)) && names.split_whitespace().any(is_word)
     }) || actions.any(|(name, actions)| is_word(name) && actions.iter().any(is_subcommand))
 }
 
-/// Detects `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
-fn changes_the_reading(ran: &ResolvedCommand) -> bool {
+/// True for commands after which zsh parses the rest of the script differently: `setopt
+/// extended_glob`, `emulate sh`, `alias -g`.
+fn changes_parsing(ran: &ResolvedCommand) -> bool {
     let words: Vec<&str> = ran
         .words
         .iter()
@@ -127,6 +131,7 @@ fn changes_the_reading(ran: &ResolvedCommand) -> bool {
     is_setting(&words.join(" "))
 }
 
+/// True if a command, as one line, changes how zsh parses the rest of the script.
 fn is_setting(line: &str) -> bool {
     let mut words = line.split_whitespace();
     match words.next() {
@@ -137,14 +142,15 @@ fn is_setting(line: &str) -> bool {
     }
 }
 
+/// True if an option of zsh does not affect parsing.
 fn is_harmless(option: &str) -> bool {
     let name: String = option
         .chars()
         .filter(|c| *c != '_')
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    let is_one = |name: &str| HARMLESS_OPTIONS.contains(&name);
-    is_one(&name) || name.strip_prefix("no").is_some_and(is_one)
+    let is_listed = |name: &str| HARMLESS_OPTIONS.contains(&name);
+    is_listed(&name) || name.strip_prefix("no").is_some_and(is_listed)
 }
 
 #[cfg(test)]
@@ -157,17 +163,17 @@ mod tests {
     fn whatever_a_rule_refuses_is_its_concern() {
         let context = Context::new("/home/u/project");
         let script = Script::read("", &context);
-        let scene = RuleInput::new(&script, rules(), rules(), 0);
+        let input = RuleInput::new(&script, rules(), rules(), 0);
         // Unparsed text, and functions with any name, have no words to search for.
         let is_code = |rule: &&&crate::Rule| {
             rule.group == Group::InlineCode || matches!(rule.id, "no_unread_code" | "no_fork_bomb")
         };
         for rule in rules().iter().filter(|rule| !is_code(rule)) {
             // A redirection alone has no words.
-            let unmet = |text: &&String| !text.contains('>') && !is_concern(text, &scene);
+            let unmet = |text: &&String| !text.contains('>') && !has_rule_word(text, &input);
             let strange: Vec<_> = rule.fires.iter().filter(unmet).collect();
             assert!(strange.is_empty(), "{}: {strange:?}", rule.id);
         }
-        assert!(!is_concern("ls -la; cargo test; git status", &scene));
+        assert!(!has_rule_word("ls -la; cargo test; git status", &input));
     }
 }

@@ -5,8 +5,9 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// The lines of the measured cases and of a sample of the variants, whose seed is printed. Four
-/// fields and a reason, with tabs between them: check, group, verdict, the script as a JSON string.
+/// Returns the lines of the measured cases and of a sample of the variants, whose seed is printed.
+/// A line has five fields, separated by tabs: check, group, verdict, the script as a JSON string,
+/// and a reason.
 pub(crate) fn lines() -> Vec<&'static str> {
     let measured = include_str!("../data/policy_cases.tsv").lines().skip(1);
     let variants = include_str!("../data/variants.tsv").lines().skip(1);
@@ -27,7 +28,7 @@ pub(crate) fn lines() -> Vec<&'static str> {
     measured.chain(sample).collect()
 }
 
-/// The script of a line.
+/// Returns the script of a line.
 pub(crate) fn script(line: &str) -> Option<String> {
     serde_json::from_str(line.split('\t').nth(3)?).ok()
 }

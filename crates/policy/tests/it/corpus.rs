@@ -177,7 +177,7 @@ fn the_measured_cases_do_not_depend_on_the_place() {
 }
 
 /// Commands that a careless model does not write, and which the rules therefore ignore. The list
-/// must stay accurate: anything the rules have learnt to find belongs among the variants.
+/// must stay accurate: commands that the rules find now belong to the variants.
 #[test]
 fn what_is_let_pass_passes() {
     for case in read(include_str!("../data/let_pass.tsv").lines().skip(1)) {

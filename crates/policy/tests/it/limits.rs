@@ -27,7 +27,7 @@ fn absurd_shapes_get_an_answer() {
     };
     for (name, script) in absurd() {
         let verdict = policy.decide(&Script::read(&script, &context()));
-        // Inputs of blanks alone, or an unused heredoc, may pass; they are not dangerous.
+        // Scripts of blanks only or with an unused heredoc are allowed; they are not dangerous.
         let core = verdict.finding().and_then(|finding| finding.group);
         assert_eq!(core, None, "{name}: {verdict:?}");
         lift(&Parsed::read(&script));

@@ -30,8 +30,9 @@ fn scripts() -> BTreeSet<String> {
         .collect()
 }
 
-/// Where a character may matter: in options, and at a few other places determined by the text.
-fn places(script: &str) -> Vec<usize> {
+/// Returns the positions at which a character may change the verdict: positions in options, and a
+/// few others that depend on the text.
+fn positions(script: &str) -> Vec<usize> {
     let bytes = script.as_bytes();
     let mut out: Vec<usize> = (1..=bytes.len())
         .filter(|at| {
@@ -58,8 +59,8 @@ fn places(script: &str) -> Vec<usize> {
     out
 }
 
-/// The command and the word that contain a place, and the position in it: a reader that fails there
-/// does so in every script with that combination.
+/// Returns the script's first word, and the parts of the word at `at` before and after this
+/// position. A parser that fails there fails in every script with the same three texts.
 fn class(script: &str, at: usize) -> [&str; 3] {
     let first = |text| str::split(text, char::is_whitespace).next();
     let (before, behind) = script.split_at(at);
@@ -80,7 +81,7 @@ fn no_character_of_several_bytes_makes_it_panic() {
     let mut classes = HashSet::new();
     let scripts = scripts();
     for script in scripts.iter().filter(|script| script.len() < 400) {
-        for at in places(script) {
+        for at in positions(script) {
             if !classes.insert(class(script, at)) {
                 continue;
             }

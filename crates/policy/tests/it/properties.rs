@@ -6,7 +6,8 @@ use agent_bash_policy::{
 };
 use proptest::prelude::*;
 
-/// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
+/// Returns the configuration with the number of cases per property. `AGENT_BASH_FUZZ_CASES` sets a
+/// larger number for a fuzz test.
 #[expect(
     clippy::disallowed_methods,
     reason = "a switch of the test, not of the product"
@@ -32,7 +33,7 @@ fn everything() -> Policy {
     }
 }
 
-/// Text made of shell syntax.
+/// Generates text that consists of shell syntax.
 fn shellish() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         prop::sample::select(vec![
@@ -49,7 +50,7 @@ fn shellish() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..40).prop_map(|tokens| tokens.concat())
 }
 
-/// A meaningful script: one of the rules' examples.
+/// Selects one of the rules' examples, as a meaningful script.
 fn example() -> impl Strategy<Value = &'static str> {
     let scripts: Vec<&str> = rules()
         .iter()

@@ -3,7 +3,7 @@
 
 use agent_bash_policy::{Context, Dialect, RuleSelection, Script, Verdict, check_safety, rules};
 
-/// Refused when run by zsh.
+/// Scripts that are refused if zsh runs them.
 const REFUSED: &[&str] = &[
     // Globs.
     "rm -rf *(N)",
@@ -97,7 +97,7 @@ const REFUSED: &[&str] = &[
     "true; for f (*) { echo }; git push",
 ];
 
-/// Allowed when run by zsh.
+/// Scripts that are allowed if zsh runs them.
 const SPARED: &[&str] = &[
     "ls *(N)",
     "ls -d *(/) | head -5",
@@ -210,7 +210,7 @@ fn the_refusal_says_what_to_do() {
     );
 }
 
-/// A command that bash must not run does not pass because zsh would run it.
+/// A command that is refused in bash is also refused in zsh.
 #[test]
 fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let all = RuleSelection::all();

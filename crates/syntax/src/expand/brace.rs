@@ -3,8 +3,8 @@
 use super::super::ast::WordPart;
 use super::super::value::HOLE_CHAR;
 
-/// Maximum number of words from one brace expression; a longer range is cut, as its members are
-/// alike.
+/// Maximum number of words from one brace expression. A longer range is cut, because its members
+/// are similar.
 const MAX_WORDS: usize = 128;
 
 /// Maximum nesting of braces that is expanded.
@@ -13,23 +13,24 @@ const MAX_DEPTH: usize = 6;
 /// Maximum number of opening braces in a word; a word with more is unknown.
 const MAX_BRACES: usize = 24;
 
-/// A part split into single unquoted characters, so that braces are found between quoted parts.
+/// An unquoted character, or another part of a word. Single characters let braces enclose quoted
+/// parts.
 #[derive(Clone)]
 enum BraceAtom {
     Char(char),
     Part(WordPart),
 }
 
-/// Returns the words to which a word with braces expands; the word itself if it has none.
+/// Returns the words to which a word with braces expands; the word itself if it has no braces.
 pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
-    let braced = parts
+    let has_brace = parts
         .iter()
         .any(|part| matches!(part, WordPart::Bare(text) if text.contains('{')));
-    if !braced {
+    if !has_brace {
         return vec![parts.to_vec()];
     }
     let mut atoms = Vec::new();
-    let opened: usize = parts
+    let braces: usize = parts
         .iter()
         .map(|part| {
             if let WordPart::Bare(text) = part {
@@ -39,7 +40,7 @@ pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
             }
         })
         .sum();
-    if opened > MAX_BRACES {
+    if braces > MAX_BRACES {
         return vec![vec![WordPart::Quoted(HOLE_CHAR.to_string())]];
     }
     for part in parts {
@@ -88,7 +89,7 @@ fn expand_atoms(atoms: &[BraceAtom], depth: usize) -> Vec<Vec<BraceAtom>> {
     out
 }
 
-/// Finds the first brace expression. Returns its start, its end and its expansions.
+/// Finds the first brace expression. Returns the indices of its braces, and its expansions.
 fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>)> {
     for start in 0..atoms.len() {
         if !is_char(&atoms[start], '{') {
@@ -96,25 +97,25 @@ fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>
         }
         let mut open = 0_usize;
         let mut commas = Vec::new();
-        for at in start..atoms.len() {
-            if is_char(&atoms[at], '{') {
+        for end in start..atoms.len() {
+            if is_char(&atoms[end], '{') {
                 open += 1;
-            } else if is_char(&atoms[at], '}') {
+            } else if is_char(&atoms[end], '}') {
                 open -= 1;
                 if open == 0 {
-                    let inside = &atoms[start + 1..at];
+                    let inside = &atoms[start + 1..end];
                     let expansions = if commas.is_empty() {
                         range(inside)
                     } else {
-                        Some(pieces(atoms, start, at, &commas))
+                        Some(pieces(atoms, start, end, &commas))
                     };
                     if let Some(expansions) = expansions {
-                        return Some((start, at, expansions));
+                        return Some((start, end, expansions));
                     }
                     break;
                 }
-            } else if open == 1 && is_char(&atoms[at], ',') {
-                commas.push(at);
+            } else if open == 1 && is_char(&atoms[end], ',') {
+                commas.push(end);
             }
         }
     }
@@ -125,12 +126,13 @@ fn is_char(atom: &BraceAtom, c: char) -> bool {
     matches!(atom, BraceAtom::Char(found) if *found == c)
 }
 
+/// Returns the atoms between the commas of a brace expression.
 fn pieces(atoms: &[BraceAtom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<BraceAtom>> {
-    let mut from = start + 1;
+    let mut piece_start = start + 1;
     let mut out = Vec::new();
-    for at in commas.iter().copied().chain([end]) {
-        out.push(atoms[from..at].to_vec());
-        from = at + 1;
+    for piece_end in commas.iter().copied().chain([end]) {
+        out.push(atoms[piece_start..piece_end].to_vec());
+        piece_start = piece_end + 1;
     }
     out
 }

@@ -1,4 +1,4 @@
-//! Parameter expansion: `$x`, `${x:-word}`, `${x%pattern}`, `${a[@]}`, `${x@P}` and the rest.
+//! Parameter expansion: `$x`, `${x:-word}`, `${x%pattern}`, `${a[@]}`, `${x@P}` and other forms.
 
 use super::super::ast::{Param, WordPart};
 use super::super::pattern;
@@ -40,13 +40,13 @@ impl Machine<'_> {
             if param.length {
                 return Expansion::One(Value::text(values.len().to_string()));
             }
-            let starred = param.name == "*" || !is_at(param);
+            let is_star = param.name == "*" || !is_at(param);
             let operand = self.operand(param, st);
             let changed: Vec<Value> = values
                 .iter()
                 .map(|value| transform(value, &param.operator, &operand))
                 .collect();
-            if starred && quoted {
+            if is_star && quoted {
                 return Expansion::One(super::join(&changed, " "));
             }
             return Expansion::Many(changed);
@@ -99,7 +99,7 @@ impl Machine<'_> {
             _ => {}
         }
         let slots = st.var(name)?;
-        let several = slots.len() > 1;
+        let has_several_values = slots.len() > 1;
         match self.choose(slots)? {
             Slot::Scalar(value) => match index {
                 None => Some(value.clone()),
@@ -109,21 +109,22 @@ impl Machine<'_> {
             Slot::Array(values) => match index {
                 None => Some(values.first().cloned().unwrap_or_default()),
                 Some(index) => match index.literal().and_then(|text| text.parse::<i64>().ok()) {
-                    Some(at) if at >= 0 => {
-                        Some(values.get(at as usize).cloned().unwrap_or_default())
+                    Some(index) if index >= 0 => {
+                        Some(values.get(index as usize).cloned().unwrap_or_default())
                     }
-                    Some(at) => values
+                    Some(index) => values
                         .len()
-                        .checked_sub(at.unsigned_abs() as usize)
-                        .map(|at| values[at].clone()),
+                        .checked_sub(index.unsigned_abs() as usize)
+                        .map(|index| values[index].clone()),
                     // With an unknown key, each element is followed in turn.
-                    None if several => None,
+                    None if has_several_values => None,
                     None => self.choose_element(values).cloned(),
                 },
             },
         }
     }
 
+    /// Expands the operand of a parameter's operator.
     fn operand(&mut self, param: &Param, st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in &param.operand {
@@ -156,16 +157,16 @@ impl Machine<'_> {
             "" => value.unwrap_or_else(unknown),
             ":-" | "-" | ":=" | "=" | ":?" | "?" | ":+" | "+" => {
                 let word = self.expand_unsplit(&param.operand, st);
-                let empty =
+                let is_empty =
                     value.as_ref().is_some_and(Value::is_empty) && param.operator.starts_with(':');
                 match (param.operator.trim_start_matches(':'), value) {
-                    ("+", Some(_)) if empty => Value::default(),
+                    ("+", Some(_)) if is_empty => Value::default(),
                     ("+", _) => word,
                     ("?", None) if param.operator.starts_with(':') => {
                         Value::unknown(UnknownCause::Required(name.to_owned()))
                     }
                     ("?", value) => value.unwrap_or_else(unknown),
-                    (_, Some(value)) if !empty => value,
+                    (_, Some(value)) if !is_empty => value,
                     ("=", _) => {
                         st.set(name, Slot::Scalar(word.clone()));
                         word
@@ -185,7 +186,8 @@ impl Machine<'_> {
     }
 }
 
-/// True for `$@` and `${a[@]}`, whose elements stay separate in quotes, unlike those of `$*`.
+/// True for `$@` and `${a[@]}`: their elements stay separate in quotes, unlike the elements of
+/// `$*`.
 fn is_at(param: &Param) -> bool {
     param.name == "@"
         || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")
@@ -203,31 +205,35 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
     }
 }
 
+/// Maximum length in bytes of a text from which a prefix or suffix is removed.
+const MAX_TRIMMED_BYTES: usize = 4096;
+
 /// Removes the shortest or longest matching prefix or suffix.
 fn trim_match(text: &str, pattern: &str, operator: &str) -> Value {
     // Trying every position of a long text would be quadratic.
-    if text.len() > 4096 {
+    if text.len() > MAX_TRIMMED_BYTES {
         return Value::unknown(UnknownCause::Limit);
     }
     let mut cuts: Vec<usize> = text
         .char_indices()
-        .map(|(at, _)| at)
+        .map(|(offset, _)| offset)
         .chain([text.len()])
         .collect();
     if matches!(operator, "##" | "%") {
         cuts.reverse();
     }
-    for at in cuts {
-        let (head, tail) = text.split_at(at);
+    for cut in cuts {
+        let (head, tail) = text.split_at(cut);
         let (tested, remainder) = if operator.starts_with('#') {
             (head, tail)
         } else {
             (tail, head)
         };
         if pattern::matches(pattern, tested) {
-            // `${HOME%/*}` is empty for `/root`; it stands for `/`.
-            let root = remainder.is_empty() && text.starts_with('/') && operator.starts_with('%');
-            return Value::text(if root { "/" } else { remainder });
+            // `${HOME%/*}` is empty if `HOME` is `/root`; the script means the root directory.
+            let is_root =
+                remainder.is_empty() && text.starts_with('/') && operator.starts_with('%');
+            return Value::text(if is_root { "/" } else { remainder });
         }
     }
     Value::text(text)

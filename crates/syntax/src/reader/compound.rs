@@ -58,6 +58,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Parses `(( … ))` or `( … )`.
     fn parenthesis(&mut self) -> CompoundKind {
         if self.byte(1) == Some(b'(')
             && let Some(inner) = self.arithmetic_extent(self.pos + 2)
@@ -254,10 +255,10 @@ impl Reader<'_> {
 
     /// Parses `( )` and a function body, if parentheses follow the word that was just read.
     pub(super) fn function_after(&mut self, name: &str, start: usize) -> Option<Command> {
-        let back = self.pos;
+        let after_word = self.pos;
         self.skip_blanks();
         if self.byte(0) != Some(b'(') {
-            self.pos = back;
+            self.pos = after_word;
             return None;
         }
         self.pos += 1;
@@ -338,15 +339,15 @@ impl Reader<'_> {
         if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             self.pos += name.len();
             self.skip_blanks();
-            let compound = matches!(
+            let is_compound_next = matches!(
                 self.keyword(),
                 "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[["
             ) || self.byte(0) == Some(b'(');
-            let keyword = matches!(
+            let is_keyword = matches!(
                 name,
                 "if" | "while" | "until" | "for" | "select" | "case" | "function" | "coproc"
             );
-            if !compound || keyword {
+            if !is_compound_next || is_keyword {
                 self.pos = start;
             }
         }

@@ -62,10 +62,11 @@ impl Reader<'_> {
         self.substitution_until(b')')
     }
 
+    /// Parses the commands of a substitution through the closing byte `end`.
     fn substitution_until(&mut self, end: u8) -> Rc<List> {
-        // Outer heredocs begin after an outer newline. Heredocs that are pending at the end of the
-        // substitution are added to them.
-        let waiting = std::mem::take(&mut self.pending);
+        // The bodies of outer heredocs begin after an outer newline. Heredocs that are pending at
+        // the end of the substitution are added to the outer heredocs.
+        let outer_pending = std::mem::take(&mut self.pending);
         let list = self.deeper(|reader| {
             reader.substitutions += 1;
             let list = reader.list_within(end == b'}');
@@ -73,7 +74,7 @@ impl Reader<'_> {
             reader.substitutions = reader.substitutions.saturating_sub(1);
             list
         });
-        self.pending.splice(0..0, waiting);
+        self.pending.splice(0..0, outer_pending);
         Rc::new(list)
     }
 
@@ -137,6 +138,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Parses the name of a variable; empty if no name begins here.
     pub(super) fn name(&mut self) -> String {
         let rest = self.rest();
         let len = rest
@@ -172,10 +174,10 @@ impl Reader<'_> {
             operator: String::new(),
             operand: Vec::new(),
         };
-        let named = |byte: Option<u8>| {
+        let begins_name = |byte: Option<u8>| {
             byte.is_some_and(|b| b.is_ascii_alphanumeric() || b"_@*?$!-#".contains(&b))
         };
-        if self.byte(0) == Some(b'#') && named(self.byte(1)) {
+        if self.byte(0) == Some(b'#') && begins_name(self.byte(1)) {
             param.length = true;
             self.pos += 1;
         } else if self.byte(0) == Some(b'!') && self.byte(1) != Some(b'}') {
@@ -206,7 +208,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Parses the operand, through the closing brace.
+    /// Parses the operand of a `${ … }`, through the closing brace.
     pub(super) fn braced_operand(
         &mut self,
         quoted: bool,
@@ -273,21 +275,21 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the position of the `))` that closes the arithmetic expression at `from`; `None` for
-    /// nested subshells.
-    pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
+    /// Returns the position of the `))` that closes the arithmetic expression at `start`; `None` if
+    /// the text is nested subshells.
+    pub(super) fn arithmetic_extent(&self, start: usize) -> Option<usize> {
         let mut open = 0_usize;
-        let mut at = from;
-        while let Some(byte) = self.bytes.get(at) {
+        let mut pos = start;
+        while let Some(byte) = self.bytes.get(pos) {
             match byte {
-                b'\\' => at += 1,
-                b'\'' => at += 1 + self.bytes[at + 1..].iter().position(|b| *b == b'\'')?,
+                b'\\' => pos += 1,
+                b'\'' => pos += 1 + self.bytes[pos + 1..].iter().position(|b| *b == b'\'')?,
                 b'(' => open += 1,
                 b')' if open > 0 => open -= 1,
-                b')' => return (self.bytes.get(at + 1) == Some(&b')')).then_some(at),
+                b')' => return (self.bytes.get(pos + 1) == Some(&b')')).then_some(pos),
                 _ => {}
             }
-            at += 1;
+            pos += 1;
         }
         None
     }

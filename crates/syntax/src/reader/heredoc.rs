@@ -1,6 +1,7 @@
-//! Heredoc bodies: where they begin, where they end, what is expanded in them.
+//! Heredoc bodies: their beginning, their end, and the expansions in them.
 //!
-//! The redirection itself is parsed like any other; the body starts after the next newline.
+//! The redirection itself is parsed like other redirections; the body starts after the next
+//! newline.
 
 use super::super::ast::WordPart;
 use super::pending::PendingHeredoc;
@@ -45,28 +46,31 @@ impl Reader<'_> {
             is_verbatim: true,
             end: self.pos,
         };
-        let mut joined = false;
+        // True if the previous line ended in a backslash-newline.
+        let mut is_continuation = false;
         loop {
             let rest = self.text.get(self.pos..).unwrap_or("");
             if rest.is_empty() {
                 body.end = self.pos;
                 return body;
             }
-            let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
-            let stripped = if pending.strip && !joined {
+            let line = &rest[..rest.find('\n').map_or(rest.len(), |newline| newline + 1)];
+            let stripped = if pending.strip && !is_continuation {
                 line.trim_start_matches('\t')
             } else {
                 line
             };
             body.end = self.pos;
-            if !joined && let Some(left) = self.delimiter_line(stripped, &pending.delimiter) {
-                self.pos += line.len() - left;
+            if !is_continuation
+                && let Some(unread) = self.delimiter_line(stripped, &pending.delimiter)
+            {
+                self.pos += line.len() - unread;
                 return body;
             }
             self.pos += line.len();
             body.is_verbatim &= stripped.len() == line.len();
-            joined = !pending.literal && continues(stripped);
-            if joined {
+            is_continuation = !pending.literal && continues(stripped);
+            if is_continuation {
                 body.is_verbatim = false;
                 body.text.push_str(&stripped[..stripped.len() - 2]);
             } else {
@@ -75,8 +79,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the number of bytes to consume if the line ends the heredoc. In a command
-    /// substitution, bash allows the closing parenthesis on the same line.
+    /// If the line ends the heredoc, returns the number of bytes after the delimiter that are not
+    /// consumed. In a command substitution, bash allows the closing parenthesis on the same line.
     fn delimiter_line(&self, line: &str, delimiter: &str) -> Option<usize> {
         let rest = line.strip_prefix(delimiter)?;
         match rest {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::super::ast::WordPart;
 
-/// A heredoc whose body is still to be read.
+/// A heredoc whose body was not read yet.
 pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     /// True if the delimiter is quoted, so that the body is data.
@@ -36,7 +36,7 @@ impl PendingHeredoc {
     }
 }
 
-/// Returns the unquoted delimiter, and whether it was quoted.
+/// Returns the unquoted delimiter, and true if it was quoted.
 fn dequote(written: &str) -> (String, bool) {
     let mut out = String::new();
     let mut quoted = false;

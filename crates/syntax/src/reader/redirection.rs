@@ -65,13 +65,14 @@ impl Reader<'_> {
         }
         let written = self.text.get(self.pos..self.pos + digits).unwrap_or("");
         self.pos += len;
-        // A descriptor in a variable (`{fd}>`) is never a standard one.
+        // bash gives a descriptor in a variable (`{fd}>`) the number 10 or more.
         Some(written.parse().unwrap_or(10))
     }
 
-    /// Returns the operator here, its length, and true if it removes leading tabs from a heredoc.
+    /// Returns the operator at this position, its length, and true if it removes leading tabs from
+    /// a heredoc.
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
-        // Longest first; the flag says whether leading tabs are removed from a heredoc's body.
+        // Longest first; true if leading tabs are removed from a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [
             ("<<<", RedirOp::HereString, false),
             ("<<-", RedirOp::Heredoc, true),
@@ -88,7 +89,7 @@ impl Reader<'_> {
             (">", RedirOp::Write, false),
         ];
         let (text, op, strip) = OPERATORS.iter().find(|(text, ..)| self.starts_with(text))?;
-        let substitution = *text == "<(" || (*text == ">" && self.byte(1) == Some(b'('));
-        (!substitution).then_some((*op, text.len(), *strip))
+        let is_substitution = *text == "<(" || (*text == ">" && self.byte(1) == Some(b'('));
+        (!is_substitution).then_some((*op, text.len(), *strip))
     }
 }

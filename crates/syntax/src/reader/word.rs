@@ -107,8 +107,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Parses text as in double quotes, through `close` or to the end. Returns whether `close` was
-    /// found.
+    /// Parses text as in double quotes, through `close` or to the end. Returns true if `close` was
+    /// found or not required.
     fn quoted_until(&mut self, parts: &mut PartCollector, close: Option<u8>) -> bool {
         loop {
             let Some(byte) = self.byte(0) else {
@@ -197,6 +197,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Parses the words of an array, through the closing parenthesis.
     fn array(&mut self) -> Vec<Word> {
         let mut words = Vec::new();
         loop {
@@ -271,13 +272,13 @@ impl Reader<'_> {
     /// Returns the length of the `[ … ]` at this position; 0 if it is not closed on this line.
     fn subscript_len(&self) -> usize {
         let mut open = 0_usize;
-        for (at, byte) in self.rest().iter().enumerate() {
+        for (index, byte) in self.rest().iter().enumerate() {
             match byte {
                 b'[' => open += 1,
                 b']' => {
                     open -= 1;
                     if open == 0 {
-                        return at + 1;
+                        return index + 1;
                     }
                 }
                 b'\n' => break,

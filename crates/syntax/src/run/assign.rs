@@ -12,7 +12,7 @@ const ELEMENT_BYTES: usize = 16;
 /// Maximum number of equal values at the end of an array to which a loop adds elements.
 const MAX_REPEATED: usize = 4;
 
-/// Adds an element, unless the last elements all equal it: further repetitions add no information.
+/// Adds an element, unless the last [`MAX_REPEATED`] elements equal it.
 fn push_element(values: &mut Vec<Value>, value: Value) {
     let end = values.len().saturating_sub(MAX_REPEATED);
     if values.len() < MAX_REPEATED || values[end..].iter().any(|other| *other != value) {
@@ -58,7 +58,7 @@ impl Machine<'_> {
     /// Returns the values that a word in `( … )` adds to an array. For `[key]=value`, this is only
     /// the value.
     fn element_values(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
-        let keyed =
+        let is_keyed =
             matches!(word.parts.first(), Some(WordPart::Bare(text)) if text.starts_with('['));
         let end = word
             .parts
@@ -66,14 +66,15 @@ impl Machine<'_> {
             .enumerate()
             .find_map(|(index, part)| match part {
                 WordPart::Bare(text) => {
-                    text.find("]=").map(|at| (index, text[at + 2..].to_owned()))
+                    let end = text.find("]=");
+                    end.map(|end| (index, text[end + 2..].to_owned()))
                 }
                 _ => None,
             });
-        let (true, Some((index, rest))) = (keyed, end) else {
+        let (true, Some((index, rest))) = (is_keyed, end) else {
             return self.fields(word, st);
         };
-        // Follow the commands in the key.
+        // The key may contain commands, which are followed.
         self.expand_unsplit(&word.parts[..index], st);
         let mut parts = vec![WordPart::Bare(rest)];
         parts.extend_from_slice(&word.parts[index + 1..]);

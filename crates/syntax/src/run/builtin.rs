@@ -35,8 +35,8 @@ impl Machine<'_> {
                 Self::cd(call, st);
             }
             "popd" => {
-                let to = Rc::make_mut(&mut st.pushed).pop().flatten();
-                st.change_directory(to);
+                let cwd = Rc::make_mut(&mut st.pushed).pop().flatten();
+                st.change_directory(cwd);
             }
             "declare" | "typeset" | "local" | "export" | "readonly" => self.declare(call, st),
             "unset" => {
@@ -49,16 +49,16 @@ impl Machine<'_> {
             }
             "set" => set(call, st),
             "shift" => {
-                let by = call
+                let count = call
                     .literal(1)
                     .map_or(1, |text| text.parse::<usize>().unwrap_or(1));
                 if let Some(values) = st.positional.as_ref() {
-                    st.positional = Some(Rc::new(values.iter().skip(by).cloned().collect()));
+                    st.positional = Some(Rc::new(values.iter().skip(count).cloned().collect()));
                 }
             }
             "eval" => {
-                let from = 1 + usize::from(call.literal(1) == Some("--"));
-                let text = join(&call.values(from), " ");
+                let first = 1 + usize::from(call.literal(1) == Some("--"));
+                let text = join(&call.values(first), " ");
                 self.through.push("eval".to_owned());
                 let out = self.script(&text, st);
                 self.through.pop();
@@ -117,7 +117,7 @@ impl Machine<'_> {
                 .literal()
                 .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
         });
-        let to = match operands.first() {
+        let target = match operands.first() {
             None => st.home().map(Rc::from),
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
@@ -126,24 +126,25 @@ impl Machine<'_> {
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
         if let Some(found) = through_cdpath(call, &operands, st) {
-            let otherwise = to.or_else(|| st.cwd.clone());
+            let otherwise = target.or_else(|| st.cwd.clone());
             st.change_directory(Some(found));
             st.cwd_if_cd_failed = otherwise;
             return;
         }
-        // After an absolute path, the previous directory is irrelevant.
+        // After a `cd` to an absolute path, the previous directory is irrelevant.
         st.cwd_if_cd_failed = match (
             st.cwd_if_cd_failed.take(),
             operands.first().and_then(Value::literal),
         ) {
-            (Some(from), Some(path)) if !path.starts_with(['/', '-']) => {
-                Some(Rc::from(lexical(&format!("{from}/{path}"))))
+            (Some(directory), Some(path)) if !path.starts_with(['/', '-']) => {
+                Some(Rc::from(lexical(&format!("{directory}/{path}"))))
             }
             _ => None,
         };
-        st.change_directory(to);
+        st.change_directory(target);
     }
 
+    /// Performs `declare`, `export` and similar builtins.
     fn declare(&mut self, call: &Call, st: &mut ShellState) {
         let values = call.values(1);
         self.subscripts(&values, st);
@@ -152,12 +153,12 @@ impl Machine<'_> {
                 let text = value.prefix();
                 text.starts_with('-') && text.contains('x')
             });
-        let refers = values.iter().any(|value| {
+        let is_nameref = values.iter().any(|value| {
             let text = value.prefix();
             text.starts_with('-') && text.contains('n') && call.literal(0) != Some("export")
         });
         for value in values {
-            if refers
+            if is_nameref
                 && let Some((name, target)) = value.literal().and_then(|text| text.split_once('='))
             {
                 Rc::make_mut(&mut st.namerefs).insert(name.to_owned(), target.to_owned());
@@ -168,21 +169,23 @@ impl Machine<'_> {
                 let name = text.split('=').next().unwrap_or(text);
                 st.export(name.trim_end_matches('+'));
             }
-            // The name may be known even if the value is not.
+            // The name may be known even if the value is unknown.
             let prefix = value.prefix();
-            let Some(at) = prefix.find('=') else { continue };
-            let name = prefix[..at].trim_end_matches('+').to_owned();
+            let Some(equals) = prefix.find('=') else {
+                continue;
+            };
+            let name = prefix[..equals].trim_end_matches('+').to_owned();
             if matches!(
                 st.var(&name).and_then(|slots| slots.last()),
                 Some(Slot::Array(_))
             ) {
                 continue;
             }
-            let mut rest = Value::text(&prefix[at + 1..]);
+            let mut rest = Value::text(&prefix[equals + 1..]);
             for piece in value.pieces().iter().skip(1) {
                 rest.extend(&Value::from(piece.clone()));
             }
-            self.set_variable(&name, rest, prefix[..at].ends_with('+'), false, st);
+            self.set_variable(&name, rest, prefix[..equals].ends_with('+'), false, st);
         }
     }
 
@@ -213,8 +216,8 @@ impl Machine<'_> {
                 continue;
             };
             // The first letter with a value ends the cluster: `-ra name`, `-rp prompt`, `-n1`.
-            if let Some(at) = letters.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u']) {
-                let attached = &letters[at + 1..];
+            if let Some(index) = letters.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u']) {
+                let attached = &letters[index + 1..];
                 let value = if attached.is_empty() {
                     words
                         .next()
@@ -222,7 +225,7 @@ impl Machine<'_> {
                 } else {
                     Some(attached.to_owned())
                 };
-                if letters[at..].starts_with('a') {
+                if letters[index..].starts_with('a') {
                     array = value;
                 }
             }
@@ -237,7 +240,7 @@ impl Machine<'_> {
             Some((_, value)) => value.script().chars().collect(),
             None => Self::separators(st).chars().collect(),
         };
-        let between = separators.first().unwrap_or(&' ').to_string();
+        let separator = separators.first().unwrap_or(&' ').to_string();
         if let Some(array) = array {
             let fields = lines
                 .iter()
@@ -260,7 +263,7 @@ impl Machine<'_> {
                     if index < last {
                         fields.get(index).cloned().unwrap_or_default()
                     } else {
-                        join(fields.get(index..).unwrap_or(&[]), &between)
+                        join(fields.get(index..).unwrap_or(&[]), &separator)
                     }
                 })
                 .collect();
@@ -309,11 +312,12 @@ fn set(call: &Call, st: &mut ShellState) {
     let values = call.values(1);
     for value in &values {
         let text = value.prefix();
-        let names = |sign: char| {
+        let has_letter_e = |sign: char| {
             text.strip_prefix(sign)
                 .is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
         };
-        st.exits_on_error = (st.exits_on_error || names('-')) && !names('+') || text == "errexit";
+        st.exits_on_error =
+            (st.exits_on_error || has_letter_e('-')) && !has_letter_e('+') || text == "errexit";
     }
     let exports_all = values.iter().any(|value| {
         let text = value.prefix();
@@ -323,19 +327,19 @@ fn set(call: &Call, st: &mut ShellState) {
     if exports_all {
         st.export("*");
     }
-    let start = values
+    let dashes = values
         .iter()
         .position(|value| value.literal() == Some("--"));
-    let operands = if let Some(at) = start {
-        &values[at + 1..]
+    let operands = if let Some(dashes) = dashes {
+        &values[dashes + 1..]
     } else {
-        let plain = values
+        let operand = values
             .iter()
             .position(|value| !value.prefix().starts_with(['-', '+']));
-        match plain {
+        match operand {
             // `set -o name`
-            Some(at) if at > 0 && values[at - 1].prefix().ends_with('o') => return,
-            Some(at) => &values[at..],
+            Some(index) if index > 0 && values[index - 1].prefix().ends_with('o') => return,
+            Some(index) => &values[index..],
             None => return,
         }
     };
@@ -343,7 +347,7 @@ fn set(call: &Call, st: &mut ShellState) {
 }
 
 /// Returns the directory below an entry of `CDPATH` to which `cd` may change; `None` if `cd` does
-/// not search there.
+/// not search `CDPATH`.
 fn through_cdpath(call: &Call, operands: &[Value], st: &ShellState) -> Option<Rc<str>> {
     let path = operands.first()?.literal()?;
     let is_searched = !path.starts_with(['/', '.', '-']) && !path.is_empty();

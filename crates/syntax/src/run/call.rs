@@ -13,6 +13,7 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// Returns the text of the word at `index`, if it is known.
     pub(super) fn literal(&self, index: usize) -> Option<&str> {
         self.words.get(index)?.value.literal()
     }
@@ -25,10 +26,10 @@ impl Call {
         }
     }
 
-    /// Returns the values of the words from index `from` on.
-    pub(super) fn values(&self, from: usize) -> Vec<Value> {
+    /// Returns the values of the words from index `first` on.
+    pub(super) fn values(&self, first: usize) -> Vec<Value> {
         self.words
-            .get(from..)
+            .get(first..)
             .unwrap_or(&[])
             .iter()
             .map(|field| field.value.clone())
@@ -36,7 +37,7 @@ impl Call {
     }
 }
 
-/// Quotes the value as a word that expands to it.
+/// Returns a quoted word that expands to the value.
 pub(super) fn quote(value: &Value) -> Value {
     let mut out = Value::default();
     for piece in value.pieces() {

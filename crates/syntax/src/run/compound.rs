@@ -18,7 +18,7 @@ impl Machine<'_> {
             self.piped = false;
         }
         let out = self.compound_kind(&compound.kind, st);
-        // Without a redirection, an `exec < file` inside applies to the following commands.
+        // Without a redirection, an `exec < file` in the body applies to the following commands.
         if redirected.stdin.is_some() {
             (st.stdin, self.piped) = outer;
         }
@@ -63,14 +63,14 @@ impl Machine<'_> {
             }
             CompoundKind::While { condition, body } => {
                 let mut out = Value::default();
-                // The second round sees assignments of the first.
+                // The second round uses the assignments of the first round.
                 for _ in 0..2 {
                     let before = st.clone();
                     out.extend(&self.list(condition, st));
                     out.extend(&self.list(body, st));
                     st.ended = false;
-                    let changed = !Rc::ptr_eq(&before.vars, &st.vars) || before.cwd != st.cwd;
-                    if !changed {
+                    let has_changed = !Rc::ptr_eq(&before.vars, &st.vars) || before.cwd != st.cwd;
+                    if !has_changed {
                         break;
                     }
                     *st = before.join(st.clone());
@@ -149,7 +149,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the fields of words for each possible value of the variables in them.
+    /// Returns the fields of words for each possible value of their variables.
     fn every_choice(&mut self, words: &[Word], st: &mut ShellState) -> Vec<Value> {
         let outer = (self.choice, self.rounds);
         (self.choice, self.rounds) = (0, 1);
@@ -157,7 +157,8 @@ impl Machine<'_> {
         while self.choice < self.rounds {
             for word in words {
                 for value in self.fields(word, st) {
-                    // Walking twice is harmless; this only keeps short lists short.
+                    // Equal values are removed only from short lists. Walking a value twice is
+                    // harmless.
                     if self.choice == 0
                         || out.len() > MAX_SLOTS * MAX_SLOTS
                         || !out.contains(&value)
@@ -173,8 +174,8 @@ impl Machine<'_> {
     }
 }
 
-/// True if a condition ends with a command that must have succeeded (if `negated`, failed) before
-/// the body runs.
+/// True if the body runs only after the last command of the condition succeeded (if `negated`,
+/// failed).
 fn checks_success(condition: &List, negated: bool) -> bool {
     condition
         .entries
@@ -182,7 +183,7 @@ fn checks_success(condition: &List, negated: bool) -> bool {
         .is_some_and(|entry| entry.link == Link::Next && entry.prefixed == negated)
 }
 
-/// True for `*)`: one of the arms up to this one always runs.
+/// True for `*)`: this arm or an earlier arm always runs.
 fn matches_everything(arm: &Arm) -> bool {
     let star = |word: &Word| matches!(word.parts.as_slice(), [WordPart::Bare(text)] if text == "*");
     arm.patterns.iter().any(star)

@@ -31,7 +31,7 @@ pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
     let is_parent = before
         .cwd
         .as_deref()
-        .is_some_and(|from| from == target || from.strip_prefix(target).is_some_and(is_below));
+        .is_some_and(|cwd| cwd == target || cwd.strip_prefix(target).is_some_and(is_below));
     let exists = is_parent
         || EXISTING_DIRECTORIES.contains(&target)
         || st.home() == Some(target)
@@ -40,12 +40,13 @@ pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
     if st.exits_on_error || st.cwd.is_none() || exists {
         return;
     }
-    // Keep the first directory: it is the furthest from the intended one.
+    // Keep the directory before the first `cd` that may have failed.
     if st.cwd_if_cd_failed.is_none() {
         st.cwd_if_cd_failed.clone_from(&before.cwd);
     }
 }
 
+/// True if the rest of a path after a directory's path is the directory itself or a path below it.
 fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
@@ -56,7 +57,8 @@ pub(super) fn mark_created(path: &str, st: &mut ShellState) {
     Rc::make_mut(&mut st.files).entry(path).or_default();
 }
 
-/// Joins the states after success and failure of a command: one directory or the other.
+/// Joins the states after success and failure of a command. If their directories differ, the
+/// directory after a failure becomes [`ShellState::cwd_if_cd_failed`].
 pub(super) fn join_alternatives(succeeded: ShellState, failed: ShellState) -> ShellState {
     let directories = match (&succeeded.cwd, &failed.cwd) {
         (Some(cwd), Some(failed_cwd)) if cwd != failed_cwd && !succeeded.ended && !failed.ended => {

@@ -1,4 +1,4 @@
-//! Programs that download or decode: their output, and the files they write, are
+//! Programs that download or decode data: their output, and the files that they write, are
 //! [`UnknownCause::Fetched`].
 
 use std::rc::Rc;
@@ -16,15 +16,15 @@ const SOURCE_PROGRAMS: [&str; 26] = [
 
 /// Returns the output of a program that is not interpreted.
 pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
-    let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
-    Value::unknown(if SOURCE_PROGRAMS.contains(&name) || passed_on {
+    let reads_fetched = st.stdin.as_deref().is_some_and(Value::is_fetched);
+    Value::unknown(if SOURCE_PROGRAMS.contains(&name) || reads_fetched {
         UnknownCause::Fetched
     } else {
         UnknownCause::Output
     })
 }
 
-/// The letter and the long name of an option; each is empty if there is none.
+/// The letter and the long name of an option; empty if the option has no such form.
 type OptionNames = [&'static str; 2];
 
 /// Programs that download into files, and their options: for the file, for its directory, and for a
@@ -65,7 +65,10 @@ pub(super) fn note_downloads(name: &str, values: &[Value], st: &mut ShellState) 
 }
 
 /// Returns the paths of the files that a program of [`DOWNLOADERS`] writes.
-fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -> Vec<String> {
+fn downloaded(
+    values: &[Value],
+    [file_option, directory_option, name_option]: &[OptionNames; 3],
+) -> Vec<String> {
     // Returns the attached value of an option, alone or as the last letter of a cluster.
     let option_value = |text: &str, [letter, long]: &OptionNames| {
         let attached = text
@@ -77,18 +80,18 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -
         let cluster = text
             .strip_prefix('-')
             .filter(|rest| !rest.starts_with('-'))?;
-        let at = cluster.find(letter).filter(|_| !letter.is_empty())?;
-        Some(cluster[at + 1..].to_owned())
+        let index = cluster.find(letter).filter(|_| !letter.is_empty())?;
+        Some(cluster[index + 1..].to_owned())
     };
-    let (mut file, mut below, mut addresses) = (None, None, Vec::new());
-    let mut is_by_name = by_name[1].is_empty();
+    let (mut file, mut directory, mut addresses) = (None, None, Vec::new());
+    let mut is_named_by_address = name_option[1].is_empty();
     let mut words = values.iter();
     while let Some(value) = words.next() {
         let text = value.prefix();
-        is_by_name |= option_value(text, by_name).is_some();
-        for (option, into) in [(into, &mut file), (directory, &mut below)] {
+        is_named_by_address |= option_value(text, name_option).is_some();
+        for (option, target) in [(file_option, &mut file), (directory_option, &mut directory)] {
             if let Some(attached) = option_value(text, option) {
-                *into = match attached.as_str() {
+                *target = match attached.as_str() {
                     "" => words.next().and_then(Value::literal).map(ToOwned::to_owned),
                     _ => Some(attached),
                 };
@@ -100,11 +103,11 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -
     }
     let names = match file {
         Some(file) => vec![file],
-        None if is_by_name => addresses.into_iter().map(last_name).collect(),
+        None if is_named_by_address => addresses.into_iter().map(last_name).collect(),
         None => Vec::new(),
     };
-    let in_directory = |name: String| match &below {
-        Some(below) => format!("{}/{name}", below.trim_end_matches('/')),
+    let in_directory = |name: String| match &directory {
+        Some(directory) => format!("{}/{name}", directory.trim_end_matches('/')),
         None => name,
     };
     names.into_iter().map(in_directory).collect()
@@ -123,18 +126,18 @@ fn copied(values: &[Value]) -> Vec<String> {
     };
     let mut out = Vec::new();
     for source in sources.iter().filter(|source| source.contains(':')) {
-        let below = target.trim_end_matches('/');
+        let directory = target.trim_end_matches('/');
         let name = last_name(source);
         out.push((*target).to_owned());
-        out.push(match below {
+        out.push(match directory {
             "." => name,
-            _ => format!("{below}/{name}"),
+            _ => format!("{directory}/{name}"),
         });
     }
     out
 }
 
-/// The file name at the end of a URL.
+/// Returns the file name at the end of a URL.
 fn last_name(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     path.rsplit(['/', ':']).next().unwrap_or(path).to_owned()

@@ -1,13 +1,13 @@
 //! Filters a list of paths as `grep` does.
 //!
-//! A list printed by `find` represents everything below a path. After filtering by name, only
-//! matching files remain: the path itself is not among them. `grep -l` prints names of files among
-//! its arguments. Any other text is assumed to pass unchanged.
+//! A list printed by `find` represents all files below a path. A filter by name leaves only
+//! matching files, without the path itself. `grep -l` prints names of files from its arguments. Any
+//! other text is assumed to pass unchanged.
 
 use super::super::value::{Value, ValuePiece};
 
-/// Names that are in many directories. A filter by such a name, or a part of one, does not narrow a
-/// list.
+/// Names that many directories contain. A filter by such a name, or by a part of such a name, does
+/// not narrow a list.
 const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
 
 /// The name that represents the files that pass the filter.
@@ -16,7 +16,7 @@ const REST_PLACEHOLDER: &str = "(matching)";
 /// Returns the lines of `text` that pass `grep` with these arguments.
 pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     let lines = text.split(&['\n', '\0']);
-    if !lines.iter().all(is_path) || !narrows(arguments) {
+    if !lines.iter().all(is_path) || !filters_by_name(arguments) {
         return text.clone();
     }
     let mut out = Value::default();
@@ -29,12 +29,12 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     out
 }
 
-/// True if the only operand is a pattern with a name in each of its alternatives, and the filter
-/// passes the lines that match.
-fn narrows(arguments: &[Value]) -> bool {
+/// True if the only operand is a pattern with a name in each of its alternatives, and no option
+/// inverts the filter.
+fn filters_by_name(arguments: &[Value]) -> bool {
     let is_option = |value: &&Value| value.prefix().starts_with('-');
     let (options, operands): (Vec<&Value>, Vec<&Value>) = arguments.iter().partition(is_option);
-    let passes = |option: &&Value| {
+    let keeps_matching_lines = |option: &&Value| {
         let letters = option.prefix().trim_start_matches('-');
         letters.chars().all(|letter| "EPFiawxze".contains(letter))
     };
@@ -42,17 +42,18 @@ fn narrows(arguments: &[Value]) -> bool {
         return false;
     };
     let alternatives = pattern.literal().map(|text| text.split('|'));
-    let names = |alternative: &str| {
+    let has_name = |alternative: &str| {
         let mut words = alternative.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         words.any(|word| word.len() > 1 && !COMMON_NAMES.iter().any(|usual| usual.contains(word)))
     };
-    options.iter().all(passes) && alternatives.is_some_and(|mut all| all.all(names))
+    options.iter().all(keeps_matching_lines)
+        && alternatives.is_some_and(|mut all| all.all(has_name))
 }
 
 /// Returns the output of `grep -l`: names of its file arguments, or of files below them. `None` if
 /// `grep` prints lines, or if the file arguments are unknown.
 pub(super) fn names(arguments: &[Value]) -> Option<Value> {
-    let (mut lists, mut patterned) = (false, false);
+    let (mut lists_names, mut has_pattern_option) = (false, false);
     let mut operands = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -63,18 +64,18 @@ pub(super) fn names(arguments: &[Value]) -> Option<Value> {
         if text.len() < 2 || !text.starts_with('-') {
             operands.push(word);
         } else if text.starts_with("--") {
-            lists |= text.starts_with("--files-with");
+            lists_names |= text.starts_with("--files-with");
         } else {
-            lists |= text.contains(['l', 'L']);
+            lists_names |= text.contains(['l', 'L']);
             let value = text.find(['e', 'f', 'm', 'A', 'B', 'C']);
-            patterned |= text.contains(['e', 'f']);
-            if value.is_some_and(|at| at + 1 == text.len()) {
+            has_pattern_option |= text.contains(['e', 'f']);
+            if value.is_some_and(|index| index + 1 == text.len()) {
                 words.next()?;
             }
         }
     }
-    let files = operands.get(usize::from(!patterned)..)?;
-    if !lists || files.is_empty() {
+    let files = operands.get(usize::from(!has_pattern_option)..)?;
+    if !lists_names || files.is_empty() {
         return None;
     }
     let mut out = Value::default();
@@ -85,7 +86,7 @@ pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     Some(out)
 }
 
-/// True if a line is a path, possibly with `*` for everything in it.
+/// True if a line is a path, possibly with a final `*` for all files in it.
 fn is_path(line: &Value) -> bool {
     let path = |text: &str| {
         text.starts_with(['.', '/'])

@@ -21,7 +21,7 @@ use super::{Field, Machine};
 pub(super) use each::replaced;
 pub use shell::Invocation;
 
-/// Shells: they run a script after `-c`, as a file, or on stdin.
+/// Shells, which run a script after `-c`, in a file, or on stdin.
 const SHELLS: [&str; 21] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
     "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh",
@@ -84,24 +84,24 @@ impl Machine<'_> {
         })?;
         let mut inner_state = launched_state(launcher, &parsed, call, st);
         let inner = inner_state.as_mut().unwrap_or(st);
-        for at in parsed.scripts.iter().copied() {
-            let Some(mut text) = attached(call, at) else {
+        for position in parsed.scripts.iter().copied() {
+            let Some(mut text) = attached(call, position) else {
                 continue;
             };
             // `env -S` appends further words to the command in its text.
             if name == "env" {
-                for value in call.values(at.0 + 1) {
+                for value in call.values(position.0 + 1) {
                     text.push_text(" ");
                     text.extend(&quote(&value));
                 }
             }
             self.script_with(&text, Vec::new(), name, inner);
         }
-        let at = parsed.command.unwrap_or(call.words.len());
-        let mut words = call.words.get(at..).unwrap_or_default().to_vec();
-        if let Some(at) = parsed.entry.or(parsed.begin_option) {
-            let value = attached(call, at)?;
-            let span = call.words.get(at.0)?.span;
+        let command_start = parsed.command.unwrap_or(call.words.len());
+        let mut words = call.words.get(command_start..).unwrap_or_default().to_vec();
+        if let Some(position) = parsed.entry.or(parsed.begin_option) {
+            let value = attached(call, position)?;
+            let span = call.words.get(position.0)?.span;
             words.insert(0, Field { value, span });
         }
         // `start-stop-daemon --exec program -- arguments`
@@ -133,12 +133,14 @@ impl Machine<'_> {
         let mut started = call.with_words(words);
         if launcher.assigns {
             let values = call.values(1);
-            let assigned = values.iter().take(at.saturating_sub(1));
+            let assigned = values.iter().take(command_start.saturating_sub(1));
             for value in assigned.filter(|value| is_assignment(value.prefix())) {
                 let prefix = value.prefix();
-                let cut = prefix.find('=').unwrap_or(0);
-                let set = value.without_prefix(cut + 1);
-                started.env.push((prefix[..cut].to_owned(), set));
+                let equals = prefix.find('=').unwrap_or(0);
+                let variable_value = value.without_prefix(equals + 1);
+                started
+                    .env
+                    .push((prefix[..equals].to_owned(), variable_value));
             }
         }
         let out = self.start(&started, name, inner);
@@ -148,8 +150,8 @@ impl Machine<'_> {
         Some(out)
     }
 
-    /// Returns the command of a launcher with unknown options: the words from the first that names
-    /// a relevant program. Also follows words that are whole commands.
+    /// Returns the command of a launcher with unknown options: the words from the first word that
+    /// names a relevant program. Also follows words that are whole commands.
     fn searched_command(
         &mut self,
         name: &str,
@@ -158,17 +160,20 @@ impl Machine<'_> {
         st: &ShellState,
     ) -> Option<Vec<Field>> {
         let all = parsed.start..call.words.len();
-        let word = |at: usize| package(call.literal(at).unwrap_or(""));
+        let word = |index: usize| package(call.literal(index).unwrap_or(""));
         let mut searched = all.clone();
         let found = searched
-            .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || is_shell(word(*at)))
-            .or_else(|| all.clone().find(|at| HARMFUL_COMMANDS.contains(&word(*at))));
+            .find(|index| SOUGHT_PROGRAMS.contains(&word(*index)) || is_shell(word(*index)))
+            .or_else(|| {
+                all.clone()
+                    .find(|index| HARMFUL_COMMANDS.contains(&word(*index)))
+            });
         // A whole command in one word, as in `hyperfine 'rm -rf x'`.
-        for at in all {
-            let text = call.literal(at).unwrap_or("");
+        for index in all {
+            let text = call.literal(index).unwrap_or("");
             let first = text.split_whitespace().next().unwrap_or("");
-            let sought = SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
-            if first.len() < text.len() && (sought || is_shell(first)) {
+            let is_relevant = SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
+            if first.len() < text.len() && (is_relevant || is_shell(first)) {
                 let text = Value::text(text);
                 self.script_with(&text, Vec::new(), name, st);
             }
@@ -179,7 +184,7 @@ impl Machine<'_> {
         Some(words)
     }
 
-    /// Follows the stdin of a program that runs it as a script, later or on another machine.
+    /// Follows the stdin of a program that runs its stdin as a script, later or on another machine.
     fn deferred(&mut self, name: &str, st: &ShellState) {
         let Some(text) = st.stdin.as_deref().cloned() else {
             return;
@@ -199,7 +204,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Follows what a shell runs: its startup file, `-c`, its script file or its stdin.
+    /// Follows the scripts that a shell runs: its startup file, `-c`, its script file or its stdin.
     fn shell(&mut self, name: &str, call: &Call, st: &ShellState) -> Value {
         let st = &mut st.for_child_shell();
         for (variable, value) in &call.env {
@@ -210,18 +215,19 @@ impl Machine<'_> {
             }
         }
         let invocation = Invocation::read(&call.words);
-        let at = invocation.operands;
+        let operands = invocation.operands;
         // `bash -n`
         if invocation.only_reads {
             return Value::default();
         }
         if invocation.command {
-            let Some(text) = call.words.get(at) else {
+            let Some(text) = call.words.get(operands) else {
                 return Value::default();
             };
-            return self.script_with(&text.value.clone(), call.values(at + 2), name, st);
+            // The operand after the script is `$0`.
+            return self.script_with(&text.value.clone(), call.values(operands + 2), name, st);
         }
-        let script = match call.words.get(at) {
+        let script = match call.words.get(operands) {
             Some(file) if !invocation.stdin => Self::file(&file.value, st),
             _ => st.stdin.as_deref().cloned(),
         };
@@ -229,45 +235,48 @@ impl Machine<'_> {
             Some(text) => {
                 let mut inner = st.clone();
                 inner.stdin = None;
-                // With `-s` all operands are the script's arguments, otherwise the first one is its
-                // name.
-                let from = at + usize::from(!invocation.stdin);
-                self.script_with(&text, call.values(from), name, &inner)
+                // With `-s`, all operands are the script's arguments. Otherwise the first operand
+                // is the script's name.
+                let arguments = operands + usize::from(!invocation.stdin);
+                self.script_with(&text, call.values(arguments), name, &inner)
             }
             None => Value::unknown(UnknownCause::Output),
         }
     }
 }
 
-/// Returns the value of an option, from the index of its word and the length of the option in front
-/// of the value.
-fn attached(call: &Call, (at, skip): (usize, usize)) -> Option<Value> {
-    Some(call.words.get(at)?.value.without_prefix(skip))
+/// Returns the value of an option. `index` is the index of the word with the value, `skipped` the
+/// number of bytes in front of the value.
+fn attached(call: &Call, (index, skipped): (usize, usize)) -> Option<Value> {
+    Some(call.words.get(index)?.value.without_prefix(skipped))
 }
 
-/// The state of the shell on another machine, in a container, or in another directory; `None` if
-/// the launcher changes none of them.
+/// Returns the state of the shell on another machine, in a container, or in another directory;
+/// `None` if the launcher changes neither the host nor the directory.
 fn launched_state(
     launcher: &Launcher,
     parsed: &ParsedLauncher,
     call: &Call,
     st: &ShellState,
 ) -> Option<ShellState> {
-    let directory = parsed.directory.and_then(|at| attached(call, at));
+    let directory = parsed
+        .directory
+        .and_then(|position| attached(call, position));
     let host = match launcher.host {
         LaunchHost::Local if directory.is_none() => return None,
         LaunchHost::Local => st.host.clone(),
         LaunchHost::Remote => CommandHost::Remote,
         LaunchHost::Container => CommandHost::Container,
         LaunchHost::Disposable => {
-            let mounts = parsed.mounts.iter().filter_map(|at| attached(call, *at));
+            let positions = parsed.mounts.iter();
+            let mounts = positions.filter_map(|position| attached(call, *position));
             let mounts = mounts.filter_map(|text| mount::mount(&text, st));
             CommandHost::Disposable(mounts.collect())
         }
     };
     let path = directory.as_ref().and_then(Value::literal);
     Some(ShellState {
-        // Our directory means nothing on another machine.
+        // The local directory has no meaning on another machine.
         cwd: path.map(|path| Rc::from(lexical(&absolute(path, st)))),
         cwd_if_cd_failed: None,
         host,
@@ -299,7 +308,7 @@ fn lists_tracked(call: &Call) -> bool {
     }
 }
 
-/// The program's name in `/bin/rm`, `rimraf@5`, `npm:rimraf`.
+/// Returns the program's name in `/bin/rm`, `rimraf@5`, `npm:rimraf`.
 fn package(word: &str) -> &str {
     let word = word.strip_prefix("npm:").unwrap_or(word);
     let base = word.rsplit('/').next().unwrap_or("");

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::resolved_command::Field;
 
-/// The table, whose head explains its format.
+/// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("launchers.conf");
 
 /// The form of the command that follows a launcher's options.
@@ -17,12 +17,12 @@ pub(super) enum Rest {
     Argv,
     /// Words that are joined and passed to a shell.
     Script,
-    /// The words behind `--`.
+    /// The words after `--`.
     Dashes,
-    /// The command begins at the first word that names a relevant program; for launchers with too
+    /// The command begins at the first word that names a relevant program. For launchers with too
     /// many options to list.
     Search,
-    /// Nothing; commands are only in the values of options.
+    /// No command follows; only the values of options are commands.
     Nothing,
 }
 
@@ -43,7 +43,8 @@ struct OptionNames {
     long: Vec<&'static str>,
 }
 
-/// How to parse a launcher's command line: a line of the table.
+/// A line of the table, by which a launcher's command line is parsed. `launchers.conf` explains the
+/// fields.
 #[derive(Debug, Default)]
 pub(super) struct Launcher {
     names: Vec<&'static str>,
@@ -54,7 +55,7 @@ pub(super) struct Launcher {
     operands: usize,
     pub(super) assigns: bool,
     pub(super) is_package: bool,
-    /// Letter and long name of the option for the command's directory.
+    /// The letter and the long name of the option for the command's directory.
     chdir: (&'static str, &'static str),
     entry: &'static str,
     quits: &'static str,
@@ -71,7 +72,7 @@ static LAUNCHERS: LazyLock<Vec<Launcher>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The launchers by name, those with the most subcommands first.
+/// The launchers by name; launchers with more subcommands come first.
 static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Launcher>>> = LazyLock::new(|| {
     let mut by_name: HashMap<_, Vec<&'static Launcher>> = HashMap::new();
     for launcher in LAUNCHERS.iter() {
@@ -90,26 +91,27 @@ pub(super) fn find(name: &str) -> &'static [&'static Launcher] {
     BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// A word's index, and the length of the option in front of the value in it.
-type Attached = (usize, usize);
+/// The position of an option's value: the index of its word, and the number of bytes in front of
+/// the value in the word.
+type ValuePosition = (usize, usize);
 
-/// A parsed launcher's command line.
+/// The parsed command line of a launcher.
 #[derive(Debug, Default)]
 pub(super) struct ParsedLauncher {
     /// Index of the first word after the subcommands.
     pub(super) start: usize,
-    /// Index of the command's first word, if there is one.
+    /// Index of the command's first word, if any.
     pub(super) command: Option<usize>,
-    /// Options whose values are scripts.
-    pub(super) scripts: Vec<Attached>,
-    /// The option for the directory to change to.
-    pub(super) directory: Option<Attached>,
-    /// The option that names the program, in front of the command's words.
-    pub(super) entry: Option<Attached>,
+    /// The values of options that are scripts.
+    pub(super) scripts: Vec<ValuePosition>,
+    /// The value of the option for the command's directory.
+    pub(super) directory: Option<ValuePosition>,
+    /// The value of the option that names the program, in front of the command's words.
+    pub(super) entry: Option<ValuePosition>,
     /// The mounts of a container.
-    pub(super) mounts: Vec<Attached>,
-    /// The option after which the command begins, if its program is attached.
-    pub(super) begin_option: Option<Attached>,
+    pub(super) mounts: Vec<ValuePosition>,
+    /// The value of the option after which the command begins, if the program is attached to it.
+    pub(super) begin_option: Option<ValuePosition>,
 }
 
 /// Options for the mounts of a container.
@@ -171,8 +173,8 @@ impl Launcher {
         let mut subcommands = self.subcommands.iter();
         let mut wanted = subcommands.next();
         let (mut operands, mut options, mut is_valued) = (self.operands, true, false);
-        let mut at = 1;
-        while let Some(field) = words.get(at) {
+        let mut index = 1;
+        while let Some(field) = words.get(index) {
             let text = field.value.prefix();
             let begins =
                 |option: &&&str| text == **option || text.starts_with(&format!("{option}="));
@@ -180,13 +182,13 @@ impl Launcher {
                 && let Some(option) = self.begin.iter().find(begins)
             {
                 let is_attached = text.len() > option.len();
-                parsed.begin_option = is_attached.then_some((at, option.len() + 1));
-                parsed.command = Some(at + 1);
+                parsed.begin_option = is_attached.then_some((index, option.len() + 1));
+                parsed.command = Some(index + 1);
                 return Some(parsed);
             } else if options && text == "--" {
                 options = false;
                 if self.rest == Rest::Dashes {
-                    parsed.command = Some(at + 1);
+                    parsed.command = Some(index + 1);
                     break;
                 }
             } else if options && text.len() > 1 && text.starts_with('-') {
@@ -198,8 +200,8 @@ impl Launcher {
                     let is_text = self.text.contains(name);
                     if is_text || self.valued.contains(name) {
                         is_valued = false;
-                        at += usize::from(attached.is_none());
-                        let value = (at, attached.unwrap_or(0));
+                        index += usize::from(attached.is_none());
+                        let value = (index, attached.unwrap_or(0));
                         let is_named = |long: &str| !long.is_empty() && long.starts_with(name);
                         if is_text {
                             parsed.scripts.push(value);
@@ -213,12 +215,12 @@ impl Launcher {
                     }
                 }
             } else if options && text.is_empty() && field.value.may_split() {
-                // `$OPTIONS`: whatever it expands to, the command comes later.
+                // `$OPTIONS`: the command comes after its expansion.
             } else if let Some(next) = wanted {
                 let word = field.value.literal();
                 if word.is_some_and(|word| next.split('|').any(|next| next == word)) {
                     wanted = subcommands.next();
-                    parsed.start = at + 1;
+                    parsed.start = index + 1;
                 } else if !std::mem::take(&mut is_valued) {
                     return None;
                 }
@@ -228,21 +230,21 @@ impl Launcher {
                 operands -= 1;
                 if operands == 0 && !self.entry.is_empty() {
                     // The command follows the image, options included.
-                    parsed.command = words.get(at + 1).map(|_| at + 1);
+                    parsed.command = words.get(index + 1).map(|_| index + 1);
                     break;
                 }
             } else if matches!(self.rest, Rest::Nothing | Rest::Dashes) {
                 // Options may follow: `script file -c command`.
             } else {
-                parsed.command = Some(at);
+                parsed.command = Some(index);
                 break;
             }
-            at += 1;
+            index += 1;
         }
         wanted.is_none().then_some(parsed)
     }
 
-    /// True if an option marks where the command begins.
+    /// True if an option marks the beginning of the command.
     pub(super) fn begins(&self) -> bool {
         !self.begin.is_empty()
     }
@@ -262,10 +264,10 @@ impl Launcher {
             self.quits.contains(letter) || all.iter().any(|letters| letters.contains(letter))
         };
         let mut letters = text.char_indices().skip(1);
-        let (at, letter) = letters.find(|(_, letter)| known(*letter))?;
-        let end = at + letter.len_utf8();
+        let (index, letter) = letters.find(|(_, letter)| known(*letter))?;
+        let end = index + letter.len_utf8();
         let is_last = end == text.len() && field.value.literal().is_some();
-        Some((&text[at..end], (!is_last).then_some(end)))
+        Some((&text[index..end], (!is_last).then_some(end)))
     }
 }
 
@@ -280,7 +282,7 @@ impl OptionNames {
         }
     }
 
-    /// True if a name is one of these options, or an abbreviation of one (GNU accepts unambiguous
+    /// True if a name is one of these options, or an abbreviation (GNU programs accept unambiguous
     /// prefixes).
     fn contains(&self, name: &str) -> bool {
         let mut long = self.long.iter();

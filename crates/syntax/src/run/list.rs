@@ -1,4 +1,4 @@
-//! And-or lists and pipelines: their order, and what one stage passes to the next.
+//! And-or lists and pipelines: their order, and the output that one stage passes to the next.
 
 use std::rc::Rc;
 
@@ -20,16 +20,16 @@ impl Machine<'_> {
                     if let Some(failed) = failed.take() {
                         *st = directory::join_alternatives(st.clone(), failed);
                     }
-                    let chained = list
+                    let is_chained = list
                         .entries
                         .get(index + 1)
                         .is_some_and(|next| next.link != Link::Next);
                     let before_cd = directory::changes_directory(entry, st).then(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, st));
                     match before_cd {
-                        Some(before) if chained => failed = Some(before),
+                        Some(before) if is_chained => failed = Some(before),
                         Some(before) => directory::may_have_failed(&before, st),
-                        None if chained => {
+                        None if is_chained => {
                             let mut other = st.clone();
                             end_impossible_path(entry, st, &mut other);
                             failed = Some(other);
@@ -65,7 +65,7 @@ impl Machine<'_> {
         out
     }
 
-    /// Walks a pipeline; returns its output. In the background, it runs in a subshell.
+    /// Walks a pipeline; returns its output. A background pipeline runs in a subshell.
     fn entry(&mut self, stages: &[Command], background: bool, st: &mut ShellState) -> Value {
         let (piped, feeds) = (self.piped, self.feeds);
         let is_background = std::mem::replace(&mut self.is_background, background);
@@ -74,19 +74,20 @@ impl Machine<'_> {
             [single] => self.command(single, st),
             several => {
                 let mut piped_output: Option<Value> = None;
-                let cuts_from = several
+                // The index of the first stage after which all stages only shorten the output.
+                let first_cut = several
                     .iter()
                     .rposition(|stage| !only_cuts(stage))
-                    .map_or(0, |at| at + 1);
+                    .map_or(0, |last| last + 1);
                 for (index, stage) in several.iter().enumerate() {
                     let mut inner = st.clone();
-                    self.feeds = feeds || index + 1 < cuts_from;
+                    self.feeds = feeds || index + 1 < first_cut;
                     if index > 0 {
                         inner.stdin = piped_output.take().map(Rc::new);
                         self.piped = true;
                     }
                     piped_output = Some(self.command(stage, &mut inner));
-                    // Files written in a stage exist for everything that follows.
+                    // Files that a stage writes exist for all following commands.
                     st.files = Rc::clone(&inner.files);
                 }
                 piped_output.unwrap_or_default()
@@ -109,8 +110,8 @@ impl Machine<'_> {
     }
 }
 
-/// Ends the failure path after `true` or `:`, and the success path after `false`. The commands of
-/// an ended path are recorded all the same.
+/// Ends the failure path after `true` or `:`, and the success path after `false`. Commands of an
+/// ended path are still recorded.
 fn end_impossible_path(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;

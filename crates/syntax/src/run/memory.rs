@@ -7,10 +7,11 @@ use super::super::value::Value;
 use super::Machine;
 use super::remembered::{CallSituation, RememberedCall};
 
-/// Limit of remembered calls per function.
+/// Maximum number of remembered calls per function.
 const MAX_SITUATIONS: usize = 16;
 
 impl Machine<'_> {
+    /// Returns everything that a call at this point depends on.
     fn situation(&self, st: &ShellState) -> CallSituation {
         let programs = self.through.iter();
         let programs = programs.filter(|name| !st.functions.contains_key(*name));
@@ -39,7 +40,8 @@ impl Machine<'_> {
         }
         let recursions = self.recursions;
         let out = walk(self, st);
-        // A walk that was cut short may get further in another context.
+        // A walk that reached a limit may get further in another situation, so it is not
+        // remembered.
         if !self.incomplete && self.recursions == recursions {
             let calls = self.memory.entry(body.identity()).or_default();
             if calls.len() >= MAX_SITUATIONS {

@@ -11,10 +11,10 @@ use super::Machine;
 use super::call::{Call, quote};
 use super::launch::replaced;
 
-/// The table, whose head explains its format.
+/// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("option_commands.conf");
 
-/// A kind of hidden command: a line of the table.
+/// A line of the table: the sources of commands in the command lines of some programs.
 struct OptionCommand {
     names: Vec<&'static str>,
     sources: Vec<&'static str>,
@@ -64,7 +64,7 @@ impl Machine<'_> {
             for text in kind.texts(call, st) {
                 for command in kind.commands(&text) {
                     match kind.item.filter(|item| command.contains(item)) {
-                        Some(item) => self.of_item(command, item, name, st),
+                        Some(item) => self.item_command(command, item, name, st),
                         None => self.hidden_command(command, name, st),
                     }
                 }
@@ -73,7 +73,7 @@ impl Machine<'_> {
     }
 
     /// Follows a command that a program runs with a line of its input.
-    fn of_item(&mut self, command: &str, item: &str, through: &str, st: &ShellState) {
+    fn item_command(&mut self, command: &str, item: &str, through: &str, st: &ShellState) {
         let lines = st.stdin.as_deref().map(|input| input.split(&['\n']));
         let line = lines.and_then(|lines| lines.into_iter().next());
         let line = line.unwrap_or_else(|| Value::unknown(UnknownCause::Input));
@@ -92,8 +92,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Follows a command that another program may run. A command that cannot do harm is skipped, as
-    /// it is uncertain whether it runs.
+    /// Follows a command that another program may run. A command that cannot do harm is skipped,
+    /// because the program may never run it.
     pub(super) fn hidden_command(&mut self, text: &str, through: &str, st: &ShellState) {
         if is_relevant(text) {
             let dormant = std::mem::replace(&mut self.dormant, true);
@@ -144,7 +144,7 @@ impl OptionCommand {
         })
     }
 
-    /// The texts at the sources.
+    /// Returns the texts at the sources.
     fn texts(&self, call: &Call, st: &ShellState) -> Vec<String> {
         let mut texts = Vec::new();
         for source in &self.sources {
@@ -160,7 +160,7 @@ impl OptionCommand {
         texts
     }
 
-    /// The commands in a text.
+    /// Returns the commands in a text.
     fn commands<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let is_start = |beginning: &&str| {
             let start = text.get(..beginning.len());
@@ -183,12 +183,12 @@ impl OptionCommand {
     }
 }
 
-/// Returns the arguments of an action in a list of fzf's: `a:name(…)+other,b:name:…`. A bracket
-/// closes only before the next action.
+/// Returns the arguments of an action in fzf's list of bindings: `a:name(…)+other,b:name:…`. A
+/// bracket closes an argument only before the next action or at the end.
 fn arguments<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
-    let argument = |(at, _)| {
-        let before: &str = &text[..at];
-        let rest = &text[at + name.len()..];
+    let argument = |(start, _)| {
+        let before: &str = &text[..start];
+        let rest = &text[start + name.len()..];
         let open = rest.chars().next().filter(char::is_ascii_punctuation)?;
         before.ends_with([':', '+']).then_some(())?;
         let rest = &rest[1..];
@@ -201,21 +201,21 @@ fn arguments<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
             '-' | '+' | ',' => return None,
             other => other,
         };
-        let ends = |(at, _): &(usize, &str)| {
-            let behind = &rest[at + 1..];
-            behind.is_empty() || behind.starts_with(['+', ','])
+        let ends_argument = |(index, _): &(usize, &str)| {
+            let after = &rest[index + 1..];
+            after.is_empty() || after.starts_with(['+', ','])
         };
-        let end = rest.match_indices(close).find(ends);
-        Some(end.map_or(rest, |(at, _)| &rest[..at]))
+        let end = rest.match_indices(close).find(ends_argument);
+        Some(end.map_or(rest, |(index, _)| &rest[..index]))
     };
     text.match_indices(name).filter_map(argument).collect()
 }
 
-/// The values of an option, or all operands.
+/// Returns the values of an option; all operands for the option `word`.
 fn option_values(call: &Call, option: &str) -> Vec<String> {
     let mut out = Vec::new();
     let is_letter = option.len() == 2 && option.starts_with('-');
-    for (at, field) in call.words.iter().enumerate().skip(1) {
+    for (index, field) in call.words.iter().enumerate().skip(1) {
         let text = field.value.prefix();
         let attached = match option {
             "word" => (!text.starts_with('-')).then_some(0),
@@ -234,7 +234,7 @@ fn option_values(call: &Call, option: &str) -> Vec<String> {
         if let Some(skip) = attached.filter(|skip| *skip < text.len() || text != option) {
             out.push(field.value.without_prefix(skip).script());
         } else if text == option || is_cluster {
-            out.extend(call.words.get(at + 1).map(|field| field.value.script()));
+            out.extend(call.words.get(index + 1).map(|field| field.value.script()));
         }
     }
     out

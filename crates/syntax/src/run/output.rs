@@ -1,7 +1,7 @@
 //! The output of simple commands: `echo`, `printf`, `pwd`, `cat` of known text, `mktemp`, …
 //!
-//! The output of anything not listed here is unknown. Filters that only drop or reorder lines are
-//! assumed to pass everything.
+//! The output of other programs is unknown. Filters that only drop or reorder lines are assumed to
+//! pass all lines.
 
 use super::super::escape::escapes;
 use super::super::expand::join;
@@ -168,7 +168,7 @@ fn is_option(value: &Value) -> bool {
 
 fn echo(values: &[Value]) -> Value {
     let (mut newline, mut escaped) = (true, false);
-    let mut from = 0;
+    let mut options = 0;
     for value in values {
         let Some(flags) = value.literal().and_then(|text| text.strip_prefix('-')) else {
             break;
@@ -178,9 +178,9 @@ fn echo(values: &[Value]) -> Value {
         }
         newline &= !flags.contains('n');
         escaped = flags.contains('e') || (escaped && !flags.contains('E'));
-        from += 1;
+        options += 1;
     }
-    let mut out = join(&values[from..], " ");
+    let mut out = join(&values[options..], " ");
     if escaped && let Some(text) = out.literal() {
         out = Value::text(escapes(text));
     }
@@ -196,7 +196,7 @@ fn formatted(format: &str, arguments: &[Value]) -> Value {
     let mut rest = arguments.iter();
     let format = escapes(format);
     loop {
-        let mut used = false;
+        let mut has_conversion = false;
         let mut chars = format.chars().peekable();
         while let Some(c) = chars.next() {
             if c != '%' {
@@ -215,7 +215,7 @@ fn formatted(format: &str, arguments: &[Value]) -> Value {
                 chars.next();
             }
             let kind = chars.next();
-            used = true;
+            has_conversion = true;
             match rest.next() {
                 None => {}
                 Some(value) if kind == Some('b') => match value.literal() {
@@ -225,7 +225,7 @@ fn formatted(format: &str, arguments: &[Value]) -> Value {
                 Some(value) => out.extend(value),
             }
         }
-        if !used || rest.len() == 0 {
+        if !has_conversion || rest.len() == 0 {
             return out;
         }
     }

@@ -1,11 +1,11 @@
-//! Paths as text: made absolute, tidied, marked as directories.
+//! Operations on paths as text, without access to the file system.
 
 use super::super::state::ShellState;
 
-/// A unique directory, as created by `mktemp -d`.
+/// The path that represents the unique directory of `mktemp -d`.
 pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
 
-/// Returns `name` as an absolute path: a relative one is below the working directory.
+/// Returns `name` as an absolute path. A relative path starts from the working directory.
 pub(super) fn absolute(name: &str, st: &ShellState) -> String {
     if name.starts_with('/') {
         return name.to_owned();
@@ -14,7 +14,7 @@ pub(super) fn absolute(name: &str, st: &ShellState) -> String {
     format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
 }
 
-/// The path without `.`, `..` and doubled slashes.
+/// Returns the path without `.`, `..` and doubled slashes.
 pub fn lexical(path: &str) -> String {
     let mut components: Vec<&str> = Vec::new();
     for component in path.split('/') {

@@ -9,8 +9,9 @@ use super::Machine;
 use super::call::{Call, quote};
 use super::redirect::ResolvedRedirections;
 
-/// Limit of commands walked in one call of a function that the script does not define. Functions of
-/// version managers have thousands of commands; commands beyond the limit are not followed.
+/// Maximum number of commands walked in one call of a function that the script does not define.
+/// Functions of version managers have thousands of commands; commands beyond the limit are not
+/// followed.
 const MAX_STEPS: u32 = 4_000;
 
 impl Machine<'_> {
@@ -25,7 +26,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Defines the function that the call names, if the shell has it.
+    /// Defines the function that the call names, if the shell has this function before the script.
     pub(super) fn predefine_function(&mut self, call: &Call, st: &mut ShellState) {
         let Some(name) = call
             .literal(0)
@@ -97,13 +98,14 @@ impl Machine<'_> {
         Some(out)
     }
 
-    /// The value of an alias that the shell expands here. An alias is not expanded within itself.
+    /// Returns the value of an alias that the shell expands. An alias is not expanded within
+    /// itself.
     fn alias_value(&self, name: &str, st: &ShellState) -> Option<String> {
         if !st.expands_aliases || self.expanding.iter().any(|other| other == name) {
             return None;
         }
         match st.aliases.get(name) {
-            Some(own) => own.clone(),
+            Some(set_by_script) => set_by_script.clone(),
             None => self.context.predefined.aliases.get(name).cloned(),
         }
     }

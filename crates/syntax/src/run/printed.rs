@@ -3,8 +3,9 @@
 
 use super::super::value::Value;
 
-/// Returns the output of a program that prints text of its command line with fields in it, each of
-/// which becomes `hole`, or that edits the lines of its input. `None` for other programs and texts.
+/// Returns the output of a program that fills in a template on its command line, or that edits the
+/// lines of its input. Each field of a template becomes `hole`, an unknown value. `None` for other
+/// programs and texts.
 pub(super) fn printed(
     name: &str,
     values: &[Value],
@@ -30,7 +31,7 @@ pub(super) fn printed(
 /// A program that prints expressions of the program on its command line.
 struct Printer {
     names: &'static [&'static str],
-    /// The words before an expression that is printed; empty if all of the program is one.
+    /// The words before a printed expression; empty if the whole program is an expression.
     statements: &'static [&'static str],
     /// The characters that end an expression.
     ends: &'static str,
@@ -73,7 +74,7 @@ impl Printer {
 /// An option with a template that a program prints for each of its results.
 struct Template {
     names: &'static [&'static str],
-    /// The subcommands with the option; empty if all have it.
+    /// The subcommands with the option; empty for all subcommands.
     subcommands: &'static [&'static str],
     options: &'static [&'static str],
     /// The beginning and the end of a field; without an end, a field ends after letters.
@@ -116,18 +117,21 @@ const SILENT_FIELDS: [&str; 4] = ["range ", "end", "if ", "else"];
 
 impl Template {
     fn output(&self, words: &[&str], hole: &Value) -> Option<Value> {
-        let is_known = |word: &&&str| TEMPLATES.iter().any(|it| it.subcommands.contains(word));
+        let is_known = |word: &&&str| {
+            let mut templates = TEMPLATES.iter();
+            templates.any(|template| template.subcommands.contains(word))
+        };
         let subcommand = words.iter().find(is_known);
         if !self.subcommands.is_empty() && !self.subcommands.contains(subcommand?) {
             return None;
         }
-        let format = words.iter().enumerate().find_map(|(at, word)| {
+        let format = words.iter().enumerate().find_map(|(index, word)| {
             let option = self
                 .options
                 .iter()
                 .find(|option| word.starts_with(*option))?;
             match &word[option.len()..] {
-                "" => words.get(at + 1).copied(),
+                "" => words.get(index + 1).copied(),
                 rest => rest.strip_prefix('='),
             }
         })?;
@@ -135,13 +139,13 @@ impl Template {
         let prefixes = ["format:", "tformat:", "table ", "jsonpath="];
         let format = prefixes
             .iter()
-            .find_map(|it| format.strip_prefix(it))
+            .find_map(|prefix| format.strip_prefix(prefix))
             .unwrap_or(format);
         let format = format.replace("\\n", "\n");
         let mut parts = format.split(open);
         let mut out = Value::text(parts.next()?);
         for part in parts {
-            if !SILENT_FIELDS.iter().any(|it| part.starts_with(it)) {
+            if !SILENT_FIELDS.iter().any(|field| part.starts_with(field)) {
                 out.extend(hole);
             }
             let field = |c: char| !c.is_alphabetic() && c != '%';
@@ -239,7 +243,7 @@ fn field(chars: &mut impl Iterator<Item = char>, close: char, out: &mut Value, h
 const WHOLE_LINES: [&str; 6] = [".*", "^.*", ".*$", "^.*$", "\\(.*\\)", "(.*)"];
 
 /// Returns the input after the substitutions of `sed` that add text to each line; `None` without
-/// one.
+/// such a substitution.
 fn substituted(values: &[Value], input: &Value) -> Option<Value> {
     let scripts = values.iter().filter_map(Value::literal);
     let all: Vec<_> = scripts.flat_map(substitutions).collect();
@@ -252,7 +256,7 @@ fn substituted(values: &[Value], input: &Value) -> Option<Value> {
     }
     let mut out = Value::default();
     for mut line in input.split(&['\n', '\0']) {
-        for (pattern, text) in all.iter().filter(|it| is_relevant(it)) {
+        for (pattern, text) in all.iter().filter(|substitution| is_relevant(substitution)) {
             let mut changed = Value::default();
             if pattern == "$" {
                 changed.extend(&line);
@@ -295,7 +299,7 @@ fn substitutions(script: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the text up to a delimiter; a group that it names becomes `&`.
+/// Returns the text up to a delimiter; a reference to a group (`\1`) becomes `&`.
 fn section(chars: &mut std::str::Chars<'_>, delimiter: char) -> String {
     let mut text = String::new();
     while let Some(c) = chars.next().filter(|c| *c != delimiter) {

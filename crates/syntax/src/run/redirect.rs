@@ -1,5 +1,5 @@
-//! Redirections: their targets, what a command reads through them, and the contents of files
-//! written by the script.
+//! Redirections: their targets, the input that a command reads through them, and the contents of
+//! files that the script writes.
 
 use std::rc::Rc;
 
@@ -69,7 +69,7 @@ impl Machine<'_> {
                 RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read | RedirOp::ReadWrite,
             ) = (redir.fd, redir.op)
             {
-                // `3<<< text`: readable later as /dev/fd/3.
+                // `3<<< text`: later commands can read the text as `/dev/fd/3`.
                 let text = match (redir.op, &redir.body) {
                     (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
                     (RedirOp::HereString, _) => Some(target.clone()),
@@ -102,7 +102,7 @@ impl Machine<'_> {
         value
     }
 
-    /// The contents of a file, if this script has written it.
+    /// Returns the contents of a file, if this script has written the file.
     pub(super) fn file(path: &Value, st: &ShellState) -> Option<Value> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
@@ -128,11 +128,11 @@ impl Machine<'_> {
         let Some(target) = &redirected.stdout else {
             return out;
         };
-        // A device or another descriptor is not a file.
-        let digits = |name: &str| name.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        // The output to a device or another descriptor is not stored.
+        let is_descriptor = |name: &str| name.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         if let Some(name) = target.literal()
             && !name.starts_with("/dev/")
-            && !digits(name)
+            && !is_descriptor(name)
         {
             let path = absolute(name, st);
             let files = Rc::make_mut(&mut st.files);

@@ -11,7 +11,7 @@ pub(super) type CallMemory = HashMap<usize, Vec<RememberedCall>>;
 
 /// A remembered call.
 pub(super) struct RememberedCall {
-    /// Kept alive so that its number is not reused.
+    /// Kept so that the number of the body is not reused.
     pub(super) _body: Command,
     pub(super) before: CallSituation,
     pub(super) after: ShellState,
@@ -22,7 +22,7 @@ pub(super) struct RememberedCall {
 #[derive(PartialEq)]
 pub(super) struct CallSituation {
     pub(super) st: ShellState,
-    /// Programs (not functions) through which the call is started.
+    /// The programs (not functions) that start the call.
     pub(super) through: Vec<String>,
     pub(super) piped: bool,
     pub(super) feeds: bool,

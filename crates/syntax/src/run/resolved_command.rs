@@ -12,8 +12,8 @@ use crate::Span;
 /// A command as it would run.
 #[derive(Debug, Clone)]
 pub struct ResolvedCommand {
-    /// The command name and its arguments; empty for redirections alone or after a compound
-    /// command.
+    /// The command name and its arguments; empty for redirections without a command, and for
+    /// redirections of a compound command.
     pub words: Rc<[Field]>,
     /// The assignments in front of the command, and the assignments of `env`.
     pub env: Vec<(String, Value)>,
@@ -23,8 +23,8 @@ pub struct ResolvedCommand {
     pub stdin: Option<Rc<Value>>,
     /// True if the command reads from a pipe.
     pub piped: bool,
-    /// True if the command's output goes to another program or back into the script; `| head` and
-    /// `| tail`, which only shorten it, do not count.
+    /// True if the command's output goes to another program or back into the script. `| head` and
+    /// `| tail` do not count, because they only shorten the output.
     pub feeds: bool,
     /// True if the command runs in the background.
     pub is_background: bool,
@@ -36,12 +36,11 @@ pub struct ResolvedCommand {
     pub host: CommandHost,
     /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
-    /// The programs through which the command is started, outermost first (`sudo`, `xargs`, `bash
-    /// -c`, …).
+    /// The programs that start the command, outermost first (`sudo`, `xargs`, `bash`, …).
     pub through: Vec<String>,
-    /// The command's place in the script.
+    /// The command's position in the script.
     pub span: Span,
-    /// True for a command in a function that is never called; unknown words in it are ignored.
+    /// True for a command in a function that is never called. Rules ignore unknown words in it.
     pub dormant: bool,
     /// True if the name is a function of the script, whose body is followed, or an alias.
     pub is_function: bool,
@@ -53,21 +52,21 @@ pub struct ResolvedCommand {
 pub struct Field {
     /// The word's value.
     pub value: Value,
-    /// The place of the word from which the field was expanded.
+    /// The position of the word from which the field was expanded.
     pub span: Span,
 }
 
 /// A resolved redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
-    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`,
-    /// `<&`, `&>`, `&>>`).
+    /// The operator, with `>|` as `>` and `<<-` as `<<`: `>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`,
+    /// `<&`, `&>`, `&>>`.
     pub operator: &'static str,
     /// The descriptor before the operator.
     pub fd: Option<u32>,
     /// The file, descriptor or delimiter after the operator.
     pub target: Value,
-    /// The target's place in the script.
+    /// The target's position in the script.
     pub span: Span,
 }
 
@@ -89,8 +88,7 @@ impl Redirection {
     }
 }
 
-/// Shows the words as a person would write them, without quotes. An unknown part is shown as its
-/// variable, or as `<cause>`.
+/// Shows the words without quotes. An unknown part is shown as its variable, or as `<cause>`.
 impl fmt::Display for ResolvedCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words.iter().enumerate() {
@@ -104,15 +102,15 @@ impl fmt::Display for ResolvedCommand {
 }
 
 impl ResolvedCommand {
-    /// The command's name without directory, if known.
+    /// Returns the command's name without directory, if known.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// True if another command is equal, so that checking one of them is enough.
+    /// True if another command is equal, so that rules need to check only one of the two commands.
     pub(super) fn is_same(&self, other: &ResolvedCommand) -> bool {
-        // Destructured completely: a new field counts as a difference until stated otherwise.
+        // Destructured completely, so that the compiler requires a comparison of each new field.
         let ResolvedCommand {
             words,
             env,
@@ -146,7 +144,7 @@ impl ResolvedCommand {
             && (Rc::ptr_eq(files, &other.files) || files == &other.files)
     }
 
-    /// The contents of a file written by the script, or of a `<( … )`.
+    /// Returns the contents of a file that the script writes, or of a `<( … )`.
     pub fn file(&self, path: &Value) -> Option<&Value> {
         let name = path.literal()?;
         if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
@@ -173,7 +171,7 @@ impl ResolvedCommand {
         self.files.contains_key(&directory_key(&path))
     }
 
-    /// The words after the command's name.
+    /// Returns the words after the command's name.
     pub fn arguments(&self) -> &[Field] {
         self.words.get(1..).unwrap_or(&[])
     }

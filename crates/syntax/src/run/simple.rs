@@ -1,4 +1,4 @@
-//! Simple commands: expanding them, recording them, and following what they start.
+//! Simple commands: expands and records them, and follows the commands that they start.
 
 use std::rc::Rc;
 
@@ -14,25 +14,29 @@ use super::call::Call;
 use super::redirect::{Input, ResolvedRedirections};
 use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
 
-/// Limit of recursive calls of a function.
+/// Maximum number of nested calls of one function that are followed.
 const MAX_RECURSION: usize = 3;
 
-/// The cost, in bytes, of keeping the state before a command: a constant, and an amount per
-/// variable, as variables are copied on write.
+/// The constant cost, in bytes, of keeping the state before a command.
 const STATE_COST_BYTES: usize = 64;
+
+/// The additional cost, in bytes, for each variable of a kept state: variables are copied on write.
 const VARIABLE_COST_BYTES: usize = 1;
 
-/// The cost of recognising an earlier call.
+/// The cost, in bytes, of each word of a command that another command starts.
+const WORD_COST_BYTES: usize = 16;
+
+/// The cost, in bytes, of recognising an earlier call.
 const MEMORY_COST_BYTES: usize = 128;
 
-/// Maximum number of commands recorded at the same place that a new one is compared with.
+/// Maximum number of commands with the same span with which a new command is compared.
 const MAX_COMPARED: usize = 16;
 
 impl Machine<'_> {
     /// Walks a simple command, once per possible value of its variables.
     pub(super) fn simple(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
-        // Without parameters there cannot be several values.
+        // A command without parameters has only one possible expansion.
         let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
         let redirects = |redir: &Redir| redir.body.is_some() || has_parameter(&redir.target);
         let may_vary = simple.words.iter().any(has_parameter)
@@ -55,6 +59,7 @@ impl Machine<'_> {
         out
     }
 
+    /// Walks a simple command with one choice of values.
     fn walk_once(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
         let mut words = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
@@ -104,15 +109,15 @@ impl Machine<'_> {
             Some(out) => out,
             None => self.call(&call, &redirected, st),
         };
-        // `exec < file` applies to everything that follows.
-        let for_all = call.words.len() == 1 && call.literal(0) == Some("exec");
-        if redirected.stdin.is_some() && !for_all {
+        // `exec < file` applies to all following commands.
+        let is_permanent = call.words.len() == 1 && call.literal(0) == Some("exec");
+        if redirected.stdin.is_some() && !is_permanent {
             (st.stdin, self.piped) = outer;
         }
         Self::deliver(out, &redirected, st)
     }
 
-    /// Records the command and follows what it starts; returns its output.
+    /// Records the command and follows the commands that it starts; returns its output.
     fn call(
         &mut self,
         call: &Call,
@@ -124,12 +129,12 @@ impl Machine<'_> {
         self.follow(call, st)
     }
 
-    /// A command started by another one, whose redirections it inherits.
+    /// Walks a command that another command starts; returns its output.
     pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut ShellState) -> Value {
         if call.words.is_empty() {
             return Value::default();
         }
-        self.charge(call.words.len() * 16);
+        self.charge(call.words.len() * WORD_COST_BYTES);
         self.through.push(through.to_owned());
         let out = self.nested(Value::default(), |machine| {
             machine.call(call, &ResolvedRedirections::default(), st)
@@ -172,7 +177,7 @@ impl Machine<'_> {
         self.record(ran);
     }
 
-    /// Records redirections alone (`> file`) or after a compound command.
+    /// Records redirections without a command (`> file`), and redirections of a compound command.
     pub(super) fn record_redirections(
         &mut self,
         redirected: &ResolvedRedirections,
@@ -186,12 +191,16 @@ impl Machine<'_> {
         self.record(ran);
     }
 
-    /// Records a command, unless an equal one was recorded before: loops and functions repeat
-    /// themselves.
+    /// Records a command, unless an equal command was recorded before: loops and functions produce
+    /// equal commands.
     fn record(&mut self, ran: ResolvedCommand) {
         let before = self.recorded.entry(ran.span).or_default();
         let mut recent = before.iter().rev().take(MAX_COMPARED);
-        if recent.any(|at| self.ran.get(*at).is_some_and(|other| ran.is_same(other))) {
+        let is_same = |index: &usize| {
+            let other = self.ran.get(*index);
+            other.is_some_and(|other| ran.is_same(other))
+        };
+        if recent.any(is_same) {
             return;
         }
         before.push(self.ran.len());
@@ -225,11 +234,11 @@ impl Machine<'_> {
         }
     }
 
-    /// The home directory, shared between all commands.
+    /// Returns the home directory, shared between all commands.
     fn home(&mut self, st: &ShellState) -> Option<Rc<str>> {
-        let now = st.home()?;
-        if self.home.as_deref() != Some(now) {
-            self.home = Some(Rc::from(now));
+        let home = st.home()?;
+        if self.home.as_deref() != Some(home) {
+            self.home = Some(Rc::from(home));
         }
         self.home.clone()
     }
@@ -242,13 +251,13 @@ impl Machine<'_> {
         let word = word.to_owned();
         if let Some(body) = st.functions.get(&word).cloned() {
             self.called.insert(word.clone());
-            // Recursion is followed a few times, as the arguments may change.
-            let again = self
+            // Recursion is followed a few times, because the arguments may change.
+            let nested_calls = self
                 .calling
                 .iter()
                 .filter(|other| **other == body.identity())
                 .count();
-            if again >= MAX_RECURSION {
+            if nested_calls >= MAX_RECURSION {
                 self.recursions += 1;
                 return Value::unknown(UnknownCause::Output);
             }
@@ -268,6 +277,7 @@ impl Machine<'_> {
         self.program(&name, call, st)
     }
 
+    /// Walks the body of a function, or repeats the effects of an earlier call.
     fn function(
         &mut self,
         name: &str,
@@ -312,7 +322,7 @@ impl Machine<'_> {
     }
 }
 
-/// Returns the harmful program that a pattern such as `/bin/r[m]` stands for.
+/// Returns the harmful program that a pattern such as `/bin/r[m]` may match.
 fn globbed_program(value: &Value) -> Option<Value> {
     let has_glob = |piece: &ValuePiece| matches!(piece, ValuePiece::Glob(_));
     if value.has_unknown() || !value.pieces().iter().any(has_glob) {
@@ -320,7 +330,7 @@ fn globbed_program(value: &Value) -> Option<Value> {
     }
     let pattern = pattern::of_value(value);
     let (directory, name) = pattern.rsplit_once('/')?;
-    // `./*` runs the first program there.
+    // `./*` runs the first program of the directory, whose name is unknown.
     let is_wide = name.starts_with('*') || name.is_empty();
     let mut programs = HARMFUL_COMMANDS.iter().filter(|_| !is_wide);
     let program = programs.find(|program| pattern::matches(name, program))?;
@@ -339,6 +349,7 @@ fn around(spans: impl Iterator<Item = Span> + Clone) -> Span {
     }
 }
 
+/// True if a word has an expansion, so that it may have several possible values.
 fn has_parameter(word: &Word) -> bool {
     !word
         .parts

@@ -1,4 +1,4 @@
-//! Scripts within the script: command and process substitutions, and text that is executed.
+//! Scripts within the script: command and process substitutions, and texts that bash executes.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::Machine;
 use super::redirect::Input;
 
 impl Machine<'_> {
-    /// The output of a command substitution, without trailing newlines.
+    /// Returns the output of a command substitution, without trailing newlines.
     pub(in super::super) fn capture(&mut self, list: &List, st: &mut ShellState) -> Value {
         // `$(< file)`
         if let [entry] = list.entries.as_slice()
@@ -36,7 +36,7 @@ impl Machine<'_> {
         out.without_final_newlines()
     }
 
-    /// The value of a command substitution.
+    /// Returns the value of a command substitution.
     pub(in super::super) fn substituted(
         &mut self,
         list: &List,
@@ -52,8 +52,8 @@ impl Machine<'_> {
             machine.list(list, st)
         });
         self.feeds = feeds;
-        // `return` only ends the substitution. After an `exit`, the rest of the script is walked in
-        // vain, which is harmless.
+        // `return` only ends the substitution. After an `exit`, the rest of the script never runs;
+        // walking it is harmless.
         st.ended = false;
         if form == Substitution::Shell {
             return out.without_final_newlines();

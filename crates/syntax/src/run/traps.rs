@@ -1,8 +1,8 @@
 //! `trap … EXIT`: commands that run when the shell ends, in the state at that time.
 //!
-//! Where the trap is set, its text is walked like a function that is never called, as the script
-//! may set unknown words later. At the end of the script, the text is walked again, and words that
-//! are still unknown count.
+//! At the `trap` command, its text is walked like a function that is never called, because the
+//! script may set unknown variables later. At the end of the script, the text is walked again, and
+//! words that are still unknown count.
 
 use std::rc::Rc;
 
@@ -10,13 +10,13 @@ use super::super::state::ShellState;
 use super::call::Call;
 use super::{Machine, PendingTrap};
 
-/// Limit of traps pending for the end of the script.
+/// Maximum number of traps that are walked at the end of the script.
 const MAX_PENDING_TRAPS: usize = 16;
 
 impl Machine<'_> {
     pub(super) fn trap(&mut self, call: &Call, st: &ShellState) {
-        let from = 1 + usize::from(call.literal(1) == Some("--"));
-        let values = call.values(from);
+        let first = 1 + usize::from(call.literal(1) == Some("--"));
+        let values = call.values(first);
         let Some((text, signals)) = values.split_first().filter(|(_, rest)| !rest.is_empty())
         else {
             return;
@@ -25,10 +25,10 @@ impl Machine<'_> {
             return;
         }
         self.through.push("trap".to_owned());
-        let at_exit = signals
+        let is_at_exit = signals
             .iter()
             .any(|signal| matches!(signal.literal(), Some("EXIT" | "exit" | "0")));
-        let is_pending = at_exit && !self.dormant && self.traps.len() < MAX_PENDING_TRAPS;
+        let is_pending = is_at_exit && !self.dormant && self.traps.len() < MAX_PENDING_TRAPS;
         if is_pending {
             self.traps.push(PendingTrap {
                 text: text.clone(),
@@ -47,8 +47,8 @@ impl Machine<'_> {
     /// Runs the pending traps in the script's final state.
     pub(super) fn run_traps(&mut self, last: &ShellState) {
         for trap in std::mem::take(&mut self.traps) {
-            // A variable that is unset at the end, as a local one is, has its value from the
-            // `trap`: without a value, it would count as a variable of the environment.
+            // A variable that is unset at the end, such as a local variable, keeps its value at the
+            // `trap`. Without a value, it would count as a variable of the environment.
             let mut vars = (*trap.before.vars).clone();
             let final_values = last.vars.iter();
             vars.extend(final_values.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));

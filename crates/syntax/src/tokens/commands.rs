@@ -1,4 +1,4 @@
-//! Tokens of commands: which words are keywords, which name a program.
+//! Tokens of commands: finds the words that are keywords and the words that name a program.
 
 use super::lexer::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
 use super::word::WordFacts;
@@ -29,14 +29,14 @@ enum NextWord {
     Test,
 }
 
-/// The state of reading commands up to a closing byte, or to the end.
+/// The state of the lexer while it reads commands up to a closing byte, or to the end.
 struct Frame {
     next: NextWord,
     /// The words of the current command so far.
     words: Vec<String>,
-    /// Open `(` of this frame.
+    /// The number of open `(` in this frame.
     groups: usize,
-    /// Open `case` of this frame.
+    /// The number of open `case` in this frame.
     cases: usize,
     /// True if the next word is the target of a redirection.
     redirects: bool,
@@ -113,7 +113,10 @@ impl Lexer<'_> {
             let start = self.pos;
             let rest = &self.text[start..];
             let closed = rest.find("))");
-            self.take(closed.map_or(rest.len(), |at| at + 2), TokenKind::Variable);
+            self.take(
+                closed.map_or(rest.len(), |end| end + 2),
+                TokenKind::Variable,
+            );
             if closed.is_none() {
                 self.open(start);
                 self.end_with(None);
@@ -164,13 +167,13 @@ impl Lexer<'_> {
         };
     }
 
-    /// Reads a word. Its place in the command decides the kind of its token.
+    /// Reads a word. The position of the word in its command decides the kind of its token.
     fn next_word(&mut self, frame: &mut Frame, closer: Option<u8>) {
         let (start, first) = (self.pos, self.out.tokens.len());
         let written = self.word(closer);
         let raw = &self.text[start..self.pos];
         if self.pos == start {
-            // No word begins with this byte.
+            // A word cannot begin with this byte.
             self.take(1, TokenKind::Text);
             return;
         }
@@ -195,7 +198,7 @@ impl Lexer<'_> {
                 self.heredocs.push(Heredoc {
                     delimiter: raw.replace(['\'', '"', '\\'], ""),
                     strips_tabs,
-                    at: start,
+                    delimiter_start: start,
                 });
                 TokenKind::String
             } else if (is_number || raw == "-") && self.text[..start].ends_with('&') {
@@ -234,6 +237,7 @@ impl Lexer<'_> {
 }
 
 impl Frame {
+    /// Ends the current command.
     fn ends_command(&mut self) {
         let next = match self.next {
             stays @ (NextWord::Pattern | NextWord::Test | NextWord::CaseIn) => stays,
@@ -242,6 +246,7 @@ impl Frame {
         self.ends_command_for(next);
     }
 
+    /// Ends the current command; the next word has the role `next`.
     fn ends_command_for(&mut self, next: NextWord) {
         self.next = next;
         self.words.clear();
@@ -276,6 +281,7 @@ impl Frame {
         kind
     }
 
+    /// Returns the kind of a word in the position of a command, and sets the role of the next word.
     fn command_word(&mut self, raw: &str, written: &WordFacts) -> TokenKind {
         let is_wrapped = !self.words.is_empty();
         let (kind, next) = match raw {
@@ -309,7 +315,7 @@ impl Frame {
     }
 }
 
-/// Returns the length of the name, if a word is an assignment.
+/// Returns the length of the assigned name; `None` if a word is not an assignment.
 fn assigned_name_len(raw: &str) -> Option<usize> {
     let name = raw
         .bytes()

@@ -1,4 +1,4 @@
-//! Determines whether a text that is being typed is whole, unfinished or wrong.
+//! Determines whether a text that the user types is whole, unfinished or wrong.
 
 use super::lexer::Tokens;
 use crate::reader::ReadProblem;
@@ -9,25 +9,25 @@ use crate::{Parsed, Span};
 pub enum TextEnding {
     /// The text can be run, as far as is known.
     Whole,
-    /// More has to come: a quote is open, a `fi` is missing.
+    /// The text needs a continuation: a quote is open, or a `fi` is missing.
     Unfinished,
-    /// bash will not run the text, whatever follows.
+    /// bash reports a syntax error in this part of the text, whatever the user adds.
     Wrong(Span),
 }
 
-/// Returns the ending of `text`. A word that is still being written is not wrong.
+/// Returns the ending of `text`. A last word that the user may still continue is not wrong.
 pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
     let parsed = Parsed::read(text);
-    let at = match parsed.problem {
-        Some((ReadProblem::Syntax, at)) => at,
+    let error_start = match parsed.problem {
+        Some((ReadProblem::Syntax, offset)) => offset,
         _ if tokens.open_at.is_some() => return TextEnding::Unfinished,
         _ => return TextEnding::Whole,
     };
-    if tokens.open_at.is_some_and(|open| open <= at) {
+    if tokens.open_at.is_some_and(|open| open <= error_start) {
         return TextEnding::Unfinished;
     }
-    let rest = text.get(at..).unwrap_or("");
-    // Where bash accepts newlines, the reader has skipped them before the error. A newline in the
+    let rest = text.get(error_start..).unwrap_or("");
+    // Before the error, the parser has skipped all newlines that bash accepts. A newline in the
     // rest is therefore an error.
     let is_line_end = rest.contains('\n');
     let blank = rest.len() - rest.trim_start().len();
@@ -37,7 +37,7 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
         rest.find(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
     } else {
         rest.find(|c: char| !";|&()<>".contains(c)).map(|end| {
-            // One character that is neither part of a word nor of an operator.
+            // A character that is neither part of a word nor of an operator.
             if end == 0 {
                 rest.chars().next().map_or(0, char::len_utf8)
             } else {
@@ -50,8 +50,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
         // `do` may become `docker`.
         None if is_word => TextEnding::Unfinished,
         end => TextEnding::Wrong(Span {
-            start: at + blank,
-            end: at + blank + end.unwrap_or(rest.len()),
+            start: error_start + blank,
+            end: error_start + blank + end.unwrap_or(rest.len()),
         }),
     }
 }

@@ -8,7 +8,7 @@ pub(super) const MAX_DEPTH: u16 = 48;
 /// A part of a script that is shown in one style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// The token's place in the script.
+    /// The token's position in the script.
     pub span: Span,
     /// The kind of the token.
     pub kind: TokenKind,
@@ -40,7 +40,7 @@ pub struct LastWord {
     pub start: usize,
     /// The value without quotes; `None` if the word has an expansion.
     pub value: Option<String>,
-    /// The open quote, if there is one.
+    /// The open quote, if any.
     pub quote: Option<char>,
     /// True if the word names a command.
     pub is_command: bool,
@@ -51,9 +51,9 @@ pub struct LastWord {
 /// The tokens of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// The tokens in order, without overlaps; blanks have none.
+    /// The tokens in order, without overlaps; blanks have no tokens.
     pub tokens: Vec<Token>,
-    /// The word that is being written; `None` within a comment or a heredoc.
+    /// The word at the end of the text; `None` within a comment or a heredoc.
     pub last_word: Option<LastWord>,
     /// The offset of the first construct that is not closed, such as a quote or a heredoc.
     pub(super) open_at: Option<usize>,
@@ -73,7 +73,7 @@ impl Tokens {
         };
         lexer.commands(None);
         if let Some(heredoc) = lexer.heredocs.first() {
-            lexer.open(heredoc.at);
+            lexer.open(heredoc.delimiter_start);
         }
         lexer
             .out
@@ -83,15 +83,16 @@ impl Tokens {
     }
 }
 
-/// A heredoc whose body is still to be read.
+/// A heredoc whose body was not read yet.
 #[derive(Debug)]
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
     pub(super) strips_tabs: bool,
     /// The offset of the delimiter.
-    pub(super) at: usize,
+    pub(super) delimiter_start: usize,
 }
 
+/// The state of the lexer.
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
@@ -128,9 +129,9 @@ impl Lexer<'_> {
         self.token(start, kind);
     }
 
-    /// Marks the construct that began at `at` as not closed.
-    pub(super) fn open(&mut self, at: usize) {
-        let first = self.out.open_at.map_or(at, |open| open.min(at));
+    /// Marks the construct that begins at `start` as not closed.
+    pub(super) fn open(&mut self, start: usize) {
+        let first = self.out.open_at.map_or(start, |open| open.min(start));
         self.out.open_at = Some(first);
     }
 
@@ -149,11 +150,11 @@ impl Lexer<'_> {
             loop {
                 let rest = &self.text[self.pos..];
                 if rest.is_empty() {
-                    self.open(heredoc.at);
+                    self.open(heredoc.delimiter_start);
                     self.end_with(None);
                     break;
                 }
-                let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
+                let line = &rest[..rest.find('\n').map_or(rest.len(), |newline| newline + 1)];
                 self.pos += line.len();
                 let mut text = line.strip_suffix('\n').unwrap_or(line);
                 if heredoc.strips_tabs {

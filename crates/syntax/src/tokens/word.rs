@@ -71,7 +71,7 @@ impl Lexer<'_> {
         written
     }
 
-    /// Reads the element that begins with this byte.
+    /// Reads the quoted text, expansion, substitution or array that begins with this byte.
     fn special(&mut self, byte: u8, written: &mut WordFacts) {
         match byte {
             b'\'' => self.single_quoted(written),
@@ -264,11 +264,11 @@ impl Lexer<'_> {
         self.open(start);
     }
 
-    /// Reads the text up to and including `end`, which is searched from `from` on.
-    fn take_through(&mut self, end: &str, from: usize) {
+    /// Reads the text up to and including `end`, which is searched from `search_start` on.
+    fn take_through(&mut self, end: &str, search_start: usize) {
         let start = self.pos;
-        let closed = self.text[from..].find(end);
-        self.pos = closed.map_or(self.bytes.len(), |at| from + at + end.len());
+        let closed = self.text[search_start..].find(end);
+        self.pos = closed.map_or(self.bytes.len(), |found| search_start + found + end.len());
         if closed.is_none() {
             self.open(start);
         }

@@ -1,11 +1,12 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
-use super::super::no_blind_git_add::{everything, excludes};
+use super::super::no_blind_git_add::{excludes, is_whole_tree};
 use super::super::rule::{RuleFinding, RuleInput, is_git};
 use super::plumbing;
 use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand};
 
+/// The options of `git checkout`, `git switch` and `git restore` (git 2.47, `builtin/checkout.c`).
 const CHECKOUT_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "bBscC",
     long: &[
@@ -16,20 +17,20 @@ const CHECKOUT_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
     let git = GitCommandLine::read(&ran.words);
     let subcommand = git.subcommand()?;
-    if let Some(found) = plumbing::discards(subcommand, git.arguments, ran, &scene.base) {
-        return found.then(|| RuleFinding::on(ran, git.arguments));
+    if let Some(discards) = plumbing::discards(subcommand, git.arguments, ran, &input.initial_cwd) {
+        return discards.then(|| RuleFinding::on(ran, git.arguments));
     }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
     }
-    let (mut force, mut staged, mut worktree, mut listed) = (false, false, false, false);
+    let (mut force, mut staged, mut worktree, mut is_list) = (false, false, false, false);
     let mut operands = Vec::new();
-    for given in CHECKOUT_OPTIONS.read(git.arguments) {
-        match given {
+    for argument in CHECKOUT_OPTIONS.read(git.arguments) {
+        match argument {
             GitArgument::Short('f', _) => force = subcommand != "restore",
             GitArgument::Short('S', _) => staged = true,
             GitArgument::Short('W', _) => worktree = true,
@@ -43,22 +44,23 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
                 "staged" => staged = true,
                 "worktree" => worktree = true,
                 "patch" => return None,
-                // The user has not chosen the entries of a generated list.
-                "pathspec-from-file" => listed = true,
+                // A generated list may contain any file.
+                "pathspec-from-file" => is_list = true,
                 _ => {}
             },
             GitArgument::Operand(field) => operands.push(field),
             _ => {}
         }
     }
-    let base = scene.context.cwd.to_string_lossy();
-    let everything = listed || (subcommand != "switch" && whole_tree(&operands, &git, ran, &base));
-    let spares_files = subcommand == "restore" && staged && !worktree;
-    (force || (everything && !spares_files)).then(|| RuleFinding::on(ran, git.arguments))
+    let base = input.context.cwd.to_string_lossy();
+    let is_whole =
+        is_list || (subcommand != "switch" && covers_whole_tree(&operands, &git, ran, &base));
+    let is_index_only = subcommand == "restore" && staged && !worktree;
+    (force || (is_whole && !is_index_only)).then(|| RuleFinding::on(ran, git.arguments))
 }
 
-/// Returns true if the pathspecs among the operands cover the whole tree, or are unknown.
-fn whole_tree(
+/// True if the pathspecs among the operands cover the whole tree, or are unknown.
+fn covers_whole_tree(
     operands: &[&Field],
     git: &GitCommandLine<'_>,
     ran: &ResolvedCommand,
@@ -68,21 +70,21 @@ fn whole_tree(
         .arguments
         .iter()
         .position(|field| field.value.literal() == Some("--"));
-    let behind = |field: &Field| {
-        let at = git.arguments.iter().position(|other| other == field);
-        dashes.is_none_or(|dashes| at.is_some_and(|at| at > dashes))
+    let is_after_dashes = |field: &Field| {
+        let index = git.arguments.iter().position(|other| other == field);
+        dashes.is_none_or(|dashes| index.is_some_and(|index| index > dashes))
     };
     let restores = git.subcommand() == Some("restore");
     let specs: Vec<&Field> = operands
         .iter()
         .copied()
-        .filter(|field| restores || behind(field))
+        .filter(|field| restores || is_after_dashes(field))
         .collect();
     let only_exclusions = !specs.is_empty() && specs.iter().all(|field| excludes(&field.value));
     only_exclusions
         || specs.iter().enumerate().any(|(index, field)| {
             // `git checkout "$BRANCH"`
             let may_be_branch = !restores && dashes.is_none() && index == 0;
-            everything(&field.value, base, ran.cwd.as_deref(), !may_be_branch)
+            is_whole_tree(&field.value, base, ran.cwd.as_deref(), !may_be_branch)
         })
 }

@@ -1,12 +1,12 @@
-//! The values of names that a program assigns itself: `c = "…"`, `for c in […]`, `my $c = …`.
+//! The values of a program's variables: `c = "…"`, `for c in […]`, `my $c = …`.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::tokens::{Token, statement};
 
-/// Total size (bytes) of the values substituted for names in one program.
-const MAX_FILLED: usize = 256 * 1024;
+/// Maximum total size in bytes of the values that are substituted for names in one program.
+const MAX_FILLED_BYTES: usize = 256 * 1024;
 
 /// Maximum nesting of names within values.
 const MAX_STEPS: usize = 2;
@@ -22,28 +22,28 @@ impl<'p> Bindings<'p> {
     /// Collects the assignments of a program.
     pub(super) fn of(program: &'p [Token]) -> Bindings<'p> {
         let mut values = HashMap::new();
-        for (at, token) in program.iter().enumerate() {
+        for (index, token) in program.iter().enumerate() {
             let Token::Name(name) = token else { continue };
-            let from = match (program.get(at + 1), program.get(at + 2)) {
-                (Some(Token::Mark(':')), Some(Token::Mark('='))) => at + 3,
+            let value_index = match (program.get(index + 1), program.get(index + 2)) {
+                (Some(Token::Mark(':')), Some(Token::Mark('='))) => index + 3,
                 (Some(Token::Mark('=')), Some(Token::Mark('=' | '~' | '>'))) => continue,
-                (Some(Token::Mark('=')), _) => at + 2,
-                (Some(Token::Name(keyword)), _) if keyword == "in" || keyword == "of" => at + 2,
+                (Some(Token::Mark('=')), _) => index + 2,
+                (Some(Token::Name(keyword)), _) if keyword == "in" || keyword == "of" => index + 2,
                 _ => continue,
             };
-            let value = statement(&program[from.min(program.len())..]);
+            let value = statement(&program[value_index.min(program.len())..]);
             if !value.is_empty() {
                 values.insert(name.as_str(), value);
             }
         }
-        let left = Cell::new(MAX_FILLED);
         Bindings {
             values,
-            budget: left,
+            budget: Cell::new(MAX_FILLED_BYTES),
         }
     }
 
-    /// Returns the value of a name, if the remaining budget allows for that many bytes.
+    /// Returns the value of a name, and takes its size from the budget. `None` if the name is
+    /// unknown or the budget is too small.
     fn spend(&self, name: &str) -> Option<&'p [Token]> {
         let value = *self.values.get(name)?;
         let cost = value.iter().map(|token| match token {
@@ -54,17 +54,17 @@ impl<'p> Bindings<'p> {
         Some(value)
     }
 
-    /// Replaces the names in a string (`{x}`, `${x}`, `#{x}`, `$x`) by their strings. `None` if it
-    /// contains no such name.
+    /// Replaces the names in a string (`{x}`, `${x}`, `#{x}`, `$x`) by their values. `None` if the
+    /// string contains no name with a known value.
     fn interpolated(&self, text: &str) -> Option<String> {
         let (mut out, mut rest, mut is_changed) = (String::new(), text, false);
-        while let Some(at) = rest.find(['$', '{', '#']) {
-            let (before, tail) = rest.split_at(at);
+        while let Some(mark) = rest.find(['$', '{', '#']) {
+            let (before, tail) = rest.split_at(mark);
             out.push_str(before);
             let inner = tail.trim_start_matches(['$', '#']);
             let inner = inner.strip_prefix('{').unwrap_or(inner);
-            let is_part = |c: char| c.is_alphanumeric() || c == '_';
-            let end = inner.find(|c| !is_part(c)).unwrap_or(inner.len());
+            let is_name_char = |c: char| c.is_alphanumeric() || c == '_';
+            let end = inner.find(|c| !is_name_char(c)).unwrap_or(inner.len());
             if let Some([Token::Text(value)]) = self.spend(&inner[..end]) {
                 is_changed = true;
                 out.push_str(value);
@@ -83,12 +83,12 @@ impl<'p> Bindings<'p> {
         let mut out = tokens.to_vec();
         for _ in 0..MAX_STEPS {
             let mut next = Vec::with_capacity(out.len());
-            for (at, token) in out.iter().enumerate() {
+            for (index, token) in out.iter().enumerate() {
                 match token {
-                    // `x.name` and `name(` are not this variable.
+                    // `x.name` and `name(` are not the variable `name`.
                     Token::Name(name)
-                        if out.get(at + 1) != Some(&Token::Mark('('))
-                            && (at == 0 || out[at - 1] != Token::Mark('.')) =>
+                        if out.get(index + 1) != Some(&Token::Mark('('))
+                            && (index == 0 || out[index - 1] != Token::Mark('.')) =>
                     {
                         let value = self.spend(name);
                         next.extend_from_slice(value.unwrap_or(std::slice::from_ref(token)));

@@ -14,7 +14,8 @@ pub(super) enum Call {
     Script(String),
     /// Removes this path (possibly a glob) with everything below it.
     Remove(String),
-    /// Removes the files in this path one by one; true if a test may select some of them.
+    /// Removes the files in this path one by one; true if the program tests each file, so that only
+    /// some files may be removed.
     RemoveEach(String, bool),
 }
 
@@ -25,15 +26,15 @@ enum CallKind {
     Runs,
     /// The call removes a tree.
     Removes,
-    /// The call removes a tree if its arguments say so.
+    /// The call removes a tree if an argument is `recursive`.
     RemovesRecursively,
-    /// The call lists files. Removing each of them removes a tree.
+    /// The call lists files. A program that removes each listed file removes a tree.
     Lists,
     /// The call opens a file, or a command that is marked by `|`.
     Opens,
 }
 
-/// The known names, whatever module they are in.
+/// The known names of calls, without their module.
 #[rustfmt::skip]
 const CALL_NAMES: [(CallKind, &[&str]); 5] = [
     (
@@ -71,6 +72,7 @@ const CALL_NAMES: [(CallKind, &[&str]); 5] = [
     (CallKind::Opens, &["open", "open3", "open2", "pipe"]),
 ];
 
+/// Returns the effect of a call with this name.
 fn call_kind(name: &str) -> Option<CallKind> {
     CALL_NAMES
         .iter()
@@ -78,24 +80,25 @@ fn call_kind(name: &str) -> Option<CallKind> {
         .map(|(kind, _)| *kind)
 }
 
-/// Other names of calls: `import rmtree as r`, `{execSync: x} = …`, `x = os.system`.
+/// Returns the other names that a program gives to calls: `import rmtree as r`, `{execSync: x} =
+/// …`, `x = os.system`.
 fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
-    let alias = |at: usize| {
-        let Token::Name(name) = &tokens[at] else {
+    let alias = |index: usize| {
+        let Token::Name(name) = &tokens[index] else {
             return None;
         };
         let kind = call_kind(name)?;
-        let behind = tokens.get(at + 1..).unwrap_or_default();
-        let before = tokens.get(..at).unwrap_or_default();
+        let after = tokens.get(index + 1..).unwrap_or_default();
+        let before = tokens.get(..index).unwrap_or_default();
         let is_end = |token: Option<&Token>| {
             matches!(token, None | Some(Token::Mark('\n' | ';' | ',' | '}')))
         };
         // `x = os.system`
-        let assigned = match before {
+        let before_module = match before {
             [rest @ .., Token::Name(_), Token::Mark('.')] => rest,
             before => before,
         };
-        let alias = match (assigned, behind) {
+        let alias = match (before_module, after) {
             (_, [Token::Mark(':'), Token::Name(alias), rest @ ..]) if is_end(rest.first()) => alias,
             (_, [Token::Name(word), Token::Name(alias), ..]) if word == "as" => alias,
             ([.., Token::Name(alias), Token::Mark('=')], rest) if is_end(rest.first()) => alias,
@@ -129,6 +132,8 @@ pub(super) fn calls(program: &str, language: Language) -> Vec<Call> {
     }
 }
 
+/// Returns the calls of a program with this notation. `is_inner` is true for a program that is a
+/// string of another program.
 fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     let all = tokens(program, notation);
     let bindings = Bindings::of(&all);
@@ -136,20 +141,22 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     let named = all
         .iter()
         .enumerate()
-        .filter_map(|(at, token)| match token {
+        .filter_map(|(index, token)| match token {
             Token::Name(name) => {
                 let kind = call_kind(name).or_else(|| aliases.get(name.as_str()).copied())?;
                 // `rimraf.sync(…)`
-                let behind = match all.get(at + 1..at + 3) {
-                    Some([Token::Mark('.'), Token::Name(_)]) if kind == CallKind::Removes => at + 3,
-                    _ => at + 1,
+                let after = match all.get(index + 1..index + 3) {
+                    Some([Token::Mark('.'), Token::Name(_)]) if kind == CallKind::Removes => {
+                        index + 3
+                    }
+                    _ => index + 1,
                 };
-                let written = match &all[behind..] {
+                let written = match &all[after..] {
                     // Ruby's `Dir["*"]`
                     [Token::Mark('['), inside @ ..] if kind == CallKind::Lists => statement(inside),
-                    behind => arguments(behind)?,
+                    after => arguments(after)?,
                 };
-                Some((kind, at, written))
+                Some((kind, index, written))
             }
             _ => None,
         });
@@ -164,13 +171,13 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
         ),
         _ => false,
     });
-    let is_tested = selects(&all);
-    for (kind, at, written) in named.take(MAX_CALLS) {
+    let is_tested = has_selecting_test(&all);
+    for (kind, index, written) in named.take(MAX_CALLS) {
         match kind {
-            CallKind::Lists if is_shown(&all[..at]) => {}
+            CallKind::Lists if is_shown(&all[..index]) => {}
             CallKind::Lists => {
                 let mut found = Vec::new();
-                if written.is_empty() && is_name(&all[at], &LISTS_CWD) {
+                if written.is_empty() && is_name(&all[index], &LISTS_CWD) {
                     found.push(Call::Remove(".".to_owned()));
                 }
                 // Perl's `finddepth(sub { … }, "/")` names the directory last.
@@ -183,8 +190,9 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                     Token::Name(name) => name == "in",
                     _ => false,
                 };
-                let from = all[..at].iter().rposition(starts).map_or(0, |at| at + 1);
-                if let Some((Token::Mark('.'), object)) = all[from..at].split_last()
+                let start = all[..index].iter().rposition(starts);
+                let start = start.map_or(0, |last| last + 1);
+                if let Some((Token::Mark('.'), object)) = all[start..index].split_last()
                     && let Some(directory) = path(&bindings.fill(object))
                 {
                     found = vec![Call::Remove(match written.first() {
@@ -206,15 +214,16 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 let written = bindings.fill(written);
                 scripts(&written, &mut out);
                 // `exec("os.system(…)")`: a program of the same language.
-                let is_code = matches!(&all[at], Token::Name(name) if matches!(name.as_str(), "exec" | "eval"));
+                let is_code = matches!(&all[index], Token::Name(name) if matches!(name.as_str(), "exec" | "eval"));
                 if let (true, false, [Token::Text(text), ..]) = (is_code, is_inner, &written[..]) {
                     out.extend(called(text, notation, true));
                 }
             }
             CallKind::Removes | CallKind::RemovesRecursively => {
-                // `os.remove("a.txt")` removes no listed file.
-                let is_one = matches!(written, [Token::Text(text)] if !text.contains(['$', '#']));
-                removes |= !is_one;
+                // `os.remove("a.txt")` does not remove the listed files.
+                let is_literal =
+                    matches!(written, [Token::Text(text)] if !text.contains(['$', '#']));
+                removes |= !is_literal;
                 if kind == CallKind::Removes
                     || written.iter().any(|token| is_name(token, &["recursive"]))
                 {
@@ -223,7 +232,7 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
             }
         }
     }
-    if removes && !all.iter().any(|token| is_name(token, &NARROWS)) {
+    if removes && !all.iter().any(|token| is_name(token, &SELECTING_NAMES)) {
         out.extend(listed);
     }
     if notation.pipes {
@@ -232,29 +241,32 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     out
 }
 
-/// Names of calls that print what they get.
-const SHOWS: [&str; 10] = [
+/// Names of calls that print or count their arguments.
+const SHOWING_CALLS: [&str; 10] = [
     "print", "puts", "p", "pp", "log", "echo", "say", "len", "print_r", "var_dump",
 ];
 
-/// True if the tokens before a call hand its result to one that prints: `print(os.`
+/// True if the tokens before a call pass its result to a call that prints: `print(os.`
 fn is_shown(mut before: &[Token]) -> bool {
     while let [rest @ .., Token::Name(_), Token::Mark('.')] = before {
         before = rest;
     }
     let called = before.strip_suffix(&[Token::Mark('(')]).unwrap_or(before);
-    called.last().is_some_and(|name| is_name(name, &SHOWS))
+    called
+        .last()
+        .is_some_and(|name| is_name(name, &SHOWING_CALLS))
 }
 
+/// True if a token is one of these names.
 fn is_name(token: &Token, names: &[&str]) -> bool {
     matches!(token, Token::Name(name) if names.contains(&name.as_str()))
 }
 
-/// Names of calls that list the working directory unless an argument names another one.
+/// Names of calls that list the working directory unless an argument names another directory.
 const LISTS_CWD: [&str; 2] = ["listdir", "scandir"];
 
-/// Words of tests.
-const TESTS: [&str; 4] = ["if", "unless", "when", "and"];
+/// Words before a condition.
+const TEST_WORDS: [&str; 4] = ["if", "unless", "when", "and"];
 
 /// Names of calls that test the kind of a file.
 const KIND_TESTS: [&str; 11] = [
@@ -262,37 +274,37 @@ const KIND_TESTS: [&str; 11] = [
     "directory", "existsSync",
 ];
 
-/// True if a test may select some of the files, by more than their kind.
-fn selects(tokens: &[Token]) -> bool {
-    let ends = |token: &Token| {
-        is_name(token, &TESTS)
+/// True if a program has a test that may select some of the listed files by more than their kind.
+fn has_selecting_test(tokens: &[Token]) -> bool {
+    let ends_condition = |token: &Token| {
+        is_name(token, &TEST_WORDS)
             || is_name(token, &["else", "for"])
             || matches!(token, Token::Mark(':' | ';' | '{' | '}' | '\n'))
     };
     let compares = |token: &Token| matches!(token, Token::Mark('=' | '<' | '>' | '&' | '|'));
     let tests = tokens
-        .split_inclusive(|token| is_name(token, &TESTS))
+        .split_inclusive(|token| is_name(token, &TEST_WORDS))
         .skip(1);
-    tests.into_iter().any(|behind| {
-        let end = behind.iter().position(ends).unwrap_or(behind.len());
-        let condition = &behind[..end];
+    tests.into_iter().any(|test| {
+        let end = test.iter().position(ends_condition).unwrap_or(test.len());
+        let condition = &test[..end];
         let is_by_kind = condition.iter().any(|token| is_name(token, &KIND_TESTS));
         !is_by_kind || condition.iter().any(compares)
     })
 }
 
 /// Names of calls and fields that select some of the listed files.
-const NARROWS: [&str; 12] = [
+const SELECTING_NAMES: [&str; 12] = [
     "endswith", "endsWith", "startswith", "startsWith", "suffix", "fnmatch", "match", "filter",
     "grep", "extname", "includes", "indexOf",
 ];
 
-/// Returns the commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
-fn opened(given: &[Token], out: &mut Vec<Call>) {
-    for (at, token) in given.iter().enumerate() {
+/// Adds the commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
+fn opened(arguments: &[Token], out: &mut Vec<Call>) {
+    for (index, token) in arguments.iter().enumerate() {
         let Token::Text(text) = token else { continue };
         match text.as_str() {
-            "-|" | "|-" => scripts(&given[at + 1..], out),
+            "-|" | "|-" => scripts(&arguments[index + 1..], out),
             text => {
                 let command = text.strip_prefix('|').or(text.strip_suffix('|'));
                 out.extend(command.map(|command| Call::Script(command.to_owned())));
@@ -301,35 +313,37 @@ fn opened(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// Returns the commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
+/// Adds the commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
 fn piped(tokens: &[Token], out: &mut Vec<Call>) {
-    let is_pipe = |at: Option<usize>| at.and_then(|at| tokens.get(at)) == Some(&Token::Mark('|'));
-    for (at, token) in tokens.iter().enumerate() {
-        let behind = is_pipe(at.checked_sub(1)) && !is_pipe(at.checked_sub(2));
-        let before = is_pipe(Some(at + 1)) && !is_pipe(Some(at + 2));
+    let is_pipe =
+        |index: Option<usize>| index.and_then(|index| tokens.get(index)) == Some(&Token::Mark('|'));
+    for (index, token) in tokens.iter().enumerate() {
+        // `||` is an operator, not a pipe.
+        let is_after_pipe = is_pipe(index.checked_sub(1)) && !is_pipe(index.checked_sub(2));
+        let is_before_pipe = is_pipe(Some(index + 1)) && !is_pipe(Some(index + 2));
         if let Token::Text(text) = token
-            && (behind || before)
+            && (is_after_pipe || is_before_pipe)
         {
             out.push(Call::Script(text.clone()));
         }
     }
 }
 
-/// Returns the commands passed to a call that runs something: a text for a shell, or a program with
+/// Adds the commands passed to a call that runs a command: a text for a shell, or a program with
 /// its arguments.
-fn scripts(given: &[Token], out: &mut Vec<Call>) {
-    let texts: Vec<&str> = given
+fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
+    let texts: Vec<&str> = arguments
         .iter()
         .enumerate()
-        .filter_map(|(at, token)| match (token, given.get(..at)) {
+        .filter_map(|(index, token)| match (token, arguments.get(..index)) {
             // `cwd="/"`, `{cwd: "/"}`, `input="…"`: an option of the call.
             (_, Some([.., Token::Name(name), Token::Mark('=' | ':')]))
                 if !matches!(name.as_str(), "args" | "cmd" | "command") =>
             {
                 None
             }
-            _ if is_home(given, at) => Some("$HOME"),
-            // The separator of `" ".join([…])` is not one of the words.
+            _ if is_home(arguments, index) => Some("$HOME"),
+            // The separator of `" ".join([…])` is not a word of the command.
             (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
                 Some(text.as_str())
             }
@@ -358,18 +372,20 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
     if !rest.is_empty() {
         out.push(script(rest.iter().fold(
             (*first).to_owned(),
-            |text, next| match ["%s", "{}"].into_iter().find(|place| text.contains(place)) {
-                Some(place) => text.replacen(place, next, 1),
-                None => text + next,
+            |text, next| {
+                let mut placeholders = ["%s", "{}"].into_iter();
+                match placeholders.find(|placeholder| text.contains(placeholder)) {
+                    Some(placeholder) => text.replacen(placeholder, next, 1),
+                    None => text + next,
+                }
             },
         )));
     }
 }
 
-/// Returns the paths passed to a call that removes a tree, without those that are built from
-/// unknown values.
-fn removals(given: &[Token], out: &mut Vec<Call>) {
-    let Some(first) = split(given).next() else {
+/// Adds the paths passed to a call that removes a tree, without paths that contain unknown values.
+fn removals(arguments: &[Token], out: &mut Vec<Call>) {
+    let Some(first) = split(arguments).next() else {
         return;
     };
     // A list or tuple: each of its elements.
@@ -380,52 +396,59 @@ fn removals(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// True if the token ends an expression for the home directory: `environ["HOME"]`, `$ENV{HOME}`,
-/// `process.env.HOME`, `Dir.home`, `homedir()`.
-fn is_home(tokens: &[Token], at: usize) -> bool {
-    let owner = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
-    let of = |names: &[&str]| {
-        [owner(1), owner(2)]
+/// True if the token at `index` ends an expression for the home directory: `environ["HOME"]`,
+/// `$ENV{HOME}`, `process.env.HOME`, `Dir.home`, `homedir()`.
+fn is_home(tokens: &[Token], index: usize) -> bool {
+    let token_before = |distance: usize| {
+        let index = index.checked_sub(distance)?;
+        tokens.get(index)
+    };
+    let has_owner = |names: &[&str]| {
+        [token_before(1), token_before(2)]
             .into_iter()
             .flatten()
-            .any(|it| is_name(it, names))
+            .any(|token| is_name(token, names))
     };
-    match tokens.get(at) {
+    match tokens.get(index) {
         Some(Token::Text(text) | Token::Name(text)) if text == "HOME" => {
-            of(&["environ", "getenv", "ENV", "env", "get"])
+            has_owner(&["environ", "getenv", "ENV", "env", "get"])
         }
         Some(Token::Name(name)) if matches!(name.as_str(), "home" | "homedir") => {
-            tokens.get(at + 1) == Some(&Token::Mark('(')) || of(&["Dir"])
+            tokens.get(index + 1) == Some(&Token::Mark('(')) || has_owner(&["Dir"])
         }
         _ => false,
     }
 }
 
+/// Returns the path that an expression builds; `None` if it contains unknown values.
 fn path(expression: &[Token]) -> Option<String> {
-    let name = |at: Option<usize>| match at.and_then(|at| expression.get(at)) {
+    let name = |index: Option<usize>| match index.and_then(|index| expression.get(index)) {
         Some(Token::Name(name)) => name.as_str(),
         _ => "",
     };
     let mut pieces: Vec<&str> = Vec::new();
-    for (at, token) in expression.iter().enumerate() {
+    for (index, token) in expression.iter().enumerate() {
         // `environ["X"]`, `require("os")`; `Dir.pwd`
-        let owners = [name(at.checked_sub(1)), name(at.checked_sub(2))];
-        let of = |names: &[&str]| owners.iter().any(|owner| names.contains(owner));
-        let next = expression.get(at + 1);
-        let called = next == Some(&Token::Mark('('));
-        let passes = called || matches!(next, Some(Token::Mark('.' | '[' | '{' | ':')));
+        let owners = [name(index.checked_sub(1)), name(index.checked_sub(2))];
+        let has_owner = |names: &[&str]| owners.iter().any(|owner| names.contains(owner));
+        let next = expression.get(index + 1);
+        let is_called = next == Some(&Token::Mark('('));
+        let is_module_or_function =
+            is_called || matches!(next, Some(Token::Mark('.' | '[' | '{' | ':')));
         match token {
-            _ if is_home(expression, at) => pieces.push("~"),
-            Token::Text(_) if of(&["environ", "getenv", "ENV", "env", "get"]) => return None,
-            Token::Text(_) if of(&["require", "__import__", "import_module"]) => {}
+            _ if is_home(expression, index) => pieces.push("~"),
+            Token::Text(_) if has_owner(&["environ", "getenv", "ENV", "env", "get"]) => {
+                return None;
+            }
+            Token::Text(_) if has_owner(&["require", "__import__", "import_module"]) => {}
             Token::Text(text) => pieces.push(text),
             Token::Name(name) => match name.as_str() {
                 "HOME" => pieces.push("~"),
-                "cwd" | "getcwd" | "pwd" if called || of(&["Dir"]) => pieces.push("."),
-                // A module, a function, a keyword.
+                "cwd" | "getcwd" | "pwd" if is_called || has_owner(&["Dir"]) => pieces.push("."),
                 "sep" => pieces.push("/"),
+                // Keywords, and names that are not part of the path.
                 "True" | "False" | "true" | "false" | "for" | "in" | "if" | "env" => {}
-                _ if passes => {}
+                _ if is_module_or_function => {}
                 _ => return None,
             },
             Token::Filled(_) => return None,
@@ -435,15 +458,16 @@ fn path(expression: &[Token]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("/"))
 }
 
-/// Returns the command that a sed script runs: `e command`.
+/// Returns the command that a sed command runs: `e command`, or the flag `e` of `s`.
 fn sed(command: &str) -> Option<Call> {
-    let numbers = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
-    let command = command.trim_start_matches(numbers);
+    let is_of_address = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
+    let command = command.trim_start_matches(is_of_address);
     // `/pattern/e command`
-    let behind = command
+    let pattern_and_rest = command
         .strip_prefix('/')
         .and_then(|rest| rest.split_once('/'));
-    let command = behind.map_or(command, |(_, rest)| rest.trim_start_matches(numbers));
+    let command =
+        pattern_and_rest.map_or(command, |(_, rest)| rest.trim_start_matches(is_of_address));
     if let Some(text) = command.strip_prefix("e ") {
         return Some(Call::Script(text.to_owned()));
     }
@@ -466,13 +490,13 @@ fn sed(command: &str) -> Option<Call> {
 /// Returns the command that a line of a makefile runs: a recipe below its target or on the same
 /// line.
 fn recipe(line: &str) -> Option<Call> {
-    let behind = || {
+    let after_target = || {
         line.split_once(':')?
             .1
             .split_once(';')
             .map(|(_, recipe)| recipe)
     };
-    let recipe = line.strip_prefix('\t').or_else(behind)?;
+    let recipe = line.strip_prefix('\t').or_else(after_target)?;
     Some(Call::Script(
         recipe
             .trim_start_matches(['@', '-', '+', ' '])

@@ -1,5 +1,6 @@
-//! Splits a program in another language into strings, names and other characters, enough to find
-//! the arguments of calls. Quotes, commas and brackets mean the same in all of these languages.
+//! Splits a program in another language into strings, names and other characters, which is enough
+//! to find the arguments of calls. Quotes, commas and brackets mean the same in all these
+//! languages.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -19,7 +20,7 @@ pub(super) enum Token {
     Mark(char),
 }
 
-/// Maximum length of an examined program, in bytes; anything longer is not a one-liner.
+/// Maximum length of the examined part of a program, in bytes; longer programs are not one-liners.
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Ways to write the home directory into a string.
@@ -39,18 +40,22 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
     let mut chars = program.chars().peekable();
     let mut begins_word = true;
     while let Some(c) = chars.next() {
-        let first = std::mem::replace(&mut begins_word, c.is_whitespace() || ";{}(),".contains(c));
-        let mut mark = notation.comment.chars();
-        if first && mark.next() == Some(c) && mark.next().is_none_or(|c| chars.peek() == Some(&c)) {
+        let is_first =
+            std::mem::replace(&mut begins_word, c.is_whitespace() || ";{}(),".contains(c));
+        let mut comment = notation.comment.chars();
+        if is_first
+            && comment.next() == Some(c)
+            && comment.next().is_none_or(|c| chars.peek() == Some(&c))
+        {
             while chars.next_if(|c| *c != '\n').is_some() {}
         } else if matches!(c, '"' | '\'' | '`') {
-            let runs = c == '`' && (notation.backticks || out.last() == Some(&Token::Mark('$')));
+            let is_run = c == '`' && (notation.backticks || out.last() == Some(&Token::Mark('$')));
             let text = with_home(string(&mut chars, c));
             let prefix = out.pop_if(|last| matches!(last, Token::Name(name) if is_prefix(name)));
-            let formats = matches!(prefix, Some(Token::Name(name)) if name.contains(['f', 'F']));
-            out.extend(runs.then(|| Token::Name(RUN_CALL.to_owned())));
+            let is_format = matches!(prefix, Some(Token::Name(name)) if name.contains(['f', 'F']));
+            out.extend(is_run.then(|| Token::Name(RUN_CALL.to_owned())));
             out.push(
-                if formats && text.contains('{') || c == '`' && text.contains("${") {
+                if is_format && text.contains('{') || c == '`' && text.contains("${") {
                     Token::Filled(text)
                 } else {
                     Token::Text(text)
@@ -63,7 +68,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             }
             let is_percent = out.last() == Some(&Token::Mark('%'));
             if notation.backticks
-                && quotes(&name, is_percent)
+                && begins_string(&name, is_percent)
                 && let Some(open) = chars.next_if(|c| "({[<|!/".contains(*c))
             {
                 out.pop_if(|last| *last == Token::Mark('%'));
@@ -84,19 +89,19 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
     out
 }
 
-/// The longest pattern that is read, in characters.
-const MAX_PATTERN: usize = 256;
+/// The longest pattern of Perl's `<*.c>` that is recognised, in characters.
+const MAX_PATTERN_CHARS: usize = 256;
 
 /// Returns the pattern of Perl's `<*.c>`, whose `<` was consumed.
 fn globbed(chars: &Peekable<Chars<'_>>) -> Option<String> {
-    let ahead = chars.clone().take(MAX_PATTERN);
+    let ahead = chars.clone().take(MAX_PATTERN_CHARS);
     let text: String = ahead.take_while(|c| !c.is_whitespace()).collect();
     let (pattern, _) = text.split_once('>')?;
     pattern.contains(['*', '~']).then(|| pattern.to_owned())
 }
 
-/// Returns true if a name begins a string of Perl (`q(…)`) or, after `%`, of Ruby (`%w[…]`).
-fn quotes(name: &str, is_percent: bool) -> bool {
+/// True if a name begins a string of Perl (`q(…)`) or, after `%`, of Ruby (`%w[…]`).
+fn begins_string(name: &str, is_percent: bool) -> bool {
     let names = if is_percent {
         ["q", "Q", "w", "x"]
     } else {
@@ -117,7 +122,7 @@ fn delimited(chars: &mut Peekable<Chars<'_>>, open: char) -> String {
     chars.by_ref().take_while(|c| *c != close).collect()
 }
 
-/// Adds a string with a name: words, a command, or a text.
+/// Adds the tokens of a string such as `qw(…)`: words, a command, or a text.
 fn named_string(name: &str, text: String, out: &mut Vec<Token>) {
     match name {
         "qw" | "w" => {
@@ -131,6 +136,7 @@ fn named_string(name: &str, text: String, out: &mut Vec<Token>) {
     }
 }
 
+/// Replaces expressions for the home directory in a string by `$HOME`.
 fn with_home(text: String) -> String {
     match HOME_SPELLINGS.iter().find(|home| text.contains(*home)) {
         Some(home) => text.replace(home, "$HOME"),
@@ -145,12 +151,13 @@ fn is_prefix(name: &str) -> bool {
 
 /// Returns the contents of a string literal whose opening quote was consumed.
 fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
-    let twice = |chars: &Peekable<Chars<'p>>| {
+    // The characters after two further quotes, if two quotes follow.
+    let after_two_quotes = |chars: &Peekable<Chars<'p>>| {
         let mut ahead = chars.clone();
         (ahead.next() == Some(quote) && ahead.next() == Some(quote)).then_some(ahead)
     };
     // `"""…"""`, in which single quotes have no meaning.
-    let triple = twice(chars).filter(|_| quote != '`');
+    let triple = after_two_quotes(chars).filter(|_| quote != '`');
     let is_triple = triple.is_some();
     if let Some(ahead) = triple {
         *chars = ahead;
@@ -159,7 +166,7 @@ fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
     while let Some(c) = chars.next() {
         match c {
             _ if c == quote && !is_triple => break,
-            _ if c == quote => match twice(chars) {
+            _ if c == quote => match after_two_quotes(chars) {
                 Some(ahead) => {
                     *chars = ahead;
                     break;
@@ -178,16 +185,16 @@ fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
 }
 
 /// Maximum number of tokens examined in one statement or one call's arguments.
-const MAX_STATEMENT: usize = 256;
+const MAX_STATEMENT_TOKENS: usize = 256;
 
 /// Returns the tokens up to the end of the statement, or to the closing bracket around it.
 pub(super) fn statement(tokens: &[Token]) -> &[Token] {
-    let tokens = &tokens[..tokens.len().min(MAX_STATEMENT)];
+    let tokens = &tokens[..tokens.len().min(MAX_STATEMENT_TOKENS)];
     let mut open = 0_usize;
     let end = tokens
         .iter()
         .enumerate()
-        .position(|(at, token)| match token {
+        .position(|(index, token)| match token {
             Token::Mark('(' | '[' | '{') => {
                 open += 1;
                 false
@@ -198,14 +205,14 @@ pub(super) fn statement(tokens: &[Token]) -> &[Token] {
             }
             Token::Mark(')' | ']' | '}') => true,
             Token::Mark(';' | '\n') => open == 0,
-            Token::Mark(':') => open == 0 && tokens.get(at + 1) == Some(&Token::Mark('\n')),
+            Token::Mark(':') => open == 0 && tokens.get(index + 1) == Some(&Token::Mark('\n')),
             _ => false,
         });
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
 /// Returns the arguments of a call whose name precedes `tokens`: the contents of its brackets, or
-/// the rest of the statement. `None` if it is not a call but an assignment or a key.
+/// the rest of the statement. `None` if the name is not a call but is assigned or is a key.
 pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     match tokens.first()? {
         Token::Mark('(') => Some(statement(&tokens[1..])),

@@ -1,11 +1,11 @@
-//! Determines where a path leads, as far as it is literal: to the root, a system directory, a home,
-//! or below one.
+//! Resolves a path to its location, as far as the path is literal: the root, a system directory, a
+//! home, or a path below these.
 //!
-//! A path with an unknown beginning has no known location. Nor has the script's initial directory
-//! unless it is named by its path: its contents are the caller's business.
+//! A path with an unknown beginning has no known location. A relative path to the script's initial
+//! directory is not a landmark: the script may change the files of its working directory.
 
 use super::{
-    FOR_OTHERS, HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components,
+    DIRECTORIES_FOR_USERS, HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components,
     is_system_directory, resolve, same, split,
 };
 use crate::syntax::CommandHost;
@@ -17,85 +17,90 @@ const HARMLESS_DEVICES: [&str; 18] = [
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
 ];
 
-/// Directories of the system with parts that belong to services or users.
-const OWNED: [&[&str]; 2] = [&["var"], &["usr", "local"]];
+/// Directories of the system with subdirectories that belong to services or users.
+const SHARED_DIRECTORIES: [&[&str]; 2] = [&["var"], &["usr", "local"]];
 
 /// The components of an absolute path.
 #[derive(Debug)]
 pub(in super::super) struct Location {
     pub(super) parts: Vec<PathPart>,
-    /// True for the script's initial directory, named by a relative path.
-    is_here: bool,
+    /// True for the script's initial directory, if the script names it by a relative path.
+    is_initial_cwd: bool,
 }
 
 impl Location {
     /// Returns the location of a path; `None` if unknown.
-    pub(in super::super) fn of(path: &Value, place: &PathBase<'_>) -> Option<Location> {
+    pub(in super::super) fn of(path: &Value, path_base: &PathBase<'_>) -> Option<Location> {
         if path.is_empty() || matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. })) {
             return None;
         }
         let mut parts = split(path);
         let is_absolute = path.prefix().starts_with('/');
-        let cwd = place.cwd.map(components);
+        let cwd = path_base.cwd.map(components);
         if !is_absolute {
-            let around = cwd.as_ref()?.iter().map(|name| PathPart::text(name));
-            parts = around.chain(parts).collect();
+            let cwd_parts = cwd.as_ref()?.iter().map(|name| PathPart::text(name));
+            parts = cwd_parts.chain(parts).collect();
         }
         let mut parts = resolve(&parts);
-        if let CommandHost::Disposable(mounts) = place.host {
+        if let CommandHost::Disposable(mounts) = path_base.host {
             parts = super::on_this_machine(&parts, mounts).into_iter().next()?;
         }
-        let here = components(place.base);
-        let is_here =
-            !is_absolute && place.cwd == Some(place.base) && same(&parts[..closed(&parts)], &here);
-        Some(Location { parts, is_here })
+        let initial_cwd = components(path_base.initial_cwd);
+        let is_initial_cwd = !is_absolute
+            && path_base.cwd == Some(path_base.initial_cwd)
+            && same(&parts[..closed(&parts)], &initial_cwd);
+        Some(Location {
+            parts,
+            is_initial_cwd,
+        })
     }
 
-    /// True if the path means all of the root, a system directory or a home: itself, or everything
-    /// in it (`/*`, `~/.*`).
+    /// True if the path is the root, a system directory or a home, or a pattern for all files in
+    /// such a directory (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
-        if self.is_here {
+        if self.is_initial_cwd {
             return false;
         }
-        let unknown = tail.iter().any(PathPart::has_unknown);
-        let is_homes = |part: &PathPart| {
+        let has_unknown = tail.iter().any(PathPart::has_unknown);
+        let is_home_parent = |part: &PathPart| {
             part.literal()
                 .is_some_and(|name| HOME_PARENTS.contains(&name))
         };
         let is_home = match stem {
             // `/home/$USER`
-            [first] => is_homes(first) || first.literal() == Some("root"),
-            [first, second] => is_homes(first) && second.literal().is_some() && !unknown,
+            [first] => is_home_parent(first) || first.literal() == Some("root"),
+            [first, second] => is_home_parent(first) && second.literal().is_some() && !has_unknown,
             _ => false,
         };
-        let is_own = home.is_some_and(|home| same(stem, &components(home)));
+        let is_own_home = home.is_some_and(|home| same(stem, &components(home)));
         let is_system = |part: &PathPart| {
             let name = part.literal().unwrap_or("");
-            SYSTEM_DIRECTORIES.contains(&name) && !FOR_OTHERS.contains(&name)
+            SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name)
         };
         match stem {
             [] => true,
-            _ if is_home || is_own && !unknown => true,
-            // A path below one of them with an unknown name may well belong to the caller.
-            [_] | [_, _] => !unknown && stem.iter().all(is_system),
+            _ if is_home || is_own_home && !has_unknown => true,
+            // A path with an unknown name below a system directory may belong to the user.
+            [_] | [_, _] => !has_unknown && stem.iter().all(is_system),
             _ => false,
         }
     }
 
-    /// True if the path is a whole directory of the system or of a service, or everything in it.
+    /// True if the path is a directory of the system or of a service, or a pattern for all files in
+    /// such a directory.
     pub(in super::super) fn is_system(&self) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
-        !self.is_here && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
+        !self.is_initial_cwd && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
     }
 
-    /// True if that directory is one of the system's own: below `/var` and `/usr/local`, parts
-    /// belong to services or users.
+    /// True if [`Self::is_system`] holds and the directory belongs to the system itself.
+    /// Subdirectories of `/var` and `/usr/local` belong to services or users.
     pub(in super::super) fn is_of_system(&self) -> bool {
         let stem = &self.parts[..closed(&self.parts)];
-        let is_owned =
+        let contains =
             |names: &&[&str]| stem.len() > names.len() && same(&stem[..names.len()], names);
-        self.is_system() && !OWNED.iter().any(is_owned)
+        self.is_system() && !SHARED_DIRECTORIES.iter().any(contains)
     }
 
     /// Returns the components, if all of them are known.
@@ -103,34 +108,39 @@ impl Location {
         self.parts.iter().map(PathPart::literal).collect()
     }
 
-    /// Returns the components below a home; a final pattern or unknown component is `""`.
+    /// Returns the components below a home; `""` stands for a pattern or an unknown component.
     pub(in super::super) fn below_home(&self, home: Option<&str>) -> Option<Vec<&str>> {
         let names: Vec<&str> = self
             .parts
             .iter()
             .map(|part| part.literal().unwrap_or(""))
             .collect();
-        let own = home.map(components).unwrap_or_default();
-        if !own.is_empty() && names.starts_with(&own) {
-            return Some(names[own.len()..].to_vec());
+        let home = home.map(components).unwrap_or_default();
+        if !home.is_empty() && names.starts_with(&home) {
+            return Some(names[home.len()..].to_vec());
         }
         match names.as_slice() {
             ["root", rest @ ..] => Some(rest.to_vec()),
-            [homes, _, rest @ ..] if HOME_PARENTS.contains(homes) => Some(rest.to_vec()),
+            [parent, _, rest @ ..] if HOME_PARENTS.contains(parent) => Some(rest.to_vec()),
             _ => None,
         }
     }
 
-    /// True if the path could be a disk under any name: for programs that only handle disks.
+    /// True for every path below `/dev` except the harmless devices. For programs that only handle
+    /// disks, such as `mkfs`.
     pub(in super::super) fn is_block_device(&self) -> bool {
         self.device().is_some_and(|(names, _)| {
-            let other = |name: &&str| HARMLESS_DEVICES.iter().any(|other| name.starts_with(other));
-            !names.first().is_some_and(other)
+            let is_harmless = |name: &&str| {
+                HARMLESS_DEVICES
+                    .iter()
+                    .any(|device| name.starts_with(device))
+            };
+            !names.first().is_some_and(is_harmless)
         })
     }
 
-    /// Returns the components below `/dev` up to the first pattern or unknown name, and true if
-    /// these are all.
+    /// Returns the components below `/dev` up to the first pattern or unknown name, and true if all
+    /// components are known.
     pub(in super::super) fn device(&self) -> Option<(Vec<&str>, bool)> {
         let (first, rest) = self.parts.split_first()?;
         if first.literal() != Some("dev") || rest.is_empty() {
@@ -151,12 +161,12 @@ impl Location {
     }
 }
 
-/// The number of parts, without unknown ones at the end.
+/// Returns the number of parts without open parts at the end.
 fn closed(parts: &[PathPart]) -> usize {
     parts
         .iter()
         .rposition(|part| !part.is_open())
-        .map_or(0, |at| at + 1)
+        .map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
@@ -174,13 +184,13 @@ mod tests {
             }
             push_globbed(&mut value, text);
         }
-        let place = PathBase {
+        let path_base = PathBase {
             cwd: Some(cwd),
-            base: "/home/u/project",
+            initial_cwd: "/home/u/project",
             home: Some("/home/u"),
             host: &CommandHost::Local,
         };
-        Location::of(&value, &place)
+        Location::of(&value, &path_base)
     }
 
     #[test]

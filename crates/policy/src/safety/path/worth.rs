@@ -1,4 +1,4 @@
-//! The worth of a path: what is lost if its contents are moved, removed, emptied or overwritten.
+//! The worth of a path: the loss if its contents are moved, removed, emptied or overwritten.
 
 use super::{Location, PathBase, same};
 use crate::syntax::value::Value;
@@ -6,19 +6,19 @@ use crate::syntax::value::Value;
 /// The worth of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum PathWorth {
-    /// A dotfile of a home, or a file of git: emptying it is an accident, writing it is not.
+    /// A dotfile of a home, or a file of git. Emptying such a file is an accident; writing is not.
     Dotfile,
     /// A directory of settings in a home: must not be moved or removed.
     Settings,
     /// A start-up file or a key in a home.
     Key,
-    /// A file that identifies users or file systems: must not be overwritten, either.
+    /// A file that identifies users or file systems: must not be overwritten, moved or removed.
     System,
-    /// The working directory's `.git`: must not be moved out of it.
+    /// The working directory's `.git`: must not be moved out of the working directory.
     Git,
     /// A program, a library, or a file or directory of a service: must not be removed or moved.
     Service,
-    /// The root, a system directory, a home.
+    /// The root, a system directory, or a home.
     Landmark,
 }
 
@@ -45,7 +45,7 @@ const KEY_DIRECTORIES: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
 /// Directories below a home with most programs' settings.
 const SETTINGS_DIRECTORIES: [&str; 2] = [".config", ".local"];
 
-/// Files with credentials, deeper below a home.
+/// Files with credentials, in subdirectories of a home.
 const CREDENTIAL_FILES: [&[&str]; 3] = [
     &[".aws", "credentials"],
     &[".kube", "config"],
@@ -78,13 +78,13 @@ const PROGRAMS: [&str; 40] = [
     "awk", "find", "perl", "sulogin", "agetty",
 ];
 
-/// Returns the worth of a path.
-pub(in super::super) fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
+/// Returns the worth of a path; `None` if its loss is harmless.
+pub(in super::super) fn worth(value: &Value, path_base: &PathBase<'_>) -> Option<PathWorth> {
     if matches!(value.literal(), Some(".git" | "./.git")) {
         return Some(PathWorth::Git);
     }
-    let location = Location::of(value, place)?;
-    if location.is_landmark(place.home) {
+    let location = Location::of(value, path_base)?;
+    if location.is_landmark(path_base.home) {
         return Some(PathWorth::Landmark);
     }
     if location.is_of_system() {
@@ -106,13 +106,13 @@ pub(in super::super) fn worth(value: &Value, place: &PathBase<'_>) -> Option<Pat
     {
         return Some(PathWorth::Dotfile);
     }
-    match location.below_home(place.home)?.as_slice() {
+    match location.below_home(path_base.home)?.as_slice() {
         [name] if START_UP.contains(name) => Some(PathWorth::Key),
         [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
-            let spare = below
+            let is_replaceable = below
                 .last()
                 .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
-            (!spare).then_some(PathWorth::Key)
+            (!is_replaceable).then_some(PathWorth::Key)
         }
         [name] if SETTINGS_DIRECTORIES.contains(name) => Some(PathWorth::Settings),
         [name] if name.starts_with('.') && !is_copy(name) => Some(PathWorth::Dotfile),
@@ -122,10 +122,13 @@ pub(in super::super) fn worth(value: &Value, place: &PathBase<'_>) -> Option<Pat
 }
 
 /// Endings of names of copies, logs and similar files.
-const COPIES: [&str; 11] = [
+const COPY_ENDINGS: [&str; 11] = [
     ".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors",
 ];
 
+/// True if a name is the name of a copy or a log.
 fn is_copy(name: &str) -> bool {
-    COPIES.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
+    COPY_ENDINGS.iter().any(|end| name.ends_with(end))
+        || name.contains(".log.")
+        || name.contains(".bak.")
 }

@@ -11,14 +11,14 @@ const SUBCOMMANDS: [&str; 10] = [
     "submodule",
 ];
 
-/// The relevant options; abbreviations are looked up among these only.
+/// The options that name a program. An abbreviation of one of them counts as the option.
 const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
     let git = GitCommandLine::read(&ran.words);
     let configured = git.config.iter().cloned().chain(git.configures());
-    if configured.into_iter().any(|setting| transports(&setting)) {
+    if configured.into_iter().any(|setting| sets_program(&setting)) {
         return Some(RuleFinding::on(ran, ran.arguments()));
     }
     let subcommand = git.subcommand()?;
@@ -39,8 +39,8 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     Some(RuleFinding::on(ran, [found]))
 }
 
-/// Settings with the same effect.
-fn transports((name, value): &(String, Value)) -> bool {
+/// True if a setting of git names a program for a transport.
+fn sets_program((name, value): &(String, Value)) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     matches!(last, "uploadpack" | "receivepack") && name.starts_with("remote.")
         || value.prefix().starts_with("ext::")

@@ -29,11 +29,11 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
             text.is_some_and(Value::is_fetched)
         }
         _ => match code(ran).first() {
-            // Text around it makes it data, as in `bash -c "echo $(curl …)"`.
-            Some(CodeSource::Text(field, from)) => {
-                field.value.is_fetched() && field.value.prefix().len() <= *from
+            // With text in front, the download is data, as in `bash -c "echo $(curl …)"`.
+            Some(CodeSource::Text(field, offset)) => {
+                field.value.is_fetched() && field.value.prefix().len() <= *offset
             }
-            Some(CodeSource::File(field)) => ran.file(&field.value).is_some_and(unread),
+            Some(CodeSource::File(field)) => ran.file(&field.value).is_some_and(is_unread),
             Some(CodeSource::Stdin) => match &ran.stdin {
                 None => ran.piped,
                 // `<<< "$(curl …)"`
@@ -48,7 +48,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     found.then(hit).flatten()
 }
 
-/// True if nothing of a file's contents is known.
-fn unread(text: &Value) -> bool {
+/// True if a file was downloaded, or if its contents are wholly unknown.
+fn is_unread(text: &Value) -> bool {
     text.is_fetched() || (text.has_unknown() && text.pieces().len() == 1)
 }

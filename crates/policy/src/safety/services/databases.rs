@@ -12,7 +12,7 @@ const SQL_CLIENTS: [&str; 17] = [
 ];
 
 /// Options with statements as their value, which may be attached to the option.
-const CARRIED_OUT: [&str; 8] = [
+const STATEMENT_OPTIONS: [&str; 8] = [
     "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
 
@@ -21,9 +21,9 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     let input = ran.stdin.as_deref().map(Value::script).unwrap_or_default();
     let found = match name {
         _ if SQL_CLIENTS.contains(&name) => {
-            let texts = texts(name, ran);
-            let loses = !is_in_memory(ran) || texts.iter().any(|text| opens_file(text));
-            loses && texts.iter().any(|text| sql::destroys(text))
+            let texts = statements(name, ran);
+            let is_persistent = !is_in_memory(ran) || texts.iter().any(|text| opens_file(text));
+            is_persistent && texts.iter().any(|text| sql::destroys(text))
         }
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             let flushes = |text: &str| {
@@ -34,10 +34,10 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
         }
         "mongo" | "mongosh" => {
             let drops = |text: &str| {
-                let known = sql::without_literals(text);
+                let code = sql::without_literals(text);
                 ["dropDatabase(", ".drop(", "deleteMany({})", "remove({})"]
                     .iter()
-                    .any(|call| known.contains(call))
+                    .any(|call| code.contains(call))
             };
             let mut arguments = ran.arguments().iter();
             drops(&input) || arguments.any(|field| drops(&field.value.script()))
@@ -60,7 +60,7 @@ fn opens_file(text: &str) -> bool {
 }
 
 /// Returns the known statements that a client executes.
-fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
+fn statements(name: &str, ran: &ResolvedCommand) -> Vec<String> {
     let arguments = ran.arguments();
     let mut out: Vec<String> = ran
         .stdin
@@ -68,17 +68,21 @@ fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
         .map(Value::script)
         .into_iter()
         .collect();
-    for (at, field) in arguments.iter().enumerate() {
+    let attached_option = |text: &str| {
+        let mut options = STATEMENT_OPTIONS.iter();
+        options.find(|option| has_attached_value(text, option))
+    };
+    for (index, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
-        let before = at
+        let before = index
             .checked_sub(1)
-            .and_then(|at| arguments.get(at))
+            .and_then(|index| arguments.get(index))
             .map(|field| field.value.prefix());
-        if before.is_some_and(|before| CARRIED_OUT.contains(&before)) {
+        if before.is_some_and(|before| STATEMENT_OPTIONS.contains(&before)) {
             out.push(field.value.script());
         } else if matches!(before, Some("-f" | "-i" | "--file" | "-init")) {
             out.extend(ran.file(&field.value).map(Value::script));
-        } else if let Some(option) = CARRIED_OUT.iter().find(|option| is_attached(text, option)) {
+        } else if let Some(option) = attached_option(text) {
             let skip = option.len() + usize::from(option.starts_with("--"));
             out.push(field.value.without_prefix(skip).script());
         } else if let Some(file) = text.strip_prefix("--file=") {
@@ -90,8 +94,8 @@ fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
     out
 }
 
-/// `-e'…'`, `--execute=…`
-fn is_attached(text: &str, option: &str) -> bool {
+/// True if a word is an option with its value attached: `-e'…'`, `--execute=…`.
+fn has_attached_value(text: &str, option: &str) -> bool {
     text.strip_prefix(option).is_some_and(|rest| {
         if option.starts_with("--") {
             rest.starts_with('=')
@@ -101,6 +105,7 @@ fn is_attached(text: &str, option: &str) -> bool {
     })
 }
 
+/// Returns the text of a word that is not an option.
 fn operand(field: &Field) -> Option<String> {
     (!field.value.prefix().starts_with('-')).then(|| field.value.script())
 }

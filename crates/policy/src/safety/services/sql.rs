@@ -1,24 +1,24 @@
 //! Parses SQL just far enough to detect data loss: statements and their first words, without
 //! strings and comments.
 
-/// Objects that can be dropped without much harm.
+/// Objects that hold no data, so that dropping them is allowed.
 const SMALL_OBJECTS: [&str; 9] = [
     "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
 ];
 
-/// True if a statement drops a database, schema or table, or empties one.
+/// True if a statement drops a database, a schema or a table, or empties a table.
 pub(super) fn destroys(text: &str) -> bool {
-    let known = without_literals(text).to_ascii_lowercase();
-    known.split(';').any(|statement| {
+    let code = without_literals(text).to_ascii_lowercase();
+    code.split(';').any(|statement| {
         let words: Vec<&str> = statement
             .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '"' | '*'))
             .filter(|word| !word.is_empty())
             .collect();
         match words.as_slice() {
-            ["drop", what, ..] => {
-                !SMALL_OBJECTS.contains(what)
+            ["drop", object, ..] => {
+                !SMALL_OBJECTS.contains(object)
                     && matches!(
-                        *what,
+                        *object,
                         "database" | "schema" | "table" | "keyspace" | "owned" | "tablespace"
                     )
             }
@@ -36,31 +36,31 @@ pub(super) fn without_literals(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let (kept, end) = match c {
-            '\'' | '`' => (" ", closing(&rest[1..], c).map(|at| at + 2)),
+        let (replacement, end) = match c {
+            '\'' | '`' => (" ", closing(&rest[1..], c).map(|quote| quote + 2)),
             '-' if rest.starts_with("--") => ("\n", rest.find('\n')),
-            '/' if rest.starts_with("/*") => (" ", rest.find("*/").map(|at| at + 2)),
+            '/' if rest.starts_with("/*") => (" ", rest.find("*/").map(|mark| mark + 2)),
             _ => {
                 out.push(c);
                 rest = &rest[c.len_utf8()..];
                 continue;
             }
         };
-        out.push_str(kept);
+        out.push_str(replacement);
         rest = end.and_then(|end| rest.get(end..)).unwrap_or("");
     }
     out
 }
 
-/// Returns the end of a string; a doubled quote is part of it.
+/// Returns the offset of the quote that ends a string; a doubled quote is part of the string.
 fn closing(text: &str, quote: char) -> Option<usize> {
-    let mut at = 0;
+    let mut offset = 0;
     loop {
-        at += text.get(at..)?.find(quote)?;
-        if !text[at + 1..].starts_with(quote) {
-            return Some(at);
+        offset += text.get(offset..)?.find(quote)?;
+        if !text[offset + 1..].starts_with(quote) {
+            return Some(offset);
         }
-        at += 2;
+        offset += 2;
     }
 }
 

@@ -6,22 +6,23 @@ use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
-/// Name prefixes of disks and partitions below `/dev`; followed by a letter, a digit, or nothing.
+/// Name prefixes of disks and partitions below `/dev`. A letter or a digit follows the prefix.
 const DISK_PREFIXES: [&str; 14] = [
     "sd", "hd", "vd", "xvd", "dasd", "ada", "nvme", "mmcblk", "dm-", "md", "nbd", "disk", "rdisk",
     "pmem",
 ];
 
-/// Device names that are followed by a letter.
+/// Name prefixes of disks that a letter follows.
 const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 
 /// Directories of disks below `/dev`, and other devices that must not be written to.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
-    let location = |value: &Value| Location::of(value, &scene.path_base(ran));
+pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    let location = |value: &Value| Location::of(value, &input.path_base(ran));
     let written = ran.redirections.iter().find(|redirection| {
-        redirection.writes() && location(&redirection.target).is_some_and(|at| is_disk(&at))
+        redirection.writes()
+            && location(&redirection.target).is_some_and(|location| is_disk(&location))
     });
     if let Some(redirection) = written {
         let mut hit = RuleFinding::on(ran, []);
@@ -31,8 +32,9 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     }
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
-    let is_target = |value: &Value| location(value).is_some_and(|at| is_disk(&at));
-    let is_device = |field: &&Field| location(&field.value).is_some_and(|at| at.is_block_device());
+    let is_target = |value: &Value| location(value).is_some_and(|location| is_disk(&location));
+    let is_device =
+        |field: &&Field| location(&field.value).is_some_and(|location| location.is_block_device());
     let found = match name {
         "dd" | "gdd" | "dcfldd" | "dc3dd" => arguments.iter().find(|field| {
             let is_output = field.value.prefix().starts_with("of=");
@@ -49,14 +51,14 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     found.map(|field| RuleFinding::on(ran, [field]))
 }
 
-/// True if the path has the name of a disk: for programs that write to anything.
+/// True if the path has the name of a disk. For programs that write to any file, such as `dd`.
 fn is_disk(location: &Location) -> bool {
-    let Some((names, whole)) = location.device() else {
+    let Some((names, is_complete)) = location.device() else {
         return false;
     };
     let [name, below @ ..] = names.as_slice() else {
-        // `/dev/$DISK`, for a `dd` that writes to it.
-        return !whole;
+        // `/dev/$DISK`
+        return !is_complete;
     };
     if DISK_DIRECTORIES.contains(name) {
         return below != ["control"];
@@ -65,7 +67,7 @@ fn is_disk(location: &Location) -> bool {
         let rest = name.strip_prefix(beginning);
         rest.is_some_and(|rest| match rest.chars().next() {
             // `/dev/sd?`
-            None => !whole && below.is_empty(),
+            None => !is_complete && below.is_empty(),
             Some(next) if LETTERED_DISKS.contains(beginning) => next.is_ascii_alphabetic(),
             Some(next) => next.is_ascii_digit(),
         })

@@ -3,8 +3,8 @@
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
-    // A recursion that ends has an argument that changes.
+pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    // A function that calls itself with arguments probably changes them and ends.
     let calls_itself = |ran: &ResolvedCommand| {
         let name = ran
             .name()
@@ -14,13 +14,13 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     if ran.dormant || !calls_itself(ran) {
         return None;
     }
-    let is_at_once = |other: &ResolvedCommand| {
+    let runs_at_same_time = |other: &ResolvedCommand| {
         let is_piped = ran.feeds && !ran.piped && other.piped;
         calls_itself(other)
             && (is_piped || ran.is_background)
             && other.span != ran.span
             && other.through == ran.through
     };
-    let hit = scene.all.iter().any(is_at_once);
+    let hit = input.all.iter().any(runs_at_same_time);
     hit.then(|| RuleFinding::on(ran, ran.arguments()))
 }

@@ -1,17 +1,17 @@
 //! `no_home_overwrite`: redirections that empty or overwrite start-up files, keys, or files of the
-//! system. Programs that do so are rows.
+//! system. The rule's rows list programs with these effects.
 
 use super::super::path::{PathWorth, worth};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
-    let place = scene.path_base(ran);
-    let empties = is_nothing(ran);
+pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    let path_base = input.path_base(ran);
+    let empties = prints_nothing(ran);
     let redirection = ran.redirections.iter().find(|redirection| {
         redirection.truncates()
-            && match worth(&redirection.target, &place) {
+            && match worth(&redirection.target, &path_base) {
                 Some(PathWorth::Key | PathWorth::System) => true,
                 Some(PathWorth::Dotfile | PathWorth::Service) => empties,
                 _ => false,
@@ -23,8 +23,8 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     Some(hit)
 }
 
-/// Returns true if the command prints nothing, so that a redirection empties its target.
-fn is_nothing(ran: &ResolvedCommand) -> bool {
+/// True if the command prints nothing, so that a redirection empties its target.
+fn prints_nothing(ran: &ResolvedCommand) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();
     };

@@ -1,4 +1,4 @@
-//! `no_recursive_mode`: changing modes or owners of a whole system or home.
+//! `no_recursive_mode`: changing modes or owners in a whole system directory or home.
 
 use super::super::command_line::has_any;
 use super::super::path::Location;
@@ -7,17 +7,18 @@ use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
+/// Programs that change modes, owners or attributes.
 const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
-    let place = scene.path_base(ran);
-    let whole = |value: &Value| {
-        Location::of(value, &place)
-            .is_some_and(|location| location.is_landmark(place.home) || location.is_of_system())
+    let path_base = input.path_base(ran);
+    let is_protected = |value: &Value| {
+        Location::of(value, &path_base)
+            .is_some_and(|location| location.is_landmark(path_base.home) || location.is_of_system())
     };
     if name == "find" {
         // Recursion through `find`, file by file.
@@ -28,7 +29,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
         };
         let hit = !search.is_narrowed
             && search.commands.iter().any(changes)
-            && search.found.iter().any(whole);
+            && search.found.iter().any(is_protected);
         return hit.then(|| RuleFinding::on(ran, arguments));
     }
     if !MODE_PROGRAMS.contains(&name)
@@ -37,10 +38,10 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     {
         return None;
     }
-    // The mode or owner is the first operand, not a path.
+    // The first operand is the mode or owner; a word such as `755` is never a protected path.
     let found = arguments
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'))
-        .find(|field| whole(&field.value))?;
+        .find(|field| is_protected(&field.value))?;
     Some(RuleFinding::on(ran, [found]))
 }

@@ -3,7 +3,7 @@
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
-/// A write to this file acts immediately.
+/// A write to this file restarts or stops the machine immediately.
 const SYSRQ_TRIGGER: &str = "/proc/sysrq-trigger";
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {

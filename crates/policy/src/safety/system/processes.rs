@@ -1,4 +1,4 @@
-//! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by a name.
+//! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by its name.
 
 use super::super::command_line::{has_any, has_option};
 use super::super::path::{PathDanger, danger};
@@ -9,7 +9,7 @@ use regex::RegexBuilder;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
-    // All processes of a container end with it, and its first process is meant to be stopped.
+    // In a container, these signals only stop the container.
     if matches!(
         ran.host,
         CommandHost::Container | CommandHost::Disposable(_)
@@ -19,7 +19,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     let arguments = ran.arguments();
     let all = match name {
         "kill" => kills_all(arguments),
-        // Without a pattern, all of the user's processes are meant.
+        // Without a pattern, these programs signal all processes of the user.
         "pkill" | "skill" | "killall" => names_all(arguments),
         "killall5" => true,
         _ => false,
@@ -27,7 +27,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     (all && !has_any(arguments, &["--help"])).then(|| RuleFinding::on(ran, arguments))
 }
 
-/// True if all processes, or the first one (pid 1), are signalled.
+/// True if `kill` signals all processes, or ends the first process (pid 1).
 fn kills_all(arguments: &[Field]) -> bool {
     let mut words = arguments
         .iter()
@@ -36,8 +36,8 @@ fn kills_all(arguments: &[Field]) -> bool {
     let signal = match words.peek() {
         Some(&"-l" | &"-L" | &"--list" | &"--table") => return false,
         Some(&"-s" | &"-n" | &"--signal") => words.nth(1),
-        // A first word with a dash is a signal, not a process group: `kill -1` alone sends signal 1
-        // to no process.
+        // A first word with a dash is a signal, not a process group: `kill -1` alone is signal 1
+        // without a process.
         Some(text) if text.len() > 1 && text.starts_with('-') && *text != "--" => {
             words.next().map(|text| &text[1..])
         }
@@ -57,15 +57,16 @@ const OWNER_OPTIONS: [&str; 5] = ["-u", "-U", "--euid", "--uid", "--user"];
 const SELECTING_OPTIONS: [&str; 9] = [
     "-P", "-g", "-G", "-s", "-t", "--parent", "--pgroup", "--session", "--terminal",
 ];
+/// Options with a value that do not select processes.
 const OTHER_VALUED_OPTIONS: [&str; 3] = ["--signal", "-n", "-d"];
 
 /// The processes that the arguments of `pkill`, `pgrep` or `killall` select.
 #[derive(Default)]
 struct SelectedProcesses<'f> {
     patterns: Vec<&'f Field>,
-    /// All processes of a user.
+    /// True if processes are selected by their owner.
     is_owned: bool,
-    /// Only some: those of a parent, a group, a terminal.
+    /// True if processes are selected by their parent, group or terminal.
     is_narrowed: bool,
 }
 
@@ -93,7 +94,7 @@ impl<'f> SelectedProcesses<'f> {
 /// True if the arguments select processes by user alone, or by a pattern that matches every name.
 fn names_all(arguments: &[Field]) -> bool {
     let selected = SelectedProcesses::of(arguments);
-    let everything = |field: &&Field| {
+    let matches_every_name = |field: &&Field| {
         matches!(
             field.value.literal(),
             Some("." | ".*" | "" | "^" | ".+" | "^.*" | "^.*$" | "*")
@@ -101,65 +102,67 @@ fn names_all(arguments: &[Field]) -> bool {
     };
     match selected.patterns.as_slice() {
         [] => selected.is_owned && !selected.is_narrowed,
-        patterns => patterns.iter().any(everything),
+        patterns => patterns.iter().any(matches_every_name),
     }
 }
 
-/// Options with which no process ends.
+/// Signals that end no process, and `--help`.
 const HARMLESS_SIGNALS: [&str; 6] = ["-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGWINCH", "--help"];
 
-/// The least letters of a pattern that selects lines of `ps` by a name, not by a state.
+/// The smallest number of letters in a pattern that selects lines of `ps` by name. Shorter patterns
+/// select by state (`grep '[dD]'`).
 const MIN_NAME_LETTERS: usize = 3;
 
-/// `no_agent_kill`
+/// The function of `no_agent_kill`.
 pub(in super::super) fn check_agent(
     ran: &ResolvedCommand,
-    scene: &RuleInput<'_>,
+    input: &RuleInput<'_>,
 ) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     if ran.host != CommandHost::Local || has_any(ran.arguments(), &HARMLESS_SIGNALS) {
         return None;
     }
     let ends_agent = match name {
-        "pkill" | "skill" | "killall" => names_agent(ran, scene),
+        "pkill" | "skill" | "killall" => names_agent(ran, input),
         "kill" => {
             let is_computed = |field: &Field| field.value.has_unknown();
-            let by_list = ran.through.iter().any(|program| program == "xargs");
+            let is_by_xargs = ran.through.iter().any(|program| program == "xargs");
             let is_parent = |field: &Field| {
-                let word = scene.text.get(field.span.start..field.span.end);
+                let word = input.text.get(field.span.start..field.span.end);
                 word.is_some_and(|word| word.contains("$PPID") || word.contains("${PPID}"))
             };
-            let is_ours = || !ran.through.iter().any(|program| is_shell(program));
-            ran.arguments().iter().any(is_parent) && is_ours()
-                || (by_list || ran.arguments().iter().any(is_computed))
-                    && scene.all.iter().any(|other| names_agent(other, scene))
+            // In an inner shell, the parent is the script's shell, not the agent.
+            let is_outer_shell = || !ran.through.iter().any(|program| is_shell(program));
+            ran.arguments().iter().any(is_parent) && is_outer_shell()
+                || (is_by_xargs || ran.arguments().iter().any(is_computed))
+                    && input.all.iter().any(|other| names_agent(other, input))
         }
         _ => false,
     };
     ends_agent.then(|| RuleFinding::on(ran, ran.arguments()))
 }
 
-/// True if a command selects, by its names or patterns, the agent or a process above it.
-fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+/// True if a command selects the agent or one of the agent's parent processes by a name or pattern.
+fn names_agent(ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let arguments = ran.arguments();
-    let is_on = |option: &str| has_option(arguments, option);
-    let follows_ps = || ran.piped && scene.all.iter().any(|other| other.name() == Some("ps"));
+    let has = |option: &str| has_option(arguments, option);
+    let follows_ps = || ran.piped && input.all.iter().any(|other| other.name() == Some("ps"));
     let (is_full, is_exact) = match ran.name() {
-        Some("pkill" | "skill" | "pgrep") => (is_on("-f") || is_on("--full"), is_on("-x")),
-        Some("killall") => (false, !(is_on("-r") || is_on("--regexp"))),
+        Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x")),
+        Some("killall") => (false, !(has("-r") || has("--regexp"))),
         Some("pidof") => (false, true),
         // The names follow `-C`.
-        Some("ps") if is_on("-C") => (false, true),
-        // The working directory of the agent is open.
+        Some("ps") if has("-C") => (false, true),
+        // The agent has its working directory open.
         Some("lsof") => {
-            let base = scene.path_base(ran);
+            let base = input.path_base(ran);
             let mut paths = arguments
                 .iter()
                 .filter_map(|field| danger(&field.value, &base));
             return paths.any(|danger| danger != PathDanger::Unknown);
         }
         Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") if follows_ps() => {
-            (true, is_on("-v"))
+            (true, has("-v"))
         }
         _ => return false,
     };
@@ -168,7 +171,7 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
         Some("pkill" | "skill" | "pgrep" | "killall" | "pidof")
     );
     let selected = SelectedProcesses::of(arguments);
-    let ignores_case = is_on("-i") || is_on("-I") || is_on("--ignore-case");
+    let ignores_case = has("-i") || has("-I") || has("--ignore-case");
     let known = selected
         .patterns
         .iter()
@@ -183,26 +186,28 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
                 .filter(|_| pattern.starts_with('/'));
             let pattern = in_slashes.unwrap_or(&pattern);
             let letters = pattern.bytes().filter(u8::is_ascii_alphanumeric).count();
-            let names = letters >= MIN_NAME_LETTERS || !is_filter;
-            names && matches_agent(pattern, is_full, is_exact, ignores_case, scene)
+            let is_name = letters >= MIN_NAME_LETTERS || !is_filter;
+            is_name && matches_agent(pattern, is_full, is_exact, ignores_case, input)
         })
 }
 
-/// The longest name of a process in bytes, without the terminating NUL.
+/// The longest name of a process in bytes, without the terminating NUL (`TASK_COMM_LEN` of Linux).
 const MAX_NAME_BYTES: usize = 15;
 
+/// True if a pattern matches the name (with `is_full`, the command line) of the agent or of one of
+/// its parent processes. With `is_exact`, the whole name must equal the pattern.
 fn matches_agent(
     pattern: &str,
     is_full: bool,
     is_exact: bool,
     ignores_case: bool,
-    scene: &RuleInput<'_>,
+    input: &RuleInput<'_>,
 ) -> bool {
     let mut builder = RegexBuilder::new(pattern);
     let regex = builder.case_insensitive(ignores_case).build();
     let is_match = |name: &str, command_line: &str| {
-        // A process that got this script as an argument matches every pattern in the script.
-        if is_full && command_line.contains(scene.text.trim()) {
+        // A process with this script as an argument matches every pattern in the script.
+        if is_full && command_line.contains(input.text.trim()) {
             return false;
         }
         let text = if is_full { command_line } else { name };
@@ -215,14 +220,14 @@ fn matches_agent(
             Err(_) => text.contains(pattern),
         }
     };
-    let mut protected = scene.context.protected.iter();
-    let names_us = is_full && pattern.starts_with("agent-bash ");
-    names_us
+    let mut protected = input.context.protected.iter();
+    let names_agent_bash = is_full && pattern.starts_with("agent-bash ");
+    names_agent_bash
         || is_match("agent-bash", "agent-bash")
         || protected.any(|process| is_match(&process.name, &process.command_line))
 }
 
-/// `-9`, `-KILL`, `-SIGTERM`
+/// True if an option is a signal: `-9`, `-KILL`, `-SIGTERM`.
 fn is_signal(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|name| {
         !name.is_empty()

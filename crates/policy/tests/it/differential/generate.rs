@@ -163,7 +163,7 @@ impl Generator {
         generator
     }
 
-    /// xorshift64*
+    /// Returns the next random number (xorshift64*).
     fn next(&mut self) -> u64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
@@ -293,7 +293,7 @@ impl Generator {
         .to_owned()
     }
 
-    /// The word in one of the equivalent spellings in bash.
+    /// Returns the word in one of its equivalent spellings in bash.
     fn spelled(&mut self, word: &str) -> String {
         let middle = word.len() / 2;
         match self.below(14) {

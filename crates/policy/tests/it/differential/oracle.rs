@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 /// The home directory for the scripts; it does not exist.
 pub(crate) const HOME: &str = "/nonexistent/home/u";
 
-/// One script at a time: they share a directory and write to it.
+/// The number of scripts that run at the same time: one, because the scripts write to the same
+/// directory.
 const WORKERS: usize = 1;
 
 /// A directory with stubs, and a working directory.
@@ -59,7 +60,7 @@ impl Sandbox {
         self.root.path().join(directory).join(index.to_string())
     }
 
-    /// One bash that runs every `WORKERS`-th script, in a namespace of its own if available.
+    /// Starts a bash that runs every `WORKERS`-th script, in its own namespace if available.
     fn worker(&self, worker: usize, count: usize) -> std::process::Child {
         let bin = self.root.path().join(format!("bin{worker}"));
         fs::create_dir_all(&bin).unwrap();

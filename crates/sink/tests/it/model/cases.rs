@@ -57,7 +57,7 @@ fn cleaning() {
         (b"\x1b[3\n1mtext", "\ntext"),
         (b"\x1b[1?2mtext", "text"),
         ("\u{9b}31mtext".as_bytes(), "31mtext"),
-        // An unterminated OSC: its line is lost, the rest is not.
+        // An unterminated OSC: only its line is lost.
         (b"\x1b]0;title\nnext\n", "\nnext\n"),
         (b"\x1b_half\nnext", "\nnext"),
         (b"\x1b\x7f]0;title\nnext\n", "\nnext\n"),
@@ -97,7 +97,7 @@ fn cleaning() {
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 \u{200d} pay\u{200d}pal".as_bytes(),
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 <U+200D> pay<U+200D>pal",
         ),
-        // So are variations behind what they vary, once.
+        // A variation selector is spelling, too, once after the character that it changes.
         (
             "1\u{fe0f}\u{20e3} 🏳\u{fe0f}\u{200d}🌈 ❤\u{fe0f}\u{fe0f} a\u{fe0f}".as_bytes(),
             "1\u{fe0f}\u{20e3} 🏳\u{fe0f}\u{200d}🌈 ❤\u{fe0f}<U+FE0F> a<U+FE0F>",
@@ -467,8 +467,8 @@ fn line_limits_apply_to_stdout_only() {
         ..SPLIT
     };
     let chunks = [(StreamId::Stderr, "a\nb\n"), (StreamId::Stdout, "1\n2\n")];
-    // Lines cut by `head` and `tail` were not wanted if the command succeeded. If it failed, they
-    // may say why.
+    // If the command succeeded, lines that `head` and `tail` omit are not needed. If it failed,
+    // they may contain the reason.
     for (code, kept) in [(0, 0), (3, 1)] {
         let end = ArtifactEnd {
             status: Status::Exited { code },

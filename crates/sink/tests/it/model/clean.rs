@@ -3,7 +3,7 @@
 
 use agent_bash_sink::CarriageReturn;
 
-/// The clean text of a whole stream.
+/// Returns the clean text of a whole stream.
 pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     cleaned(bytes, carriage_return, false).text
 }
@@ -22,14 +22,14 @@ pub(crate) struct Cleaned {
     pub(crate) text: String,
     /// Raw stream position after each byte of the text.
     pub(crate) raw_ends: Vec<usize>,
-    /// Lines, from 0, on which something visible was overwritten or erased.
+    /// Numbers of the lines, from 0, on which visible text was overwritten or erased.
     pub(crate) overwritten: Vec<usize>,
 }
 
-/// A line as on a terminal: cells and a cursor.
+/// A terminal's line: cells and a cursor.
 #[derive(Default)]
 struct Line {
-    /// Characters, and the raw stream position after each.
+    /// Characters, and the raw stream position after each character.
     cells: Vec<(char, usize)>,
     cursor: usize,
     overwritten: bool,
@@ -216,7 +216,8 @@ fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
     }
 }
 
-/// Returns true if a joiner, a variation selector or the like belongs to the character before it.
+/// Returns true if a joiner, a variation selector or a similar character belongs to the character
+/// before it.
 fn is_spelling(before: char, c: char) -> bool {
     let is_variation = |c| matches!(u32::from(c), 0xfe00..=0xfe0f);
     let is_base =
@@ -260,13 +261,13 @@ enum Token {
     /// The last byte of a sequence that moves the cursor in the line or edits it, and its number.
     Edit(u8, usize),
     Nul,
-    /// This many undecodable bytes.
+    /// The number of undecodable bytes.
     Invalid(usize),
     /// A character and its length in bytes.
     Text(char, usize),
 }
 
-/// The text tokens of a stream, each with its end.
+/// Returns the tokens of a stream, each with its end.
 fn tokens(bytes: &[u8]) -> Vec<(Token, usize)> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -310,7 +311,7 @@ fn control_or_ascii(byte: u8, end: usize, tokens: &mut Vec<(Token, usize)>) {
     }
 }
 
-/// Skips the sequence whose ESC is at `at`; returns where the text continues.
+/// Skips the sequence whose ESC is at `at`; returns the position after the sequence.
 fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usize {
     #[derive(PartialEq)]
     enum Sequence {

@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Streams that contain everything the sink treats specially.
+/// Generates streams with all input that the sink treats specially.
 pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[a-z ]{0,12}".prop_map(String::into_bytes),
@@ -37,7 +37,8 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// A stream that is certainly not binary: no NUL, and more than half of it printable.
+/// Generates streams that are certainly not binary: without NULs, and with more than half of the
+/// bytes printable.
 pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
     (stream(), any::<bool>()).prop_map(|(mut stream, filler_first)| {
         for byte in &mut stream {
@@ -52,7 +53,7 @@ pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Small windows, so that every boundary is reached.
+/// Generates policies with small windows, so that every boundary is reached.
 pub(crate) fn policy() -> impl Strategy<Value = Truncation> {
     prop_oneof![
         (0usize..200).prop_map(|bytes| Truncation::Tail { bytes }),
@@ -91,7 +92,7 @@ pub(crate) fn options() -> impl Strategy<Value = SinkOptions> {
     )
 }
 
-/// Options that clean but never cut.
+/// Returns options with which a sink cleans but never cuts.
 pub(crate) fn whole(carriage_return: CarriageReturn) -> SinkOptions {
     SinkOptions {
         limits: OutputLimits {
@@ -120,7 +121,7 @@ pub(crate) fn meta() -> ArtifactMeta {
     }
 }
 
-/// Pushes the chunks; returns the report and the contents of the store.
+/// Pushes the chunks into a sink; returns the report and the contents of the store.
 pub(crate) fn run<'a>(
     options: SinkOptions,
     chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -135,7 +136,7 @@ pub(crate) fn run<'a>(
     (report, kept)
 }
 
-/// Splits at the given indices.
+/// Splits `bytes` at the given indices.
 pub(crate) fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.sort_unstable();
@@ -146,7 +147,7 @@ pub(crate) fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
         .collect()
 }
 
-/// Keeps finished artifacts.
+/// A store in memory that keeps finished artifacts.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryStore {
     pub(crate) stored: Arc<Mutex<Vec<Vec<u8>>>>,

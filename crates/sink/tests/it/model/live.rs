@@ -52,7 +52,7 @@ fn live(kind: LiveKind, max_bytes: usize) -> (LiveUpdates, TestClock) {
     (LiveUpdates::new(LiveOptions::new(kind, max_bytes)), clock)
 }
 
-/// Polls once.
+/// Polls the next update once.
 fn poll(live: &LiveUpdates, clock: &TestClock) -> Poll<Option<LiveUpdate>> {
     pin!(live.next(clock)).poll(&mut Context::from_waker(Waker::noop()))
 }

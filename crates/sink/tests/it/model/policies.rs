@@ -2,7 +2,7 @@
 
 use agent_bash_core::Truncation;
 
-/// The lines of a text, each with its LF.
+/// Returns the lines of a text, each with its LF.
 pub(crate) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -52,7 +52,7 @@ pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
     }
 }
 
-/// The last `max` bytes, on line boundaries if possible.
+/// Returns the last `max` bytes, from a line start on if possible.
 pub(crate) fn last(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -87,8 +87,8 @@ fn first(text: &str, max: usize) -> &str {
     &text[..to]
 }
 
-/// First and last lines, trimmed from the inside: one line at a time from the longer piece, until
-/// both fit.
+/// Returns the first and last lines, trimmed from the inside: one line at a time from the longer
+/// piece, until both pieces fit.
 fn both_ends(
     text: &str,
     lines: &[&str],

@@ -7,7 +7,8 @@ use agent_bash_core::TruncatedBy;
 use agent_bash_sink::{CarriageReturn, CleanPiece, ShownOutput, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
-/// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
+/// Returns the configuration with the number of cases per property. `AGENT_BASH_FUZZ_CASES` sets a
+/// larger number for a fuzz test.
 pub(crate) fn config() -> ProptestConfig {
     let cases = fuzz_cases()
         .and_then(|cases| cases.parse().ok())
@@ -35,7 +36,7 @@ fn text_of(report: &SinkReport) -> String {
         .collect()
 }
 
-/// The model's result under these options.
+/// Returns the model's result for these options.
 fn model(bytes: &[u8], options: &SinkOptions) -> Cleaned {
     cleaned(bytes, options.carriage_return, options.head.is_none())
 }
@@ -202,7 +203,7 @@ fn counts_add_up(
     Ok(())
 }
 
-/// The raw bytes that the pieces do not account for.
+/// Returns the number of raw bytes that the pieces do not account for.
 fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
     let Cleaned {
         text,

@@ -8,12 +8,12 @@ use agent_bash_sink::{CarriageReturn, TerminalText};
 use proptest::prelude::*;
 use std::num::NonZeroU16;
 
-/// Wide enough for all lines of these tests.
+/// The terminal's width: larger than all lines of these tests.
 const COLUMNS: NonZeroU16 = NonZeroU16::new(1000).unwrap();
 const ROWS: NonZeroU16 = NonZeroU16::new(2).unwrap();
 
-/// Generates a line with edits. Text directly after a CR is excluded, because it replaces the line,
-/// and so are erasures there, which keep the line (`50%\r ESC[K`).
+/// Generates a line with edits. Text directly after a CR is excluded, because it replaces the line.
+/// Erasures after a CR are also excluded, because they keep the line (`50%\r ESC[K`).
 fn edited_line() -> impl Strategy<Value = Vec<u8>> {
     let number = || prop_oneof![2 => "", 1 => "0", 5 => "[1-9]", 2 => "[12][0-9]"];
     let columns = move |last: char| number().prop_map(move |number| format!("\x1b[{number}{last}"));
@@ -39,7 +39,7 @@ fn on_terminal(bytes: &[u8]) -> String {
     rows[0].trim_end().to_owned()
 }
 
-/// Returns the text that a model reads.
+/// Returns the text that the AI model gets.
 fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     let report = run(whole(CarriageReturn::Overwrite), chunks).0;
     let texts: Vec<&str> = report

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Pushes `lines` lines of 100 bytes through a sink with this store.
+/// Pushes `lines` lines of 100 bytes through a sink with the store `dir`.
 fn flood(dir: ArtifactDir, lines: usize) -> SinkReport {
     let line = format!("{}\n", "x".repeat(99));
     let mut sink = sink(Arc::new(dir));
@@ -193,8 +193,8 @@ fn removed_directory_is_created_again() {
 
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
-/// Runs a test of this file in a child process in new namespaces, with `mount` executed first.
-/// `None` if the machine does not allow namespaces.
+/// Runs a test of this file in a child process in new namespaces, after the command `mount`.
+/// Returns `None` if the machine does not allow namespaces.
 fn in_namespace(test: &str, mount: &str, root: &Path) -> Option<bool> {
     #[expect(
         clippy::disallowed_methods,

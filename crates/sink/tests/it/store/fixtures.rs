@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The current time, consistent with the file times.
+/// A clock that always shows the same time. Tests use a time that is consistent with the file
+/// times.
 #[derive(Debug)]
 pub(crate) struct StillClock(pub(crate) Timestamp);
 
@@ -37,7 +38,7 @@ pub(crate) fn now() -> Timestamp {
 /// The files that remain after a session has ended.
 pub(crate) const ONLY_THE_NUMBER: [&str; 3] = ["s", "s/artifacts", "s/artifacts/.next"];
 
-/// Limits that are never reached.
+/// Limits that no test reaches.
 pub(crate) const ROOMY: ArtifactLimits = ArtifactLimits {
     per_file: 1 << 30,
     per_session: 1 << 40,
@@ -82,14 +83,14 @@ pub(crate) fn end() -> ArtifactEnd {
     }
 }
 
-/// Keeps one artifact.
+/// Stores one artifact.
 pub(crate) fn keep(dir: &ArtifactDir, bytes: &[u8]) -> Result<ArtifactRef, ArtifactError> {
     let mut writer = dir.create(&meta(), StreamId::Merged)?;
     writer.write(bytes)?;
     writer.finish(&end())
 }
 
-/// All files and directories below a directory, sorted and relative to it.
+/// Returns all files and directories below `root`: sorted, relative to `root`.
 pub(crate) fn tree(root: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -114,7 +115,7 @@ pub(crate) fn tree(root: &Path) -> Vec<String> {
     names
 }
 
-/// Data files and sidecars only.
+/// Returns only the data files and sidecars below `root`.
 pub(crate) fn artifacts(root: &Path) -> Vec<String> {
     tree(root)
         .into_iter()

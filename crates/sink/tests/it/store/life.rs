@@ -30,7 +30,7 @@ fn the_cap_is_exact() {
             assert_eq!(kept.complete, complete, "{len}");
             assert_eq!(kept.bytes, len.min(CAP) as u64);
             assert_eq!(fs::read(&kept.path).unwrap(), bytes[..len.min(CAP)]);
-            // A reader who reaches the end is told whether it is the end of the output.
+            // At the end of the file, the page says whether the output ends there.
             let view = dir.open(kept.id).unwrap();
             let page = view.tail(1).unwrap();
             assert_eq!(page.capped_at.is_none(), complete);
@@ -61,7 +61,7 @@ fn the_oldest_go_when_the_quota_is_used_up() {
         ..ROOMY
     };
     let dir = limited(root.path(), limits);
-    // The one being written is the oldest, and is kept.
+    // The unfinished artifact is the oldest, and is kept.
     let mut writing = dir.create(&meta(), StreamId::Merged).unwrap();
     for _ in 0..4 {
         keep(&dir, &[b'x'; 1000]).unwrap();
@@ -206,7 +206,7 @@ fn tomorrow() -> Timestamp {
 
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
-/// Leaves behind what a killed process does: one complete artifact and one half written.
+/// Leaves the artifacts of a killed process: one complete artifact and one unfinished artifact.
 fn killed(root: &Path, lifetime: &str) {
     #[expect(
         clippy::disallowed_methods,
@@ -288,7 +288,7 @@ fn program_of_one_call_makes_a_step_every_ten_minutes() {
     let root = tempfile::tempdir().unwrap();
     let sweep = |now| ArtifactDir::sweep_when_due(root.path(), now).artifacts;
     let later = |minutes: u64| Timestamp(now().0 + minutes * 60 * 1000);
-    // Its first artifact makes the first step.
+    // The session's first artifact makes the first step.
     killed(root.path(), "session");
     assert!(!ArtifactDir::is_sweep_due(root.path(), later(9)));
     assert_eq!(sweep(later(9)), 0);

@@ -163,7 +163,7 @@ fn session_names_are_one_component() {
     }
 }
 
-/// Environment variable that makes the test binary, run as a child, do the work of
+/// Environment variable with which the test binary, as a child process, does the work of
 /// [`child_keeps_many`].
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 

@@ -1,4 +1,4 @@
-//! Pages, tails, byte ranges and searches of kept outputs.
+//! Pages, tails, byte ranges and searches of stored outputs.
 
 use super::fixtures::{keep, session};
 use agent_bash_sink::{FileView, MAX_PAGE_BYTES, NextPage, Page, Search};
@@ -246,7 +246,7 @@ fn search_is_bounded_and_can_be_continued() {
 
 #[test]
 fn long_line_is_searched_completely_and_shown_around_the_match() {
-    // Further in than anything held at once, surrounded by two-byte characters.
+    // Beyond the part that is stored at once, surrounded by two-byte characters.
     let far = 5 << 20;
     let text = format!(
         "{}needle{}last\nneedle\n",

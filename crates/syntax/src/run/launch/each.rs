@@ -9,16 +9,17 @@ use super::super::printed::printed;
 use super::super::{Field, Machine};
 
 impl Machine<'_> {
+    /// Follows the command that `xargs` runs for the items of its input; returns its output.
     pub(super) fn xargs(&mut self, call: &Call, st: &mut ShellState) -> Value {
         const VALUED_OPTIONS: &str = "adEILnPs";
-        let (mut at, mut placeholder, mut has_delimiter) = (1, None, false);
+        let (mut index, mut placeholder, mut has_delimiter) = (1, None, false);
         while let Some(text) = call
             .words
-            .get(at)
+            .get(index)
             .map(|field| field.value.prefix().to_owned())
         {
             if text == "--" {
-                at += 1;
+                index += 1;
                 break;
             }
             let takes_value = matches!(
@@ -39,10 +40,10 @@ impl Machine<'_> {
                     );
                 }
                 has_delimiter |= long.starts_with("nul") || long.starts_with("del");
-                at += usize::from(takes_value);
+                index += usize::from(takes_value);
             } else if text.len() > 1 && text.starts_with('-') {
-                for (index, letter) in text.char_indices().skip(1) {
-                    let rest = &text[index + letter.len_utf8()..];
+                for (offset, letter) in text.char_indices().skip(1) {
+                    let rest = &text[offset + letter.len_utf8()..];
                     has_delimiter |= matches!(letter, '0' | 'd');
                     if letter == 'i' {
                         placeholder = Some(if rest.is_empty() { "{}" } else { rest }.to_owned());
@@ -50,11 +51,11 @@ impl Machine<'_> {
                     }
                     if VALUED_OPTIONS.contains(letter) {
                         if letter == 'I' {
-                            let next = call.literal(at + 1).unwrap_or("{}");
+                            let next = call.literal(index + 1).unwrap_or("{}");
                             placeholder =
                                 Some(if rest.is_empty() { next } else { rest }.to_owned());
                         }
-                        at += usize::from(rest.is_empty());
+                        index += usize::from(rest.is_empty());
                         break;
                     }
                     if matches!(letter, 'e' | 'l') {
@@ -64,7 +65,7 @@ impl Machine<'_> {
             } else {
                 break;
             }
-            at += 1;
+            index += 1;
         }
         let items = match st.stdin.as_deref() {
             Some(text) if placeholder.is_some() => text.split(&['\n', '\0']),
@@ -80,7 +81,7 @@ impl Machine<'_> {
                 vec![item]
             }
         };
-        let mut words = call.words.get(at..).unwrap_or(&[]).to_vec();
+        let mut words = call.words.get(index..).unwrap_or(&[]).to_vec();
         if words.is_empty() {
             return join(&items, "\n");
         }
@@ -138,17 +139,18 @@ impl Machine<'_> {
         Some(printed(name, &call.values(1), None, first).unwrap_or_else(listed))
     }
 
-    /// GNU parallel: joins the command words and each input, and passes them to a shell.
+    /// Follows the commands of GNU parallel, which joins the command's words with each input and
+    /// passes them to a shell.
     pub(super) fn parallel(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let values = call.values(1);
-        let mut at = 0;
-        while let Some(text) = values.get(at).map(Value::prefix) {
+        let mut index = 0;
+        while let Some(text) = values.get(index).map(Value::prefix) {
             if !text.starts_with('-') {
                 break;
             }
             let takes_value = text.len() == 2
                 && text.ends_with(['j', 'P', 'I', 'a', 'd', 'C', 'n', 'N', 'L', 'S']);
-            at += 1 + usize::from(
+            index += 1 + usize::from(
                 takes_value
                     || matches!(
                         text,
@@ -156,13 +158,13 @@ impl Machine<'_> {
                     ),
             );
         }
-        let rest = &values[at.min(values.len())..];
+        let rest = &values[index.min(values.len())..];
         let sources = rest
             .iter()
             .position(|value| value.literal().is_some_and(|text| text.starts_with(":::")));
         let command = join(&rest[..sources.unwrap_or(rest.len())], " ");
         let items: Vec<Value> = match sources {
-            Some(at) => rest[at + 1..].to_vec(),
+            Some(index) => rest[index + 1..].to_vec(),
             None => match st.stdin.as_deref() {
                 Some(text) => text.split(&['\n']),
                 None => vec![Value::unknown(UnknownCause::Input)],
@@ -206,7 +208,7 @@ pub(in super::super) fn replaced(value: &Value, placeholder: &str, item: &Value)
     out
 }
 
-/// An `xargs` item without the quotes that xargs removes.
+/// Returns an item without the quotes that `xargs` removes.
 fn unquoted(value: &Value) -> Value {
     match value.literal() {
         Some(text) if text.contains(['\'', '"', '\\']) => Value::text(

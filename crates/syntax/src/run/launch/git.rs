@@ -1,5 +1,4 @@
-//! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`,
-//! `rebase --exec`, filters.
+//! Commands that git starts: aliases, `bisect run`, `submodule foreach`, `rebase --exec`, filters.
 
 use std::rc::Rc;
 
@@ -20,12 +19,12 @@ impl Machine<'_> {
             .iter()
             .map(|field| field.value.clone())
             .collect();
-        // An alias is followed even if it is never called. The words of its definition come before
-        // those of the call.
-        let set = git.config.iter().cloned().chain(git.configures());
-        let set = set.chain(settings_in_variables(call, st));
+        // An alias is followed even if it is never called. The words of the alias precede the words
+        // of the call.
+        let settings = git.config.iter().cloned().chain(git.configures());
+        let settings = settings.chain(settings_in_variables(call, st));
         let is_defined_only = git.subcommand() == Some("config");
-        for (name, value) in set {
+        for (name, value) in settings {
             let Some(alias) = name.strip_prefix("alias.") else {
                 self.git_setting(&name, &value, st);
                 continue;
@@ -60,11 +59,11 @@ impl Machine<'_> {
             }
             (Some("submodule"), Some("foreach")) => {
                 // The options of `foreach` precede the command.
-                let from = 1 + values[1..]
+                let command_start = 1 + values[1..]
                     .iter()
                     .take_while(|value| value.prefix().starts_with('-'))
                     .count();
-                let text = join(&values[from..], " ");
+                let text = join(&values[command_start..], " ");
                 self.script_with(&text, Vec::new(), "git submodule", st);
             }
             (Some("clone"), _) => clone(&git, st),

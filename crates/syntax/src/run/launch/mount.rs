@@ -18,7 +18,7 @@ pub(super) fn mount(text: &Value, st: &ShellState) -> Option<Mount> {
         (source, value(["target", "dst", "destination"])?, text)
     } else {
         let mut fields = text.split(':');
-        // A path alone is a new volume.
+        // A text without a colon is the path of a new volume.
         (
             fields.next()?,
             fields.next()?,

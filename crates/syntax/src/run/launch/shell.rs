@@ -2,7 +2,7 @@
 
 use super::super::Field;
 
-/// The options of a shell's command line that decide what the shell runs.
+/// The options of a shell's command line that decide which script the shell runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// True with `-c`: the first operand is the script.
