@@ -25,11 +25,11 @@ export interface ArtifactData {
   command: string;
   /** The call's working directory. */
   cwd: string;
-  /** The duration. */
+  /** The call's duration in milliseconds. */
   duration_ms: number;
-  /** When it started. */
+  /** When the call started. */
   started_at: Timestamp;
-  /** How it ended. */
+  /** How the call ended. */
   status: Status;
 }
 
@@ -56,7 +56,7 @@ export interface ArtifactRef {
 
 /** Data of `artifact.list`. */
 export interface ArtifactsData {
-  /** Oldest first. */
+  /** The artifacts, oldest first. */
   artifacts: ArtifactData[];
 }
 
@@ -111,7 +111,7 @@ export interface CallOptions {
   head?: number | null;
   /** How long the command may take, and whether it runs in the background. */
   mode?: Mode | null;
-  /** Ask for a terminal, or refuse one that the host offers. */
+  /** True to ask for a terminal; false to refuse a terminal that the host offers. */
   pty?: boolean | null;
   /** Another sandbox for this call. The user must approve one that allows more than the settings. */
   sandbox?: SandboxRequest | null;
@@ -135,7 +135,7 @@ export interface CallOptions {
 
 /** Data of `cancel`. */
 export interface CancelData {
-  /** True if there was such a request. Its own response follows soon. */
+  /** True if such a request was in flight. The response to that request follows. */
   cancelled: boolean;
 }
 
@@ -190,11 +190,11 @@ export interface Changes {
   undone_in_part?: boolean;
 }
 
-/** A set that cannot be undone or redone. */
+/** A change set that cannot be undone or redone. */
 export interface ChangesBlockedData {
-  /** The set. */
+  /** The number of the change set. */
   id: ChangesId;
-  /** Why it cannot. */
+  /** The reason. */
   why: string;
 }
 
@@ -203,13 +203,13 @@ export type ChangesBy = "overlay" | "trace" | "scan";
 
 /** Data of `changes.diff`. */
 export interface ChangesDiffData {
-  /** The files that were asked for, in the order of their paths; those in a `.git` come last. */
+  /** The requested files, in the order of their paths; files in a `.git` directory come last. */
   files: FileDiffData[];
 }
 
 /** Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`. */
 export interface ChangesDoneData {
-  /** The set; of an undo or a redo the one that this is, which can be undone, too. */
+  /** The change set. For an undo or a redo: the new change set of that operation, which can itself be undone. */
   changes: Changes;
   /** The counts as a sentence. */
   text: string;
@@ -217,23 +217,23 @@ export interface ChangesDoneData {
 
 /** Data of `changes.undo_all` and `changes.redo_all`. */
 export interface ChangesGroupData {
-  /** The sets of the undos or redos, in this order. */
+  /** The new change sets of these undos or redos, in the same order. */
   changes: Changes[];
-  /** The sets that were undone or redone, in this order. */
+  /** The change sets that were undone or redone, in order of execution. */
   of: ChangesId[];
-  /** The result as a sentence, and a line for each file and set that was skipped. */
+  /** The result as a sentence, and a line for each skipped file or change set. */
   text: string;
-  /** The turn, if a turn was asked for. */
+  /** The turn's name, if the request names a turn. */
   turn?: string | null;
 }
 
 /** Data of `changes.preview_all`. */
 export interface ChangesGroupPreviewData {
-  /** Sets that cannot be undone or redone. */
+  /** The change sets that cannot be undone or redone. */
   blocked: ChangesBlockedData[];
-  /** The sets in the order of execution. */
+  /** The change sets in order of execution. */
   sets: ChangesMemberData[];
-  /** The turn, if a turn was asked for. */
+  /** The turn's name, if the request names a turn. */
   turn?: string | null;
 }
 
@@ -241,21 +241,21 @@ export type ChangesId = string;
 
 /** Data of `changes.list`. */
 export interface ChangesListData {
-  /** Oldest first. */
+  /** The change sets, oldest first. */
   sets: ChangesSetData[];
 }
 
-/** A set in a preview of several. */
+/** A change set in the preview of several. */
 export interface ChangesMemberData {
-  /** Files that were changed since. They prevent the operation, unless it may be done in part. */
+  /** Files that were changed after the change set. These files prevent the operation, unless it is partial. */
   conflicts: FileName[];
   /** The number of files that would change. */
   counts: ChangeCounts;
   /** All files of the change set. */
   files: FileChange[];
-  /** The changes that are possible in part: all without conflicts. */
+  /** The changes that a partial operation would make: all changes without conflicts. */
   free: FileChange[];
-  /** The set. */
+  /** The number of the change set. */
   id: ChangesId;
   /** The recorded directory. */
   root: string;
@@ -263,31 +263,31 @@ export interface ChangesMemberData {
 
 /** Data of `changes.preview`. */
 export interface ChangesPreviewData {
-  /** Files that were changed since. They prevent the operation, unless it may be done in part. */
+  /** Files that were changed after the change set. These files prevent the operation, unless it is partial. */
   conflicts: FileName[];
   /** The number of files that would change. */
   counts: ChangeCounts;
   /** All files of the change set. */
   files: FileChange[];
-  /** The changes that are possible in part: all without conflicts. */
+  /** The changes that a partial operation would make: all changes without conflicts. */
   free: FileChange[];
 }
 
-/** A set of changes in a list. */
+/** A change set in a list. */
 export interface ChangesSetData {
-  /** The set of the call that it outlived. */
+  /** For changes of background processes: the change set of the call that started the processes. */
   after?: ChangesId | null;
-  /** The changes. */
+  /** The number, state and files of the change set. */
   changes: Changes;
-  /** True if an earlier call of the same shell may have started the processes instead. */
+  /** True if an earlier call of the same shell may have started these background processes instead. */
   or_earlier?: boolean;
-  /** The set that it did again. */
+  /** If this change set is a redo: the change set that was redone. */
   redoes?: ChangesId | null;
-  /** When its call was begun. */
+  /** When the call that made the changes was started. */
   started_at: Timestamp;
-  /** The turn of its call, if turns are recorded. */
+  /** The name of the turn in which the call ran, if turns are recorded. */
   turn?: string | null;
-  /** The set that it took back. */
+  /** If this change set is an undo: the change set that was undone. */
   undoes?: ChangesId | null;
 }
 
@@ -296,7 +296,7 @@ export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" |
 
 /** Data of `check`. */
 export interface CheckData {
-  /** The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the script is allowed. */
+  /** The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed. */
   check: string | null;
   /** The group of a safety rule. */
   group: string | null;
@@ -314,7 +314,7 @@ export interface CheckData {
   verdict: string;
 }
 
-/** Maps each command to its data. Commands that are missing here have none. */
+/** Maps each request to the data of its response. Requests that are missing here have no data. */
 export interface DataByCommand {
   adapter_call: AdapterCallData;
   "artifact.grep": FoundData;
@@ -384,7 +384,7 @@ export interface FileChange {
   change: Change;
   /** The file's former path, if the file was renamed. */
   from?: string | null;
-  /** `Self::from` in base64, if that is not UTF-8. */
+  /** The bytes of the former path in base64, if they are not UTF-8. */
   from_base64?: string | null;
   /** True if `change` was inferred: a deleted and a created file have equal contents. */
   inferred?: boolean;
@@ -398,15 +398,15 @@ export interface FileChange {
 
 /** The diff of a file. */
 export interface FileDiffData {
-  /** True if there is no diff because the file is not text. */
+  /** True if `diff` is `null` because the file is not text. */
   binary: boolean;
-  /** The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now. */
+  /** True if the file was changed again later, and its contents before that change are not stored. The diff then compares with the current file. */
   changed_since: boolean;
-  /** A unified diff, with the file's own characters; `null` if there is none. */
+  /** A unified diff, in which the file's characters are not escaped; `null` if no diff can be shown. */
   diff: string | null;
   /** The change. */
   file: FileChange;
-  /** True for a file of a held trial that was changed since, so that it cannot be committed. The diff is of the trial's change. */
+  /** True for a file of a held trial that another process changed after the trial: the trial cannot be committed. The diff shows the trial's change. */
   in_the_way?: boolean;
   /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
   mode: [string, string] | null;
@@ -445,7 +445,7 @@ export interface FileWrittenData {
 
 /** Data of `artifact.grep`. */
 export interface FoundData {
-  /** A sentence about what is not shown. */
+  /** A sentence about the matches that are not shown. */
   hint: string | null;
   /** The matches, line by line. */
   lines: FoundLineData[];
@@ -475,7 +475,7 @@ export interface HelloData {
   bash?: string | null;
   /** Changes with every boot of the machine; `null` if unknown. */
   boot_id?: string | null;
-  /** The directory of calls that name none; absolute. */
+  /** The working directory of calls that name none; absolute. */
   cwd?: string;
   /** The user's home; `null` if unknown. */
   home?: string | null;
@@ -491,7 +491,7 @@ export interface HelloData {
   protocol: number;
   /** The model's other tools from now on; `null` if none were named. */
   tools: string[] | null;
-  /** Numeric id of its user. */
+  /** Numeric id of the worker's user. */
   uid?: number;
   /** Version of agent-bash. */
   version: string;
@@ -501,19 +501,19 @@ export interface HelloData {
 export interface Holder {
   /** The process's command line, shortened; empty if this user cannot see the process. */
   command?: string;
-  /** The job of the process, if it belongs to one of this conversation. */
+  /** The job of this conversation that the process belongs to, if any. */
   job?: JobId | null;
   /** The TCP addresses on which the process listens. */
   listens_on?: string[];
   /** The process; absent if this user cannot see it. */
   pid?: number | null;
-  /** The user of a process that this user cannot see. */
+  /** The owner of a process that this user cannot see. */
   uid?: number | null;
 }
 
 /** A background job at this moment. Data of `jobs.show` and `jobs.input`. */
 export interface JobData {
-  /** The script; for adopted survivors, that of their call. */
+  /** The script; for adopted survivors, the script of their call. */
   command: string;
   /** The job's working directory at the start. */
   cwd: string;
@@ -523,15 +523,15 @@ export interface JobData {
   kind: JobOrigin;
   /** The TCP addresses on which its processes listen, such as `127.0.0.1:5173`. */
   listens_on?: string[];
-  /** The file that holds its output; `null` if its call kept none. */
+  /** The file that holds its output; `null` if its call stored no output. */
   output: string | null;
   /** The job's process group. */
   pgid: number;
   /** Pid of its shell. */
   pid: number;
-  /** If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it. */
+  /** For a job that has ended or is lost: its processes that are still alive. Each says whether it can still write to the output. */
   remaining?: Survivor[];
-  /** The sandbox that it is in; absent for none. */
+  /** The sandbox of the job; absent if the job has no sandbox. */
   sandbox?: JobSandbox | null;
   /** When its script was started. */
   started_at: Timestamp;
@@ -539,7 +539,7 @@ export interface JobData {
   state: JobProgress;
   /** True if the job can read input written with `jobs.input`. */
   stdin: boolean;
-  /** The reason why the job's changes are not recorded, if they were to be. */
+  /** The reason why the job's changes are not recorded, although recording was requested. */
   unrecorded?: string | null;
 }
 
@@ -615,7 +615,7 @@ export interface JobProgressEnded {
   ended_at: Timestamp;
   /** The ending. */
   ending: JobEndingData;
-  /** True if processes of the job outlived it; the job's `left` names those still alive. */
+  /** True if processes of the job outlived it; the job's `remaining` lists those still alive. */
   has_remaining: boolean;
   kind: "ended";
 }
@@ -623,7 +623,7 @@ export interface JobProgressEnded {
 /** The ending is unknown. */
 export interface JobProgressLost {
   kind: "lost";
-  /** The observation. */
+  /** The reason why the ending is unknown. */
   reason: string;
 }
 
@@ -658,13 +658,13 @@ export interface JobWaitData {
 
 /** Data of `jobs.list`. */
 export interface JobsData {
-  /** In the order in which they started. */
+  /** The jobs, in the order in which they started. */
   jobs: JobData[];
 }
 
-/** The policy's findings in a script. The remote host would otherwise have to parse the script again. */
+/** The policy's findings in a script, so that the remote host need not parse the script again. */
 export interface Judged {
-  /** The original script, if another one runs. */
+  /** The original script, if the script that runs differs. */
   command?: string | null;
   /** True if the request to leave the sandbox was approved. */
   escalated?: boolean;
@@ -684,13 +684,13 @@ export interface Judged {
   window?: Window | null;
 }
 
-/** A promise that is not enforced. All of these are optional: if an essential one is missing, the call does not start. */
+/** A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start. */
 export type Lack = "protected" | "metadata" | "stat" | "ipc" | "terminals" | "signals" | "truncate" | "moves";
 
 /** A resource limit whose signal ends a process. */
 export type LimitKind = "cpu_s" | "file_mb";
 
-/** A recorded command of the user's. */
+/** A recorded command of the user. */
 export interface MessageData {
   /** The full output, if some of it is not shown. */
   artifact: ArtifactRef | null;
@@ -700,13 +700,13 @@ export interface MessageData {
   command: string;
   /** True if the command is hidden from the model. */
   excluded_from_context: boolean;
-  /** `null` if it was killed or its exit code is unknown. */
+  /** `null` if the command was killed or its exit code is unknown. */
   exit_code: number | null;
   /** The output shown. */
   output: string;
   /** The text that the model reads; `null` if excluded. */
   text: string | null;
-  /** When it started. */
+  /** When the command started. */
   time: Timestamp;
   /** True if `output` is incomplete. */
   truncated: boolean;
@@ -765,7 +765,7 @@ export type Name = string | number;
 /** The network of a call. Values that allow more are greater. */
 export type Network = "off" | "loopback" | "on";
 
-/** A notice: its kind with values, and the sentence made from them. */
+/** A notice: its kind with values, and the sentence generated from them. */
 export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
@@ -844,7 +844,7 @@ export interface NoticeChangesUnwatched {
   text: string;
 }
 
-/** A command was not found whose definition in the user's shell configuration is not loaded. */
+/** A command was not found. The user's shell configuration defines it, but is not loaded. */
 export interface NoticeDefinitionMissing {
   kind: "definition_missing";
   /** The name of the command. */
@@ -943,7 +943,7 @@ export interface NoticeOverwritten {
 
 /** A message in the output says that an address is in use. */
 export interface NoticePortInUse {
-  /** The processes that listen on the port. Without a port: the jobs that listen on any. */
+  /** The processes that listen on the port. Without a port: the jobs that listen on any port. */
   holders: Holder[];
   kind: "port_in_use";
   /** The port; absent if the output does not name the port. */
@@ -954,12 +954,12 @@ export interface NoticePortInUse {
 
 /** A program wanted to ask the user, and could not: the call has no terminal. */
 export interface NoticePromptUnanswered {
-  /** How a call can do without the prompt. */
+  /** How a call can avoid the prompt. */
   advice: string;
   kind: "prompt_unanswered";
   /** The program; absent if the output does not name it. */
   program?: string | null;
-  /** The thing that the program asked for: `a password`. */
+  /** The requested input, such as `a password`. */
   wanted: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -996,7 +996,7 @@ export interface NoticeRuleAdvice {
   text: string;
 }
 
-/** A message in the output says that a tool's cache lacks something. This call cannot write the user's cache. */
+/** A message in the output says that a file is missing in a tool's cache. This call cannot write the user's cache. */
 export interface NoticeSandboxCache {
   kind: "sandbox_cache";
   /** The user's cache; absolute. */
@@ -1179,7 +1179,7 @@ export interface PageData {
   lines: [number, number] | null;
   /** `offset` of the next page; `null` after the last page, and if the page ends inside a line. */
   next: number | null;
-  /** `byte` of the next page, if this one ends inside a line. */
+  /** `byte` of the next page, if this page ends inside a line. */
   next_byte: number | null;
   /** The page as clean text. */
   text: string;
@@ -1223,7 +1223,7 @@ export interface Request {
   head?: number | null;
   /** How long the command may take, and whether it runs in the background. */
   mode?: Mode | null;
-  /** Ask for a terminal, or refuse one that the host offers. */
+  /** True to ask for a terminal; false to refuse a terminal that the host offers. */
   pty?: boolean | null;
   /** Another sandbox for this call. The user must approve one that allows more than the settings. */
   sandbox?: SandboxRequest | null;
@@ -1254,7 +1254,7 @@ export interface ResetData {
 /** The `type` of every response. */
 export type ResponseTag = "response";
 
-/** The id a client gives its request; the response repeats it unchanged. */
+/** The id that a client gives its request; the response repeats the id unchanged. */
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
@@ -1262,7 +1262,7 @@ export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash 
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
-  /** Only if it has this id. */
+  /** Cancel the command only if its request has this id. */
   target?: RpcId | null;
   type: "abort_bash";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1282,7 +1282,7 @@ export interface RpcRequestAdapterCall {
   id?: RpcId | null;
 }
 
-/** Returns the lines of one that match a regular expression. Data: `FoundData`. */
+/** Returns the lines of an artifact that match a regular expression. Data: `FoundData`. */
 export interface RpcRequestArtifactGrep {
   /** The artifact's number, its link (`artifact://3`), or its path. */
   artifact: Name;
@@ -1292,7 +1292,7 @@ export interface RpcRequestArtifactGrep {
   limit?: number | null;
   /** Search from this line on. */
   offset?: number | null;
-  /** The expression; `(?i)` in front ignores case. */
+  /** The regular expression; `(?i)` at its start ignores case. */
   pattern: string;
   type: "artifact.grep";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1306,7 +1306,7 @@ export interface RpcRequestArtifactList {
   id?: RpcId | null;
 }
 
-/** Returns a page of one. Data: `PageData`. */
+/** Returns a page of an artifact. Data: `PageData`. */
 export interface RpcRequestArtifactShow {
   /** The artifact's number, its link (`artifact://3`), or its path. */
   artifact: Name;
@@ -1316,14 +1316,14 @@ export interface RpcRequestArtifactShow {
   limit?: number | null;
   /** First line, from 1. */
   offset?: number | null;
-  /** Return the last lines instead. */
+  /** Return this many last lines instead. */
   tail?: number | null;
   type: "artifact.show";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Runs a command of the user's in the session's own shell. Data: `BashData`. */
+/** Runs a command of the user in the user's persistent shell, which `session.list` names `!`. Data: `BashData`. */
 export interface RpcRequestBash {
   /** The script. */
   command: string;
@@ -1345,29 +1345,29 @@ export interface RpcRequestCancel {
   id?: RpcId | null;
 }
 
-/** Commits a held trial: all changes, or none if another process changed one of the files (`conflict`). Data: `ChangesDoneData`. */
+/** Commits a held trial: all changes, or none if another process has changed one of the files (error `conflict`). Data: `ChangesDoneData`. */
 export interface RpcRequestChangesCommit {
   /** The change set's number, or its link. */
   changes: Name;
-  /** True if the model asks, not the user: the setting `changes.commit` applies. */
+  /** True if the request comes from the model, not from the user; then the setting `changes.commit` applies. */
   for_model?: boolean;
   type: "changes.commit";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Returns what a set changed in files, or would. Data: `ChangesDiffData`. */
+/** Returns the diffs of the files of a change set. Data: `ChangesDiffData`. */
 export interface RpcRequestChangesDiff {
   /** The change set's number, or its link. */
   changes: Name;
-  /** Only these files, and what is in these directories. Default: all. */
+  /** Only these files, and the files in these directories. Default: all. */
   paths?: string[];
   type: "changes.diff";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Removes what a trial held back. Data: `ChangesDoneData`. */
+/** Discards the changes of a held trial. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesDiscard {
   /** The change set's number, or its link. */
   changes: Name;
@@ -1376,14 +1376,14 @@ export interface RpcRequestChangesDiscard {
   id?: RpcId | null;
 }
 
-/** Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`. */
+/** Lists the change sets of the session, including held trials. Data: `ChangesListData`. */
 export interface RpcRequestChangesList {
   type: "changes.list";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`. */
+/** Returns what an undo or a redo would do now, without doing it. Data: `ChangesPreviewData`. */
 export interface RpcRequestChangesPreview {
   /** The change set's number, or its link. */
   changes: Name;
@@ -1394,11 +1394,11 @@ export interface RpcRequestChangesPreview {
   id?: RpcId | null;
 }
 
-/** Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way. Nothing is done. Data: `ChangesGroupPreviewData`. */
+/** Returns what `changes.undo_all` or `changes.redo_all` would do now, and the conflicts. Nothing is changed. Data: `ChangesGroupPreviewData`. */
 export interface RpcRequestChangesPreviewAll {
   /** True for the preview of a redo instead of an undo. */
   redo?: boolean;
-  /** The number of the first set, or a time before now (`10m`). */
+  /** The number of the first change set, or a time span before now (`10m`). */
   since?: Name | null;
   /** The name of a turn, or `last`; instead of `since`. */
   turn?: string | null;
@@ -1407,7 +1407,7 @@ export interface RpcRequestChangesPreviewAll {
   id?: RpcId | null;
 }
 
-/** Makes again what was taken back of a set. Data: `ChangesDoneData`. */
+/** Redoes the undone changes of a change set. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesRedo {
   /** The change set's number, or its link. */
   changes: Name;
@@ -1416,9 +1416,9 @@ export interface RpcRequestChangesRedo {
   id?: RpcId | null;
 }
 
-/** Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`. */
+/** Redoes what the last `changes.undo_all` with the same `since` or `turn` undid. Data: `ChangesGroupData`. */
 export interface RpcRequestChangesRedoAll {
-  /** The number of the first set, or a time before now (`10m`). */
+  /** The number of the first change set, or a time span before now (`10m`). */
   since?: Name | null;
   /** The name of a turn, or `last`; instead of `since`. */
   turn?: string | null;
@@ -1427,7 +1427,7 @@ export interface RpcRequestChangesRedoAll {
   id?: RpcId | null;
 }
 
-/** Returns a set with all its files. Data: `Changes`. */
+/** Returns a change set with all its files. Data: `Changes`. */
 export interface RpcRequestChangesShow {
   /** The change set's number, or its link (`changes://7`). */
   changes: Name;
@@ -1436,24 +1436,24 @@ export interface RpcRequestChangesShow {
   id?: RpcId | null;
 }
 
-/** Takes back what a set did. Data: `ChangesDoneData`. */
+/** Undoes a change set. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesUndo {
   /** The change set's number, or its link. */
   changes: Name;
-  /** Skip files that were changed since, and undo the rest. Otherwise nothing is changed then (`conflict`). */
+  /** Skip files that were changed after the change set, and undo the rest. Without `partial`, such a file prevents the whole undo (error `conflict`). */
   partial?: boolean;
-  /** Only these files, and what is in these directories. Default: all. */
+  /** Only these files, and the files in these directories. Default: all. */
   paths?: string[];
   type: "changes.undo";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Takes back what the calls since a set or a time, or of a turn did, the last one first: all, or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`. */
+/** Undoes all change sets since a change set or a time, or all of a turn, newest first. If one of them has a conflict, nothing is undone (error `conflict`). Data: `ChangesGroupData`. */
 export interface RpcRequestChangesUndoAll {
-  /** Skip what is in the way, and undo the rest. */
+  /** Skip files and change sets with conflicts, and undo the rest. */
   partial?: boolean;
-  /** The number of the first set, or a time before now (`10m`). */
+  /** The number of the first change set, or a time span before now (`10m`). */
   since?: Name | null;
   /** The name of a turn, or `last`; instead of `since`. */
   turn?: string | null;
@@ -1475,7 +1475,7 @@ export interface RpcRequestCheck {
 
 /** Returns a piece of a file. Data: `FilePieceData`. */
 export interface RpcRequestFileRead {
-  /** Most bytes to return. Default and maximum: 4 MiB. */
+  /** Maximum number of bytes to return. Default and maximum: 4 MiB. */
   length?: number | null;
   /** Start at this byte. */
   offset?: number;
@@ -1486,13 +1486,13 @@ export interface RpcRequestFileRead {
   id?: RpcId | null;
 }
 
-/** Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes its place after the last piece. Data: `FileWrittenData`. */
+/** Writes a file in pieces. The pieces go into a temporary file in the same directory, which replaces the file after the last piece. Data: `FileWrittenData`. */
 export interface RpcRequestFileWrite {
   /** The next bytes, at most 4 MiB. */
   data: string;
-  /** The file's permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask. */
+  /** The file's permissions, as a number. Default: the permissions of the replaced file, or 420 (`0644`) minus the umask for a new file. */
   mode?: number | null;
-  /** More pieces follow. */
+  /** True if more pieces follow. */
   more?: boolean;
   /** The file's path, as for `file.read`. */
   path: string;
@@ -1505,19 +1505,19 @@ export interface RpcRequestFileWrite {
 
 /** Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`. */
 export interface RpcRequestHello {
-  /** For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default the one it was started in. */
+  /** For a worker: the working directory of calls that name none; absolute, or below the user's home with `~`. Default: the directory in which the worker was started. */
   cwd?: string | null;
-  /** For a worker: variables that are added to its own environment. */
+  /** For a worker: variables that are added to the worker's environment. */
   env?: { [name: string]: string } | null;
-  /** For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds, or a text such as `"60s"`. Absent: never. */
+  /** For a worker: the longest silence of the client: seconds, or a text such as `"60s"`. After that, the worker ends its calls and exits. Absent: no limit. */
   lease?: unknown;
-  /** The version of the protocol that the client speaks. Another one is refused. A client that names it is also told of jobs that end. */
+  /** The client's version of the protocol; the server refuses any other version than its own. A client that sends this field also receives `job_ended` lines. */
   protocol?: number | null;
-  /** For a worker: the session in whose directory jobs and artifacts are kept; one path component. */
+  /** For a worker: the session in whose directory jobs and artifacts are stored; one path component. */
   session?: string | null;
-  /** For a worker: the settings in force, by key. Its own machine's settings do not count. */
+  /** For a worker: the settings in force, by key. The settings of the worker's machine are ignored. */
   settings?: { [name: string]: unknown } | null;
-  /** For a worker: proves that the session is the client's. The first client of a session sets it, and a later one with another is refused. */
+  /** For a worker: proves that the session belongs to the client. The first client of a session sets the token; later clients with a different token are refused. */
   token?: string | null;
   /** The other tools that the model has; overrides the settings. */
   tools?: string[] | null;
@@ -1528,7 +1528,7 @@ export interface RpcRequestHello {
 
 /** Writes to the stdin of a job that was started with `stdin: pipe`. Data: `JobData`. */
 export interface RpcRequestJobsInput {
-  /** Close its stdin afterwards. */
+  /** Close the job's stdin afterwards. */
   close?: boolean;
   /** The job's name. */
   job: Name;
@@ -1541,7 +1541,7 @@ export interface RpcRequestJobsInput {
 
 /** Ends a job and all its processes: SIGTERM, then SIGKILL. Data: `JobKillData`. */
 export interface RpcRequestJobsKill {
-  /** Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s. */
+  /** Time between SIGTERM and SIGKILL: seconds, or a text such as `"5s"`. Default: 2 s. */
   grace?: unknown;
   /** The job's name. */
   job: Name;
@@ -1565,7 +1565,7 @@ export interface RpcRequestJobsOutput {
   job: Name;
   /** Start at this byte: `next` of the previous part. Default: the beginning. */
   offset?: number | null;
-  /** Return the last lines instead. */
+  /** Return this many last lines instead. */
   tail?: number | null;
   type: "jobs.output";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1581,7 +1581,7 @@ export interface RpcRequestJobsShow {
   id?: RpcId | null;
 }
 
-/** Waits until a job has ended, or until a condition is met. Does not end it. Data: `JobWaitData`. */
+/** Waits until a job has ended, or until a condition is met. The job is not affected. Data: `JobWaitData`. */
 export interface RpcRequestJobsWait {
   /** The job's name. */
   job: Name;
@@ -1590,20 +1590,20 @@ export interface RpcRequestJobsWait {
   /** Maximum wait: seconds, or a text such as `"90s"`. */
   timeout?: unknown;
   type: "jobs.wait";
-  /** The conditions that end the wait, besides the job's end. Default: `"end"`, none. */
+  /** The conditions that end the wait before the job ends. Default: `"end"`, no condition. */
   until?: Until;
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Does nothing but answer. Data: `PingData`. */
+/** Does nothing; the response shows that the server works. Data: `PingData`. */
 export interface RpcRequestPing {
   type: "ping";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`. */
+/** Runs agent-bash once more, with arguments such as `jobs list`, and waits for its end. Only a worker serves this request. Data: `ProgramData`. */
 export interface RpcRequestProgram {
   /** The program's stdin. Default: empty. */
   input?: string | null;
@@ -1614,9 +1614,9 @@ export interface RpcRequestProgram {
   id?: RpcId | null;
 }
 
-/** The tool definition for a model, or those of an adapter. Data: `SchemaData`. */
+/** Returns the tool definition for a model, or the definitions of an adapter's tools. Data: `SchemaData`. */
 export interface RpcRequestSchema {
-  /** Return this adapter's tools instead. */
+  /** Return the tools of this adapter instead. */
   adapter?: string | null;
   type: "schema";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1637,21 +1637,21 @@ export interface RpcRequestSessionEndTurn {
   id?: RpcId | null;
 }
 
-/** Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`. */
+/** Lists the persistent shells that calls have named. The user's own shell, which `bash` uses, is `!`. Data: `ShellsData`. */
 export interface RpcRequestSessionList {
   type: "session.list";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** The user's commands so far, in order, except those held back. Data: `MessagesData`. */
+/** Returns the user's commands so far, in order, except commands that are held back. Data: `MessagesData`. */
 export interface RpcRequestSessionMessages {
   type: "session.messages";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
 
-/** Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`. */
+/** Discards a persistent shell; the next call with this name gets a new shell. Data: `ResetData`. */
 export interface RpcRequestSessionReset {
   /** The session's name. */
   session: string;
@@ -1669,7 +1669,7 @@ export interface RpcRequestTerminalEnd {
   id?: RpcId | null;
 }
 
-/** Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as `until` says. Data: `TerminalData`. */
+/** Resizes a terminal, types a text, then presses keys. The response follows when the screen is quiet or, with `until` or `timeout`, after that wait. Data: `TerminalData`. */
 export interface RpcRequestTerminalInput {
   /** Names of keys, such as `Enter`, `C-c`, `Up`, `F1`. */
   keys?: string[];
@@ -1688,7 +1688,7 @@ export interface RpcRequestTerminalInput {
   id?: RpcId | null;
 }
 
-/** Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data: `TerminalData`. */
+/** Returns the screen of a terminal: at once or, with `until` or `timeout`, after that wait. Data: `TerminalData`. */
 export interface RpcRequestTerminalScreen {
   /** The terminal's name. */
   terminal: Name;
@@ -1701,7 +1701,7 @@ export interface RpcRequestTerminalScreen {
   id?: RpcId | null;
 }
 
-/** Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`. */
+/** Starts a command on a terminal. The response follows when the screen is quiet. Data: `TerminalData`. */
 export interface RpcRequestTerminalStart {
   /** The call (`request.schema.json`), or just its command. */
   request: unknown;
@@ -1716,7 +1716,7 @@ export interface RpcRequestTerminalStart {
 
 /** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
 export interface RpcRequestToolCall {
-  /** The findings of the client's policy: the call is run without checking it again. Only a worker accepts it, and runs nothing without it; `request` is then a complete call with canonical names. */
+  /** The findings of the client's policy; the server does not check the call again. Only a worker accepts `findings`, and a worker refuses calls without it. `request` must then be a complete call with canonical field names. */
   findings?: Judged | null;
   /** The call (`request.schema.json`), or just its command. */
   request: unknown;
@@ -1724,7 +1724,7 @@ export interface RpcRequestToolCall {
   stream?: Stream;
   /** The other tools that the model has, for this call; by default those of `hello` or the settings. */
   tools?: string[] | null;
-  /** The client's name of the turn: what calls do between two prompts of its user. It can be undone as one (`changes.undo_all`). */
+  /** The client's name of the turn: all calls between two prompts of the user. `changes.undo_all` can undo a whole turn. */
   turn?: string | null;
   type: "tool_call";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1869,7 +1869,7 @@ export interface ShellData {
 
 /** Data of `session.list`. */
 export interface ShellsData {
-  /** In the order in which they were first named. */
+  /** The shells, in the order in which calls first named them. */
   sessions: ShellData[];
 }
 
@@ -1909,7 +1909,7 @@ export interface StatusExited {
 /** The command was started, and its end was not observed. */
 export interface StatusLost {
   kind: "lost";
-  /** True if the connection to the remote host was cut: all of the script may have run, a part, or nothing. */
+  /** True if the connection to the remote host was cut, so that all of the script, a part of the script, or nothing may have run. */
   may_have_run?: boolean;
   /** The observation. */
   reason: string;
@@ -1920,11 +1920,11 @@ export interface StatusMovedToBackground {
   /** The id of the job. */
   job: JobId;
   kind: "moved_to_background";
-  /** The absolute path of its output file. */
+  /** The absolute path of the job's output file. */
   output: string;
   /** The job's process group: `kill -9 -<pgid>` ends the whole group. */
   pgid: number;
-  /** The pid of its shell. */
+  /** The pid of the job's shell. */
   pid: number;
 }
 
@@ -1954,7 +1954,7 @@ export interface StatusTimedOut {
 /** The source of the command's stdin. */
 export type StdinMode = "null" | "pipe";
 
-/** The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`. */
+/** The updates that a call sends while it runs: `false` (none), `true` or `"snapshot"`, or `"delta"`. */
 export type Stream = boolean | StreamKind;
 
 /** The stream that a chunk or an artifact belongs to. */
@@ -1968,7 +1968,7 @@ export interface Survivor {
   command: string;
   /** True if the process still holds the call's output open. */
   holds_output: boolean;
-  /** The job of the process, if it was adopted. */
+  /** The job that adopted the process, if any. */
   job?: JobId | null;
   /** The TCP addresses on which the process listens, such as `127.0.0.1:5173`. */
   listens_on?: string[];
@@ -1982,7 +1982,7 @@ export interface TerminalData {
   met?: MetCondition | null;
   /** The call's result, once the command has ended. */
   result?: ToolResult | null;
-  /** The screen, after the command's end the last one; absent if there never was one. */
+  /** The current screen or, after the command's end, the last screen; absent if there was no screen. */
   screen?: ScreenData | null;
   /** The terminal's name; absent if the command ended with the first answer. */
   terminal?: string | null;
@@ -2006,11 +2006,11 @@ export interface ToolResult {
   notices: Notice[];
   /** True if the refused request would run as a trial: the same request with `"trial": true`. */
   offers_trial?: boolean;
-  /** Counts of the output and of the part shown. */
+  /** Byte and line counts of the output and of its shown part. */
   output: OutputSummary;
   /** Id of the rule that refused. */
   rule: string | null;
-  /** The sandbox of the call; absent without one. */
+  /** The sandbox of the call; absent if the call ran without a sandbox. */
   sandbox?: Sandboxed | null;
   /** Exit status of each stage of the last pipeline, if it had more than one; otherwise empty. */
   stages: Stage[];
@@ -2057,7 +2057,7 @@ export type UpdateTag = "update";
 /** How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not. */
 export type WaitingFor = "line" | "secret" | "raw" | "full_screen";
 
-/** The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way. */
+/** The largest text that a reader passes on uncut. For example, an agent truncates longer texts in its own way. */
 export interface Window {
   /** Bytes of text. */
   bytes: number;

@@ -40,13 +40,13 @@ class ArtifactData(TypedDict):
     # The call's working directory.
     cwd: str
 
-    # The duration.
+    # The call's duration in milliseconds.
     duration_ms: int
 
-    # When it started.
+    # When the call started.
     started_at: Timestamp
 
-    # How it ended.
+    # How the call ended.
     status: Status
 
 
@@ -82,7 +82,7 @@ class ArtifactRef(TypedDict):
 class ArtifactsData(TypedDict):
     """Data of `artifact.list`."""
 
-    # Oldest first.
+    # The artifacts, oldest first.
     artifacts: List[ArtifactData]
 
 
@@ -162,7 +162,7 @@ class CallOptions(TypedDict, total=False):
     # How long the command may take, and whether it runs in the background.
     mode: Optional[Mode]
 
-    # Ask for a terminal, or refuse one that the host offers.
+    # True to ask for a terminal; false to refuse a terminal that the host offers.
     pty: Optional[bool]
 
     # Another sandbox for this call. The user must approve one that allows more than the settings.
@@ -196,7 +196,7 @@ class CallOptions(TypedDict, total=False):
 class CancelData(TypedDict):
     """Data of `cancel`."""
 
-    # True if there was such a request. Its own response follows soon.
+    # True if such a request was in flight. The response to that request follows.
     cancelled: bool
 
 
@@ -275,12 +275,12 @@ class Changes(_ChangesAlways, total=False):
 
 
 class ChangesBlockedData(TypedDict):
-    """A set that cannot be undone or redone."""
+    """A change set that cannot be undone or redone."""
 
-    # The set.
+    # The number of the change set.
     id: ChangesId
 
-    # Why it cannot.
+    # The reason.
     why: str
 
 
@@ -291,14 +291,14 @@ ChangesBy = Literal["overlay", "trace", "scan"]
 class ChangesDiffData(TypedDict):
     """Data of `changes.diff`."""
 
-    # The files that were asked for, in the order of their paths; those in a `.git` come last.
+    # The requested files, in the order of their paths; files in a `.git` directory come last.
     files: List[FileDiffData]
 
 
 class ChangesDoneData(TypedDict):
     """Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`."""
 
-    # The set; of an undo or a redo the one that this is, which can be undone, too.
+    # The change set. For an undo or a redo: the new change set of that operation, which can itself be undone.
     changes: Changes
 
     # The counts as a sentence.
@@ -306,35 +306,35 @@ class ChangesDoneData(TypedDict):
 
 
 class _ChangesGroupDataAlways(TypedDict):
-    # The sets of the undos or redos, in this order.
+    # The new change sets of these undos or redos, in the same order.
     changes: List[Changes]
 
-    # The sets that were undone or redone, in this order.
+    # The change sets that were undone or redone, in order of execution.
     of: List[ChangesId]
 
-    # The result as a sentence, and a line for each file and set that was skipped.
+    # The result as a sentence, and a line for each skipped file or change set.
     text: str
 
 
 class ChangesGroupData(_ChangesGroupDataAlways, total=False):
     """Data of `changes.undo_all` and `changes.redo_all`."""
 
-    # The turn, if a turn was asked for.
+    # The turn's name, if the request names a turn.
     turn: Optional[str]
 
 
 class _ChangesGroupPreviewDataAlways(TypedDict):
-    # Sets that cannot be undone or redone.
+    # The change sets that cannot be undone or redone.
     blocked: List[ChangesBlockedData]
 
-    # The sets in the order of execution.
+    # The change sets in order of execution.
     sets: List[ChangesMemberData]
 
 
 class ChangesGroupPreviewData(_ChangesGroupPreviewDataAlways, total=False):
     """Data of `changes.preview_all`."""
 
-    # The turn, if a turn was asked for.
+    # The turn's name, if the request names a turn.
     turn: Optional[str]
 
 
@@ -344,14 +344,14 @@ ChangesId = str
 class ChangesListData(TypedDict):
     """Data of `changes.list`."""
 
-    # Oldest first.
+    # The change sets, oldest first.
     sets: List[ChangesSetData]
 
 
 class ChangesMemberData(TypedDict):
-    """A set in a preview of several."""
+    """A change set in the preview of several."""
 
-    # Files that were changed since. They prevent the operation, unless it may be done in part.
+    # Files that were changed after the change set. These files prevent the operation, unless it is partial.
     conflicts: List[FileName]
 
     # The number of files that would change.
@@ -360,10 +360,10 @@ class ChangesMemberData(TypedDict):
     # All files of the change set.
     files: List[FileChange]
 
-    # The changes that are possible in part: all without conflicts.
+    # The changes that a partial operation would make: all changes without conflicts.
     free: List[FileChange]
 
-    # The set.
+    # The number of the change set.
     id: ChangesId
 
     # The recorded directory.
@@ -373,7 +373,7 @@ class ChangesMemberData(TypedDict):
 class ChangesPreviewData(TypedDict):
     """Data of `changes.preview`."""
 
-    # Files that were changed since. They prevent the operation, unless it may be done in part.
+    # Files that were changed after the change set. These files prevent the operation, unless it is partial.
     conflicts: List[FileName]
 
     # The number of files that would change.
@@ -382,34 +382,34 @@ class ChangesPreviewData(TypedDict):
     # All files of the change set.
     files: List[FileChange]
 
-    # The changes that are possible in part: all without conflicts.
+    # The changes that a partial operation would make: all changes without conflicts.
     free: List[FileChange]
 
 
 class _ChangesSetDataAlways(TypedDict):
-    # The changes.
+    # The number, state and files of the change set.
     changes: Changes
 
-    # When its call was begun.
+    # When the call that made the changes was started.
     started_at: Timestamp
 
 
 class ChangesSetData(_ChangesSetDataAlways, total=False):
-    """A set of changes in a list."""
+    """A change set in a list."""
 
-    # The set of the call that it outlived.
+    # For changes of background processes: the change set of the call that started the processes.
     after: Optional[ChangesId]
 
-    # True if an earlier call of the same shell may have started the processes instead.
+    # True if an earlier call of the same shell may have started these background processes instead.
     or_earlier: bool
 
-    # The set that it did again.
+    # If this change set is a redo: the change set that was redone.
     redoes: Optional[ChangesId]
 
-    # The turn of its call, if turns are recorded.
+    # The name of the turn in which the call ran, if turns are recorded.
     turn: Optional[str]
 
-    # The set that it took back.
+    # If this change set is an undo: the change set that was undone.
     undoes: Optional[ChangesId]
 
 
@@ -420,7 +420,7 @@ ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interru
 class CheckData(TypedDict):
     """Data of `check`."""
 
-    # The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the script is allowed.
+    # The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed.
     check: Optional[str]
 
     # The group of a safety rule.
@@ -483,7 +483,7 @@ _DataByCommandWords = TypedDict(
 
 
 class DataByCommand(_DataByCommandWords):
-    """Maps each command to its data. Commands that are missing here have none."""
+    """Maps each request to the data of its response. Requests that are missing here have no data."""
 
     adapter_call: AdapterCallData
 
@@ -551,7 +551,7 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
     # Size of a regular file in bytes before and after; 0 if it did not exist.
     bytes: Optional[Tuple[int, int]]
 
-    # `Self::from` in base64, if that is not UTF-8.
+    # The bytes of the former path in base64, if they are not UTF-8.
     from_base64: Optional[str]
 
     # True if `change` was inferred: a deleted and a created file have equal contents.
@@ -565,13 +565,13 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
 
 
 class _FileDiffDataAlways(TypedDict):
-    # True if there is no diff because the file is not text.
+    # True if `diff` is `null` because the file is not text.
     binary: bool
 
-    # The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
+    # True if the file was changed again later, and its contents before that change are not stored. The diff then compares with the current file.
     changed_since: bool
 
-    # A unified diff, with the file's own characters; `null` if there is none.
+    # A unified diff, in which the file's characters are not escaped; `null` if no diff can be shown.
     diff: Optional[str]
 
     # The change.
@@ -584,7 +584,7 @@ class _FileDiffDataAlways(TypedDict):
 class FileDiffData(_FileDiffDataAlways, total=False):
     """The diff of a file."""
 
-    # True for a file of a held trial that was changed since, so that it cannot be committed. The diff is of the trial's change.
+    # True for a file of a held trial that another process changed after the trial: the trial cannot be committed. The diff shows the trial's change.
     in_the_way: bool
 
 
@@ -635,7 +635,7 @@ class FileWrittenData(_FileWrittenDataAlways, total=False):
 class FoundData(TypedDict):
     """Data of `artifact.grep`."""
 
-    # A sentence about what is not shown.
+    # A sentence about the matches that are not shown.
     hint: Optional[str]
 
     # The matches, line by line.
@@ -690,7 +690,7 @@ class HelloData(_HelloDataAlways, total=False):
     # Changes with every boot of the machine; `null` if unknown.
     boot_id: Optional[str]
 
-    # The directory of calls that name none; absolute.
+    # The working directory of calls that name none; absolute.
     cwd: str
 
     # The user's home; `null` if unknown.
@@ -705,7 +705,7 @@ class HelloData(_HelloDataAlways, total=False):
     # Pid of the worker.
     pid: int
 
-    # Numeric id of its user.
+    # Numeric id of the worker's user.
     uid: int
 
 
@@ -715,7 +715,7 @@ class Holder(TypedDict, total=False):
     # The process's command line, shortened; empty if this user cannot see the process.
     command: str
 
-    # The job of the process, if it belongs to one of this conversation.
+    # The job of this conversation that the process belongs to, if any.
     job: Optional[JobId]
 
     # The TCP addresses on which the process listens.
@@ -724,12 +724,12 @@ class Holder(TypedDict, total=False):
     # The process; absent if this user cannot see it.
     pid: Optional[int]
 
-    # The user of a process that this user cannot see.
+    # The owner of a process that this user cannot see.
     uid: Optional[int]
 
 
 class _JobDataAlways(TypedDict):
-    # The script; for adopted survivors, that of their call.
+    # The script; for adopted survivors, the script of their call.
     command: str
 
     # The job's working directory at the start.
@@ -741,7 +741,7 @@ class _JobDataAlways(TypedDict):
     # `started` as a job, or `adopted`: survivors of a call.
     kind: JobOrigin
 
-    # The file that holds its output; `null` if its call kept none.
+    # The file that holds its output; `null` if its call stored no output.
     output: Optional[str]
 
     # The job's process group.
@@ -766,13 +766,13 @@ class JobData(_JobDataAlways, total=False):
     # The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
     listens_on: List[str]
 
-    # If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it.
+    # For a job that has ended or is lost: its processes that are still alive. Each says whether it can still write to the output.
     remaining: List[Survivor]
 
-    # The sandbox that it is in; absent for none.
+    # The sandbox of the job; absent if the job has no sandbox.
     sandbox: Optional[JobSandbox]
 
-    # The reason why the job's changes are not recorded, if they were to be.
+    # The reason why the job's changes are not recorded, although recording was requested.
     unrecorded: Optional[str]
 
 
@@ -877,7 +877,7 @@ class JobProgressEnded(TypedDict):
     # The ending.
     ending: JobEndingData
 
-    # True if processes of the job outlived it; the job's `left` names those still alive.
+    # True if processes of the job outlived it; the job's `remaining` lists those still alive.
     has_remaining: bool
 
     kind: Literal["ended"]
@@ -888,7 +888,7 @@ class JobProgressLost(TypedDict):
 
     kind: Literal["lost"]
 
-    # The observation.
+    # The reason why the ending is unknown.
     reason: str
 
 
@@ -935,14 +935,14 @@ class JobWaitData(_JobWaitDataAlways, total=False):
 class JobsData(TypedDict):
     """Data of `jobs.list`."""
 
-    # In the order in which they started.
+    # The jobs, in the order in which they started.
     jobs: List[JobData]
 
 
 class Judged(TypedDict, total=False):
-    """The policy's findings in a script. The remote host would otherwise have to parse the script again."""
+    """The policy's findings in a script, so that the remote host need not parse the script again."""
 
-    # The original script, if another one runs.
+    # The original script, if the script that runs differs.
     command: Optional[str]
 
     # True if the request to leave the sandbox was approved.
@@ -970,7 +970,7 @@ class Judged(TypedDict, total=False):
     window: Optional[Window]
 
 
-# A promise that is not enforced. All of these are optional: if an essential one is missing, the call does not start.
+# A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start.
 Lack = Literal["protected", "metadata", "stat", "ipc", "terminals", "signals", "truncate", "moves"]
 
 
@@ -979,7 +979,7 @@ LimitKind = Literal["cpu_s", "file_mb"]
 
 
 class MessageData(TypedDict):
-    """A recorded command of the user's."""
+    """A recorded command of the user."""
 
     # The full output, if some of it is not shown.
     artifact: Optional[ArtifactRef]
@@ -993,7 +993,7 @@ class MessageData(TypedDict):
     # True if the command is hidden from the model.
     excluded_from_context: bool
 
-    # `null` if it was killed or its exit code is unknown.
+    # `null` if the command was killed or its exit code is unknown.
     exit_code: Optional[int]
 
     # The output shown.
@@ -1002,7 +1002,7 @@ class MessageData(TypedDict):
     # The text that the model reads; `null` if excluded.
     text: Optional[str]
 
-    # When it started.
+    # When the command started.
     time: Timestamp
 
     # True if `output` is incomplete.
@@ -1077,7 +1077,7 @@ Name = Union[str, float]
 Network = Literal["off", "loopback", "on"]
 
 
-# A notice: its kind with values, and the sentence made from them.
+# A notice: its kind with values, and the sentence generated from them.
 Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
@@ -1184,7 +1184,7 @@ class NoticeChangesUnwatched(TypedDict):
 
 
 class NoticeDefinitionMissing(TypedDict):
-    """A command was not found whose definition in the user's shell configuration is not loaded."""
+    """A command was not found. The user's shell configuration defines it, but is not loaded."""
 
     kind: Literal["definition_missing"]
 
@@ -1320,7 +1320,7 @@ class NoticeOverwritten(_NoticeOverwrittenAlways, total=False):
 
 
 class _NoticePortInUseAlways(TypedDict):
-    # The processes that listen on the port. Without a port: the jobs that listen on any.
+    # The processes that listen on the port. Without a port: the jobs that listen on any port.
     holders: List[Holder]
 
     kind: Literal["port_in_use"]
@@ -1337,12 +1337,12 @@ class NoticePortInUse(_NoticePortInUseAlways, total=False):
 
 
 class _NoticePromptUnansweredAlways(TypedDict):
-    # How a call can do without the prompt.
+    # How a call can avoid the prompt.
     advice: str
 
     kind: Literal["prompt_unanswered"]
 
-    # The thing that the program asked for: `a password`.
+    # The requested input, such as `a password`.
     wanted: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1401,7 +1401,7 @@ class NoticeRuleAdvice(_NoticeRuleAdviceAlways, total=False):
 
 
 class NoticeSandboxCache(TypedDict):
-    """A message in the output says that a tool's cache lacks something. This call cannot write the user's cache."""
+    """A message in the output says that a file is missing in a tool's cache. This call cannot write the user's cache."""
 
     kind: Literal["sandbox_cache"]
 
@@ -1654,7 +1654,7 @@ class PageData(TypedDict):
     # `offset` of the next page; `null` after the last page, and if the page ends inside a line.
     next: Optional[int]
 
-    # `byte` of the next page, if this one ends inside a line.
+    # `byte` of the next page, if this page ends inside a line.
     next_byte: Optional[int]
 
     # The page as clean text.
@@ -1718,7 +1718,7 @@ class Request(_RequestAlways, total=False):
     # How long the command may take, and whether it runs in the background.
     mode: Optional[Mode]
 
-    # Ask for a terminal, or refuse one that the host offers.
+    # True to ask for a terminal; false to refuse a terminal that the host offers.
     pty: Optional[bool]
 
     # Another sandbox for this call. The user must approve one that allows more than the settings.
@@ -1760,7 +1760,7 @@ class ResetData(TypedDict):
 ResponseTag = Literal["response"]
 
 
-# The id a client gives its request; the response repeats it unchanged.
+# The id that a client gives its request; the response repeats the id unchanged.
 RpcId = Union[float, str]
 
 
@@ -1775,7 +1775,7 @@ class _RpcRequestAbortBashAlways(TypedDict):
 class RpcRequestAbortBash(_RpcRequestAbortBashAlways, total=False):
     """Cancels the running `bash` command. Always succeeds, without data."""
 
-    # Only if it has this id.
+    # Cancel the command only if its request has this id.
     target: Optional[RpcId]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1806,14 +1806,14 @@ class _RpcRequestArtifactGrepAlways(TypedDict):
     # The artifact's number, its link (`artifact://3`), or its path.
     artifact: Name
 
-    # The expression; `(?i)` in front ignores case.
+    # The regular expression; `(?i)` at its start ignores case.
     pattern: str
 
     type: Literal["artifact.grep"]
 
 
 class RpcRequestArtifactGrep(_RpcRequestArtifactGrepAlways, total=False):
-    """Returns the lines of one that match a regular expression. Data: `FoundData`."""
+    """Returns the lines of an artifact that match a regular expression. Data: `FoundData`."""
 
     # Lines of context around each match.
     context: int
@@ -1847,7 +1847,7 @@ class _RpcRequestArtifactShowAlways(TypedDict):
 
 
 class RpcRequestArtifactShow(_RpcRequestArtifactShowAlways, total=False):
-    """Returns a page of one. Data: `PageData`."""
+    """Returns a page of an artifact. Data: `PageData`."""
 
     # Start at this byte of the file instead: for lines longer than a page.
     byte: Optional[int]
@@ -1858,7 +1858,7 @@ class RpcRequestArtifactShow(_RpcRequestArtifactShowAlways, total=False):
     # First line, from 1.
     offset: Optional[int]
 
-    # Return the last lines instead.
+    # Return this many last lines instead.
     tail: Optional[int]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1873,7 +1873,7 @@ class _RpcRequestBashAlways(TypedDict):
 
 
 class RpcRequestBash(_RpcRequestBashAlways, total=False):
-    """Runs a command of the user's in the session's own shell. Data: `BashData`."""
+    """Runs a command of the user in the user's persistent shell, which `session.list` names `!`. Data: `BashData`."""
 
     # Hides the command from the model (`!!cmd`).
     exclude_from_context: bool
@@ -1907,9 +1907,9 @@ class _RpcRequestChangesCommitAlways(TypedDict):
 
 
 class RpcRequestChangesCommit(_RpcRequestChangesCommitAlways, total=False):
-    """Commits a held trial: all changes, or none if another process changed one of the files (`conflict`). Data: `ChangesDoneData`."""
+    """Commits a held trial: all changes, or none if another process has changed one of the files (error `conflict`). Data: `ChangesDoneData`."""
 
-    # True if the model asks, not the user: the setting `changes.commit` applies.
+    # True if the request comes from the model, not from the user; then the setting `changes.commit` applies.
     for_model: bool
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1924,9 +1924,9 @@ class _RpcRequestChangesDiffAlways(TypedDict):
 
 
 class RpcRequestChangesDiff(_RpcRequestChangesDiffAlways, total=False):
-    """Returns what a set changed in files, or would. Data: `ChangesDiffData`."""
+    """Returns the diffs of the files of a change set. Data: `ChangesDiffData`."""
 
-    # Only these files, and what is in these directories. Default: all.
+    # Only these files, and the files in these directories. Default: all.
     paths: List[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1941,7 +1941,7 @@ class _RpcRequestChangesDiscardAlways(TypedDict):
 
 
 class RpcRequestChangesDiscard(_RpcRequestChangesDiscardAlways, total=False):
-    """Removes what a trial held back. Data: `ChangesDoneData`."""
+    """Discards the changes of a held trial. Data: `ChangesDoneData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -1952,7 +1952,7 @@ class _RpcRequestChangesListAlways(TypedDict):
 
 
 class RpcRequestChangesList(_RpcRequestChangesListAlways, total=False):
-    """Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`."""
+    """Lists the change sets of the session, including held trials. Data: `ChangesListData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -1966,7 +1966,7 @@ class _RpcRequestChangesPreviewAlways(TypedDict):
 
 
 class RpcRequestChangesPreview(_RpcRequestChangesPreviewAlways, total=False):
-    """Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`."""
+    """Returns what an undo or a redo would do now, without doing it. Data: `ChangesPreviewData`."""
 
     # True for the preview of a redo instead of an undo.
     redo: bool
@@ -1980,12 +1980,12 @@ class _RpcRequestChangesPreviewAllAlways(TypedDict):
 
 
 class RpcRequestChangesPreviewAll(_RpcRequestChangesPreviewAllAlways, total=False):
-    """Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way. Nothing is done. Data: `ChangesGroupPreviewData`."""
+    """Returns what `changes.undo_all` or `changes.redo_all` would do now, and the conflicts. Nothing is changed. Data: `ChangesGroupPreviewData`."""
 
     # True for the preview of a redo instead of an undo.
     redo: bool
 
-    # The number of the first set, or a time before now (`10m`).
+    # The number of the first change set, or a time span before now (`10m`).
     since: Optional[Name]
 
     # The name of a turn, or `last`; instead of `since`.
@@ -2003,7 +2003,7 @@ class _RpcRequestChangesRedoAlways(TypedDict):
 
 
 class RpcRequestChangesRedo(_RpcRequestChangesRedoAlways, total=False):
-    """Makes again what was taken back of a set. Data: `ChangesDoneData`."""
+    """Redoes the undone changes of a change set. Data: `ChangesDoneData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2014,9 +2014,9 @@ class _RpcRequestChangesRedoAllAlways(TypedDict):
 
 
 class RpcRequestChangesRedoAll(_RpcRequestChangesRedoAllAlways, total=False):
-    """Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`."""
+    """Redoes what the last `changes.undo_all` with the same `since` or `turn` undid. Data: `ChangesGroupData`."""
 
-    # The number of the first set, or a time before now (`10m`).
+    # The number of the first change set, or a time span before now (`10m`).
     since: Optional[Name]
 
     # The name of a turn, or `last`; instead of `since`.
@@ -2034,7 +2034,7 @@ class _RpcRequestChangesShowAlways(TypedDict):
 
 
 class RpcRequestChangesShow(_RpcRequestChangesShowAlways, total=False):
-    """Returns a set with all its files. Data: `Changes`."""
+    """Returns a change set with all its files. Data: `Changes`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2048,12 +2048,12 @@ class _RpcRequestChangesUndoAlways(TypedDict):
 
 
 class RpcRequestChangesUndo(_RpcRequestChangesUndoAlways, total=False):
-    """Takes back what a set did. Data: `ChangesDoneData`."""
+    """Undoes a change set. Data: `ChangesDoneData`."""
 
-    # Skip files that were changed since, and undo the rest. Otherwise nothing is changed then (`conflict`).
+    # Skip files that were changed after the change set, and undo the rest. Without `partial`, such a file prevents the whole undo (error `conflict`).
     partial: bool
 
-    # Only these files, and what is in these directories. Default: all.
+    # Only these files, and the files in these directories. Default: all.
     paths: List[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2065,12 +2065,12 @@ class _RpcRequestChangesUndoAllAlways(TypedDict):
 
 
 class RpcRequestChangesUndoAll(_RpcRequestChangesUndoAllAlways, total=False):
-    """Takes back what the calls since a set or a time, or of a turn did, the last one first: all, or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`."""
+    """Undoes all change sets since a change set or a time, or all of a turn, newest first. If one of them has a conflict, nothing is undone (error `conflict`). Data: `ChangesGroupData`."""
 
-    # Skip what is in the way, and undo the rest.
+    # Skip files and change sets with conflicts, and undo the rest.
     partial: bool
 
-    # The number of the first set, or a time before now (`10m`).
+    # The number of the first change set, or a time span before now (`10m`).
     since: Optional[Name]
 
     # The name of a turn, or `last`; instead of `since`.
@@ -2107,7 +2107,7 @@ class _RpcRequestFileReadAlways(TypedDict):
 class RpcRequestFileRead(_RpcRequestFileReadAlways, total=False):
     """Returns a piece of a file. Data: `FilePieceData`."""
 
-    # Most bytes to return. Default and maximum: 4 MiB.
+    # Maximum number of bytes to return. Default and maximum: 4 MiB.
     length: Optional[int]
 
     # Start at this byte.
@@ -2128,12 +2128,12 @@ class _RpcRequestFileWriteAlways(TypedDict):
 
 
 class RpcRequestFileWrite(_RpcRequestFileWriteAlways, total=False):
-    """Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes its place after the last piece. Data: `FileWrittenData`."""
+    """Writes a file in pieces. The pieces go into a temporary file in the same directory, which replaces the file after the last piece. Data: `FileWrittenData`."""
 
-    # The file's permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
+    # The file's permissions, as a number. Default: the permissions of the replaced file, or 420 (`0644`) minus the umask for a new file.
     mode: Optional[int]
 
-    # More pieces follow.
+    # True if more pieces follow.
     more: bool
 
     # The upload that this piece continues; absent for the first piece.
@@ -2150,25 +2150,25 @@ class _RpcRequestHelloAlways(TypedDict):
 class RpcRequestHello(_RpcRequestHelloAlways, total=False):
     """Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`."""
 
-    # For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default the one it was started in.
+    # For a worker: the working directory of calls that name none; absolute, or below the user's home with `~`. Default: the directory in which the worker was started.
     cwd: Optional[str]
 
-    # For a worker: variables that are added to its own environment.
+    # For a worker: variables that are added to the worker's environment.
     env: Optional[Dict[str, str]]
 
-    # For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds, or a text such as `"60s"`. Absent: never.
+    # For a worker: the longest silence of the client: seconds, or a text such as `"60s"`. After that, the worker ends its calls and exits. Absent: no limit.
     lease: Any
 
-    # The version of the protocol that the client speaks. Another one is refused. A client that names it is also told of jobs that end.
+    # The client's version of the protocol; the server refuses any other version than its own. A client that sends this field also receives `job_ended` lines.
     protocol: Optional[int]
 
-    # For a worker: the session in whose directory jobs and artifacts are kept; one path component.
+    # For a worker: the session in whose directory jobs and artifacts are stored; one path component.
     session: Optional[str]
 
-    # For a worker: the settings in force, by key. Its own machine's settings do not count.
+    # For a worker: the settings in force, by key. The settings of the worker's machine are ignored.
     settings: Optional[Dict[str, Any]]
 
-    # For a worker: proves that the session is the client's. The first client of a session sets it, and a later one with another is refused.
+    # For a worker: proves that the session belongs to the client. The first client of a session sets the token; later clients with a different token are refused.
     token: Optional[str]
 
     # The other tools that the model has; overrides the settings.
@@ -2188,7 +2188,7 @@ class _RpcRequestJobsInputAlways(TypedDict):
 class RpcRequestJobsInput(_RpcRequestJobsInputAlways, total=False):
     """Writes to the stdin of a job that was started with `stdin: pipe`. Data: `JobData`."""
 
-    # Close its stdin afterwards.
+    # Close the job's stdin afterwards.
     close: bool
 
     # The input, byte for byte; nothing is appended.
@@ -2208,7 +2208,7 @@ class _RpcRequestJobsKillAlways(TypedDict):
 class RpcRequestJobsKill(_RpcRequestJobsKillAlways, total=False):
     """Ends a job and all its processes: SIGTERM, then SIGKILL. Data: `JobKillData`."""
 
-    # Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s.
+    # Time between SIGTERM and SIGKILL: seconds, or a text such as `"5s"`. Default: 2 s.
     grace: Any
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2242,7 +2242,7 @@ class RpcRequestJobsOutput(_RpcRequestJobsOutputAlways, total=False):
     # Start at this byte: `next` of the previous part. Default: the beginning.
     offset: Optional[int]
 
-    # Return the last lines instead.
+    # Return this many last lines instead.
     tail: Optional[int]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2271,7 +2271,7 @@ class _RpcRequestJobsWaitAlways(TypedDict):
 
 
 class RpcRequestJobsWait(_RpcRequestJobsWaitAlways, total=False):
-    """Waits until a job has ended, or until a condition is met. Does not end it. Data: `JobWaitData`."""
+    """Waits until a job has ended, or until a condition is met. The job is not affected. Data: `JobWaitData`."""
 
     # Search for `until.line` from this byte of the output on. Default: the beginning.
     offset: Optional[int]
@@ -2279,7 +2279,7 @@ class RpcRequestJobsWait(_RpcRequestJobsWaitAlways, total=False):
     # Maximum wait: seconds, or a text such as `"90s"`.
     timeout: Any
 
-    # The conditions that end the wait, besides the job's end. Default: `"end"`, none.
+    # The conditions that end the wait before the job ends. Default: `"end"`, no condition.
     until: Until
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2291,7 +2291,7 @@ class _RpcRequestPingAlways(TypedDict):
 
 
 class RpcRequestPing(_RpcRequestPingAlways, total=False):
-    """Does nothing but answer. Data: `PingData`."""
+    """Does nothing; the response shows that the server works. Data: `PingData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2305,7 +2305,7 @@ class _RpcRequestProgramAlways(TypedDict):
 
 
 class RpcRequestProgram(_RpcRequestProgramAlways, total=False):
-    """Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`."""
+    """Runs agent-bash once more, with arguments such as `jobs list`, and waits for its end. Only a worker serves this request. Data: `ProgramData`."""
 
     # The program's stdin. Default: empty.
     input: Optional[str]
@@ -2319,9 +2319,9 @@ class _RpcRequestSchemaAlways(TypedDict):
 
 
 class RpcRequestSchema(_RpcRequestSchemaAlways, total=False):
-    """The tool definition for a model, or those of an adapter. Data: `SchemaData`."""
+    """Returns the tool definition for a model, or the definitions of an adapter's tools. Data: `SchemaData`."""
 
-    # Return this adapter's tools instead.
+    # Return the tools of this adapter instead.
     adapter: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2355,7 +2355,7 @@ class _RpcRequestSessionListAlways(TypedDict):
 
 
 class RpcRequestSessionList(_RpcRequestSessionListAlways, total=False):
-    """Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`."""
+    """Lists the persistent shells that calls have named. The user's own shell, which `bash` uses, is `!`. Data: `ShellsData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2366,7 +2366,7 @@ class _RpcRequestSessionMessagesAlways(TypedDict):
 
 
 class RpcRequestSessionMessages(_RpcRequestSessionMessagesAlways, total=False):
-    """The user's commands so far, in order, except those held back. Data: `MessagesData`."""
+    """Returns the user's commands so far, in order, except commands that are held back. Data: `MessagesData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2380,7 +2380,7 @@ class _RpcRequestSessionResetAlways(TypedDict):
 
 
 class RpcRequestSessionReset(_RpcRequestSessionResetAlways, total=False):
-    """Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`."""
+    """Discards a persistent shell; the next call with this name gets a new shell. Data: `ResetData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2408,7 +2408,7 @@ class _RpcRequestTerminalInputAlways(TypedDict):
 
 
 class RpcRequestTerminalInput(_RpcRequestTerminalInputAlways, total=False):
-    """Resizes a terminal, types a text, then presses keys. Answers once the screen is quiet, or as `until` says. Data: `TerminalData`."""
+    """Resizes a terminal, types a text, then presses keys. The response follows when the screen is quiet or, with `until` or `timeout`, after that wait. Data: `TerminalData`."""
 
     # Names of keys, such as `Enter`, `C-c`, `Up`, `F1`.
     keys: List[str]
@@ -2437,7 +2437,7 @@ class _RpcRequestTerminalScreenAlways(TypedDict):
 
 
 class RpcRequestTerminalScreen(_RpcRequestTerminalScreenAlways, total=False):
-    """Returns the screen of a terminal: at once, or as `until` and `timeout` say. Data: `TerminalData`."""
+    """Returns the screen of a terminal: at once or, with `until` or `timeout`, after that wait. Data: `TerminalData`."""
 
     # Maximum wait: seconds, or a text such as `"90s"`.
     timeout: Any
@@ -2457,7 +2457,7 @@ class _RpcRequestTerminalStartAlways(TypedDict):
 
 
 class RpcRequestTerminalStart(_RpcRequestTerminalStartAlways, total=False):
-    """Starts a command on a terminal. Answers once the screen is quiet. Data: `TerminalData`."""
+    """Starts a command on a terminal. The response follows when the screen is quiet. Data: `TerminalData`."""
 
     # Columns and rows. Default: `80x24`.
     size: Optional[str]
@@ -2479,7 +2479,7 @@ class _RpcRequestToolCallAlways(TypedDict):
 class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
     """Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`)."""
 
-    # The findings of the client's policy: the call is run without checking it again. Only a worker accepts it, and runs nothing without it; `request` is then a complete call with canonical names.
+    # The findings of the client's policy; the server does not check the call again. Only a worker accepts `findings`, and a worker refuses calls without it. `request` must then be a complete call with canonical field names.
     findings: Optional[Judged]
 
     # The kind of updates to send before the response, if any.
@@ -2488,7 +2488,7 @@ class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
     # The other tools that the model has, for this call; by default those of `hello` or the settings.
     tools: Optional[List[str]]
 
-    # The client's name of the turn: what calls do between two prompts of its user. It can be undone as one (`changes.undo_all`).
+    # The client's name of the turn: all calls between two prompts of the user. `changes.undo_all` can undo a whole turn.
     turn: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -2694,7 +2694,7 @@ class ShellData(TypedDict):
 class ShellsData(TypedDict):
     """Data of `session.list`."""
 
-    # In the order in which they were first named.
+    # The shells, in the order in which calls first named them.
     sessions: List[ShellData]
 
 
@@ -2752,7 +2752,7 @@ class _StatusLostAlways(TypedDict):
 class StatusLost(_StatusLostAlways, total=False):
     """The command was started, and its end was not observed."""
 
-    # True if the connection to the remote host was cut: all of the script may have run, a part, or nothing.
+    # True if the connection to the remote host was cut, so that all of the script, a part of the script, or nothing may have run.
     may_have_run: bool
 
 
@@ -2764,13 +2764,13 @@ class StatusMovedToBackground(TypedDict):
 
     kind: Literal["moved_to_background"]
 
-    # The absolute path of its output file.
+    # The absolute path of the job's output file.
     output: str
 
     # The job's process group: `kill -9 -<pgid>` ends the whole group.
     pgid: int
 
-    # The pid of its shell.
+    # The pid of the job's shell.
     pid: int
 
 
@@ -2808,7 +2808,7 @@ class StatusTimedOut(TypedDict):
 StdinMode = Literal["null", "pipe"]
 
 
-# The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
+# The updates that a call sends while it runs: `false` (none), `true` or `"snapshot"`, or `"delta"`.
 Stream = Union[bool, "StreamKind"]
 
 
@@ -2833,7 +2833,7 @@ class _SurvivorAlways(TypedDict):
 class Survivor(_SurvivorAlways, total=False):
     """A process started by the call that is still alive."""
 
-    # The job of the process, if it was adopted.
+    # The job that adopted the process, if any.
     job: Optional[JobId]
 
     # The TCP addresses on which the process listens, such as `127.0.0.1:5173`.
@@ -2849,7 +2849,7 @@ class TerminalData(TypedDict, total=False):
     # The call's result, once the command has ended.
     result: Optional[ToolResult]
 
-    # The screen, after the command's end the last one; absent if there never was one.
+    # The current screen or, after the command's end, the last screen; absent if there was no screen.
     screen: Optional[ScreenData]
 
     # The terminal's name; absent if the command ended with the first answer.
@@ -2875,7 +2875,7 @@ class _ToolResultAlways(TypedDict):
     # Notices.
     notices: List[Notice]
 
-    # Counts of the output and of the part shown.
+    # Byte and line counts of the output and of its shown part.
     output: OutputSummary
 
     # Id of the rule that refused.
@@ -2909,7 +2909,7 @@ class ToolResult(_ToolResultAlways, total=False):
     # True if the refused request would run as a trial: the same request with `"trial": true`.
     offers_trial: bool
 
-    # The sandbox of the call; absent without one.
+    # The sandbox of the call; absent if the call ran without a sandbox.
     sandbox: Optional[Sandboxed]
 
     # The remote host that ran the call; absent for this machine.
@@ -2956,7 +2956,7 @@ WaitingFor = Literal["line", "secret", "raw", "full_screen"]
 
 
 class Window(TypedDict):
-    """The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way."""
+    """The largest text that a reader passes on uncut. For example, an agent truncates longer texts in its own way."""
 
     # Bytes of text.
     bytes: int
