@@ -58,8 +58,8 @@ pub struct Proposal<'a> {
     pub request: &'a Request,
     /// The policy's verdict on the command.
     ///
-    /// The verdict is [`Verdict::Block`] in [`Approver::except`], for a command that the user allowed, and
-    /// for a trial that the setting `changes.trial_passes_rules` lets pass.
+    /// The verdict is [`Verdict::Block`] in [`Approver::except`], for a command that the user
+    /// allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
     pub verdict: &'a Verdict,
 }
 

@@ -85,7 +85,7 @@ impl Holder {
         }
     }
 
-    /// Returns a process of which only the owner is known.
+    /// Returns a process with a known owner and an unknown name.
     pub fn unseen(uid: u32) -> Self {
         Self {
             uid: Some(uid),

@@ -48,7 +48,7 @@ pub(crate) fn cut(text: &StreamText, policy: Truncation, tail: Option<u64>, raw:
     cut_within(text, policy, usize::MAX, tail, raw)
 }
 
-/// Like [`cut`], but shows at most `max_lines_shown` lines regardless of the policy.
+/// Returns the same view as [`cut`], with at most `max_lines_shown` lines regardless of the policy.
 pub(crate) fn cut_within(
     text: &StreamText,
     policy: Truncation,

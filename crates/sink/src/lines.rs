@@ -378,7 +378,7 @@ impl Clamping {
         fitting
     }
 
-    /// Like [`Self::admit`], for text at offset `raw` that stands for no bytes of the stream.
+    /// Admits text at offset `raw` that stands for no bytes of the stream, as [`Self::admit`] does.
     fn admit_printed(&mut self, text: &[u8], raw: u64) -> usize {
         let has_omitted = self.omitted > 0;
         let fitting = self.admit(text, raw);
