@@ -43,8 +43,9 @@ fn the_cap_is_exact() {
                     max_matches: 9,
                 })
                 .unwrap();
-            let said =
-                |hint: Option<String>| hint.is_some_and(|hint| hint.contains("the output went on"));
+            let said = |hint: Option<String>| {
+                hint.is_some_and(|hint| hint.contains("the command printed more"))
+            };
             assert_eq!(
                 (said(page.hint()), said(found.hint())),
                 (!complete, !complete)
