@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The tables in the order of the page, each with its file name and its heading.
-const GROUPS: [(&str, &str); 7] = [
+const GROUPS: [(&str, &str); 8] = [
     ("writes", "Changing files outside the workspace"),
     (
         "protected",
@@ -15,6 +15,7 @@ const GROUPS: [(&str, &str); 7] = [
     ),
     ("secrets", "Reading secrets"),
     ("network", "Reaching the network"),
+    ("proxy", "Reaching other hosts than the listed ones"),
     (
         "sockets",
         "Connecting a Unix socket of a process outside, past the guard",
@@ -101,6 +102,10 @@ impl Row {
             ),
             (None, None) if self.network == "loopback" => {
                 let why = "without namespaces there is no loopback of its own".to_owned();
+                cells("refused", as_promised, why)
+            }
+            (None, None) if self.network == "hosts" => {
+                let why = "without namespaces there is no proxy".to_owned();
                 cells("refused", as_promised, why)
             }
             (None, None) => cells(as_promised, as_promised, String::new()),

@@ -114,7 +114,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "serde_json",
             "thiserror",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-proxy"],
     },
     Crate {
         package: "agent-bash-proxy",
@@ -129,6 +129,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-core",
             "agent-bash-notify",
             "agent-bash-os",
+            "agent-bash-proxy",
             "agent-bash-sandbox",
         ],
         third_party: &[
@@ -232,6 +233,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-os",
             "agent-bash-policy",
             "agent-bash-process",
+            "agent-bash-proxy",
             "agent-bash-pty",
             "agent-bash-remote",
             "agent-bash-sandbox",

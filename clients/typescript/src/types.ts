@@ -763,10 +763,10 @@ export type Mode = "default" | "slow" | "background";
 export type Name = string | number;
 
 /** The network of a call. Values that allow more are greater. */
-export type Network = "off" | "loopback" | "on";
+export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -1022,6 +1022,15 @@ export interface NoticeSandboxDenied {
   text: string;
 }
 
+/** The proxy of the sandbox refused connections to hosts that are not listed. */
+export interface NoticeSandboxHosts {
+  kind: "sandbox_hosts";
+  /** The refused targets; not empty. */
+  refused: RefusedHost[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
 /** The command tried to reach a network that the sandbox does not provide. */
 export interface NoticeSandboxNetwork {
   kind: "sandbox_network";
@@ -1207,6 +1216,14 @@ export interface ProgramData {
   err: string;
   /** All that it printed, at most 4 MiB. */
   out: string;
+}
+
+/** A target that the proxy of a sandbox refused. */
+export interface RefusedHost {
+  /** The number of refused connections. */
+  count: number;
+  /** The host with its port, such as `example.org:443`. */
+  host: string;
 }
 
 /** A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings. */
@@ -1785,6 +1802,8 @@ export type SandboxLevel = "read_only" | "workspace_write" | "off";
 
 /** The sandbox that a request asks for. An absent field keeps the value of the settings. */
 export interface SandboxRequest {
+  /** The hosts that the call may reach, as in the setting `sandbox.network`. Without `network`, the network is `hosts`. */
+  hosts?: string[];
   /** The write access of the call. */
   level?: SandboxLevel | null;
   /** The network of the call. */
@@ -1811,6 +1830,8 @@ export interface Sandboxed {
   network: Network;
   /** The number of refused attempts to reach the network; absent where they cannot be counted. */
   network_refused?: number | null;
+  /** The targets that the proxy of the network `hosts` refused, at most 64; absent without one. */
+  refused_hosts?: RefusedHost[];
 }
 
 /** Data of `schema`. */

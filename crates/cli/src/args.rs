@@ -40,7 +40,7 @@ pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
 pub(crate) use values::{
-    DEFAULT_SESSION, NetworkArg, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
+    DEFAULT_SESSION, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
 use crate::commands::remote_command::TargetCommandLine;

@@ -1,6 +1,6 @@
 //! Directory and environment of this process at its start: read once, and passed to all commands.
 
-use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, word};
+use crate::args::{ProfileArg, SafeLevelArg, SandboxArg, word};
 use crate::usage::UsageError;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
@@ -29,7 +29,7 @@ pub(crate) struct ChosenSettings<'a> {
     /// `--sandbox`.
     pub(crate) sandbox: Option<SandboxArg>,
     /// `--network`.
-    pub(crate) network: Option<NetworkArg>,
+    pub(crate) network: Option<&'a str>,
     /// `--tools`.
     pub(crate) tools: Option<&'a [String]>,
 }
@@ -74,7 +74,7 @@ impl StartContext {
             ),
             (
                 "sandbox.network",
-                chosen.network.as_ref().map(word),
+                chosen.network.map(str::to_owned),
                 "--network",
             ),
             ("interceptor.tools", tools, "--tools"),

@@ -4,11 +4,11 @@ mod sentences;
 
 use crate::changes::ChangesId;
 use crate::observed::listed;
-use crate::sandbox::{Access, Basis, Lack, Network, SandboxLevel, Unknown};
+use crate::sandbox::{Access, Basis, Lack, Network, RefusedHost, SandboxLevel, Unknown};
 use crate::{Holder, Stage, Survivor, WaitingFor};
 use sentences::{
-    lock_sentence, millis_text, port_sentence, secrets_masked_sentence, survivors_sentence,
-    unanswered_sentence, unwatched_sentence,
+    lock_sentence, millis_text, port_sentence, refused_hosts_sentence, secrets_masked_sentence,
+    survivors_sentence, unanswered_sentence, unwatched_sentence,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -204,6 +204,11 @@ pub enum NoticeKind {
         /// The network of the call.
         network: Network,
     },
+    /// The proxy of the sandbox refused connections to hosts that are not listed.
+    SandboxHosts {
+        /// The refused targets; not empty.
+        refused: Vec<RefusedHost>,
+    },
     /// The sandbox does not enforce all of its promises here. Reported once per conversation.
     SandboxPartial {
         /// The promises that are not enforced.
@@ -321,6 +326,7 @@ impl NoticeKind {
             | Self::SandboxSockets { .. }
             | Self::SandboxCache { .. }
             | Self::SandboxNetwork { .. }
+            | Self::SandboxHosts { .. }
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
             | Self::ProtectedInTrial { .. }
@@ -470,10 +476,12 @@ impl NoticeKind {
                 };
                 let available = match network {
                     Network::Loopback => "only a loopback interface",
+                    Network::Hosts => "only a proxy to the listed hosts (`HTTPS_PROXY`)",
                     Network::Off | Network::On => "none",
                 };
                 format!("{refused} refused; this call has {available}.")
             }
+            Self::SandboxHosts { refused } => refused_hosts_sentence(refused),
             Self::SandboxPartial {
                 missing,
                 network_uncounted,
@@ -640,6 +648,15 @@ mod tests {
             level: SandboxLevel::WorkspaceWrite,
         };
         let network = |refused, network| NoticeKind::SandboxNetwork { refused, network };
+        let hosts = |refused: &[(&str, u64)]| NoticeKind::SandboxHosts {
+            refused: refused
+                .iter()
+                .map(|&(host, count)| RefusedHost {
+                    host: host.to_owned(),
+                    count,
+                })
+                .collect(),
+        };
         let missing = vec![Lack::Protected, Lack::Ipc];
         let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
         for (kind, want) in [
@@ -683,6 +700,18 @@ mod tests {
             (
                 network(1, Network::Loopback),
                 "1 attempt to reach the network was refused; this call has only a loopback interface.",
+            ),
+            (
+                network(2, Network::Hosts),
+                "2 attempts to reach the network were refused; this call has only a proxy to the listed hosts (`HTTPS_PROXY`).",
+            ),
+            (
+                hosts(&[("evil.example:443", 3), ("a.example:22", 1)]),
+                "The sandbox refused 4 connections to hosts that are not listed: evil.example:443 (3 times), a.example:22; the user can allow them in the list `sandbox.network`: [\"evil.example\", \"a.example:22\"].",
+            ),
+            (
+                hosts(&["a:1", "b:1", "c:1", "d:1", "e:1", "f:1", "g:1"].map(|host| (host, 1))),
+                "The sandbox refused 7 connections to hosts that are not listed: a:1, b:1, c:1, d:1, e:1, and 2 more; the user can allow them in the list `sandbox.network`: [\"a:1\", \"b:1\", \"c:1\", \"d:1\", \"e:1\", …].",
             ),
             (
                 NoticeKind::SandboxPartial {

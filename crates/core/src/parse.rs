@@ -411,11 +411,13 @@ impl Fields<'_> {
         };
         // A `null` in `sandbox` counts as absent, as a `null` in the request does.
         let given = given.iter().filter(|(_, value)| !value.is_null());
-        let (mut level, mut network, mut writable, mut reason) = (None, None, Vec::new(), None);
+        let (mut level, mut network, mut reason) = (None, None, None);
+        let (mut hosts, mut writable) = (Vec::new(), Vec::new());
         for (name, value) in given {
             match name.as_str() {
                 "level" => level = Some(in_sandbox(name, LEVEL_FORMS, value)?),
                 "network" => network = Some(in_sandbox(name, NETWORK_FORMS, value)?),
+                "hosts" => hosts = in_sandbox(name, HOSTS_FORM, value)?,
                 "writable" => writable = in_sandbox(name, DIRECTORIES_FORM, value)?,
                 "reason" => reason = Some(in_sandbox(name, "a sentence", value)?),
                 _ => return Err(bad("sandbox", SANDBOX_FORM, &Value::from(name.as_str()))),
@@ -424,6 +426,7 @@ impl Fields<'_> {
         Ok(Some(SandboxRequest {
             level,
             network,
+            hosts,
             writable,
             reason: reason.unwrap_or_default(),
         }))
@@ -463,9 +466,11 @@ impl Fields<'_> {
 const SHOW_KB_FORM: &str = "a whole number of KB from 1 to 400";
 
 /// The accepted forms of `sandbox` and of its entries.
-const SANDBOX_FORM: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
+const SANDBOX_FORM: &str =
+    "an object with any of `level`, `network`, `hosts`, `writable`, and a `reason`";
 const LEVEL_FORMS: &str = "`read_only`, `workspace_write` or `off`";
-const NETWORK_FORMS: &str = "`off`, `loopback` or `on`";
+const NETWORK_FORMS: &str = "`off`, `loopback`, `hosts` or `on`";
+const HOSTS_FORM: &str = "a list of hosts and presets, such as `npm`";
 const DIRECTORIES_FORM: &str = "a list of directories, absolute or beginning with `~/`";
 
 /// Parses the entry `name` of `sandbox`.

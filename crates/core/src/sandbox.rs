@@ -14,6 +14,9 @@ pub struct Plan {
     pub level: Level,
     /// The network of the call.
     pub network: Network,
+    /// The hosts that the call may reach with [`Network::Hosts`]; empty with another network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// The means of enforcement.
     pub tier: Tier,
     /// Writable directories and files, without the private directories of each shell.
@@ -139,8 +142,22 @@ pub enum Network {
     Off,
     /// A private loopback interface.
     Loopback,
+    /// A private loopback interface with a proxy that connects to listed hosts.
+    Hosts,
     /// The network of the host.
     On,
+}
+
+impl Network {
+    /// True if the call can reach other machines.
+    pub fn leads_outside(self) -> bool {
+        self >= Self::Hosts
+    }
+
+    /// True if the call has a loopback interface that equal sandboxes share.
+    pub fn is_shared(self) -> bool {
+        matches!(self, Self::Loopback | Self::Hosts)
+    }
 }
 
 /// The means by which a sandbox is enforced.
@@ -225,6 +242,18 @@ pub struct ObservedSandbox {
     /// The name of the sandbox's own network namespace, such as `net:[4026532000]`; `None` in the
     /// host's network, and if unknown.
     pub network_namespace: Option<PathBuf>,
+    /// The targets that the proxy refused.
+    pub refused_hosts: Vec<RefusedHost>,
+}
+
+/// A target that the proxy of a sandbox refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RefusedHost {
+    /// The host with its port, such as `example.org:443`.
+    pub host: String,
+    /// The number of refused connections.
+    pub count: u64,
 }
 
 impl ObservedSandbox {
@@ -234,6 +263,7 @@ impl ObservedSandbox {
             report,
             network_refused: None,
             network_namespace: None,
+            refused_hosts: Vec::new(),
         }
     }
 }
@@ -275,6 +305,10 @@ pub struct SandboxRequest {
     /// The network of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// The hosts that the call may reach, as in the setting `sandbox.network`. Without `network`,
+    /// the network is `hosts`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// Further writable paths; absolute, or beginning with `~/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writable: Vec<String>,
@@ -300,6 +334,9 @@ pub struct Sandboxed {
     /// The number of refused attempts to reach the network; absent where they cannot be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_refused: Option<u64>,
+    /// The targets that the proxy of the network `hosts` refused, at most 64; absent without one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_hosts: Vec<RefusedHost>,
     /// Files that the output names as denied and that the sandbox forbids.
     pub denied: Vec<DeniedAccess>,
 }
@@ -318,8 +355,16 @@ impl Sandboxed {
             missing: missing.unwrap_or_default(),
             escalated: false,
             network_refused: observed.and_then(|observed| observed.network_refused),
+            refused_hosts: observed
+                .map_or_else(Vec::new, |observed| observed.refused_hosts.clone()),
             denied: Vec::new(),
         }
+    }
+
+    /// True if the sandbox is known to have denied something to the call.
+    pub fn has_denials(&self) -> bool {
+        let has_refused = self.network_refused.is_some_and(|count| count > 0);
+        has_refused || !self.denied.is_empty() || !self.refused_hosts.is_empty()
     }
 }
 
@@ -416,7 +461,7 @@ macro_rules! words {
 
 words! {
     SandboxLevel { ReadOnly => "read_only", WorkspaceWrite => "workspace_write", Off => "off" }
-    Network { Off => "off", Loopback => "loopback", On => "on" }
+    Network { Off => "off", Loopback => "loopback", Hosts => "hosts", On => "on" }
     Lack {
         Protected => "protected",
         Metadata => "metadata",
@@ -444,7 +489,7 @@ mod tests {
         for level in levels {
             assert_eq!(serde_json::to_value(level).unwrap(), level.word());
         }
-        for network in [Network::Off, Network::Loopback, Network::On] {
+        for network in [Network::Off, Network::Loopback, Network::Hosts, Network::On] {
             assert_eq!(serde_json::to_value(network).unwrap(), network.word());
         }
         for lack in [
@@ -484,6 +529,7 @@ mod tests {
     fn levels_that_allow_more_are_greater() {
         assert!(SandboxLevel::ReadOnly < SandboxLevel::WorkspaceWrite);
         assert!(SandboxLevel::WorkspaceWrite < SandboxLevel::Off);
-        assert!(Network::Off < Network::Loopback && Network::Loopback < Network::On);
+        assert!(Network::Off < Network::Loopback && Network::Loopback < Network::Hosts);
+        assert!(Network::Hosts < Network::On);
     }
 }

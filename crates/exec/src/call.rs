@@ -130,7 +130,12 @@ impl<'a> Call<'a> {
         script.write_all_at(&content, 0).map_err(failed)?;
         let recording = Recording::begin(spec, &supervised, fds.unwatched.as_ref());
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
-        let sandbox = SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
+        let sandbox = SandboxWatch::of(
+            fds.sandbox,
+            spec.sandbox.as_deref(),
+            pid,
+            supervised.refusals(),
+        );
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;

@@ -57,7 +57,12 @@ pub(crate) async fn run(
     let mut recording = Recording::begin(spec, &supervised, shell.unwatched.as_ref());
     let mut streams =
         OutputStreams::of(shell.output).map_err(|error| NotStarted::new(error.to_string()))?;
-    let mut sandbox = SandboxWatch::of(shell.sandbox, spec.sandbox.as_deref(), shell.pid);
+    let mut sandbox = SandboxWatch::of(
+        shell.sandbox,
+        spec.sandbox.as_deref(),
+        shell.pid,
+        supervised.refusals(),
+    );
     let watchdog = Watchdog::start(
         supervised.link(),
         Arc::clone(&clock),

@@ -1,15 +1,17 @@
-//! Observes a shell's sandbox from outside: its report, and its refused network accesses, which the
-//! kernel counts per network namespace.
+//! Observes a shell's sandbox from outside: its report, the targets that its proxy refused, and its
+//! refused network accesses, which the kernel counts per network namespace.
 //!
 //! The counters count packets without a route. A name lookup counts once for each server. IPv6
 //! without an interface fails before it is counted. In a shared network, the accesses of all its
 //! sandboxes are counted.
 
-use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, Report, Tier};
+use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, RefusedHost, Report, Tier};
 use agent_bash_os::network_namespace;
+use agent_bash_proxy::{RefusalCounts, Refusals};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The sandbox of a running shell.
 #[derive(Debug)]
@@ -17,12 +19,19 @@ pub struct SandboxWatch {
     report: Report,
     counters: Option<DenialCounters>,
     network_namespace: Option<PathBuf>,
+    /// The proxy's refusals, and their counts at the last observation.
+    refusals: Option<(Arc<Refusals>, RefusalCounts)>,
 }
 
 impl SandboxWatch {
     /// Returns a watch on the sandbox of the running shell `pid`; `None` for a shell without a
-    /// sandbox.
-    pub fn of(report: Option<Report>, plan: Option<&Plan>, pid: u32) -> Option<Self> {
+    /// sandbox. `refusals` are those of the proxy of the shell's network, counted from now on.
+    pub fn of(
+        report: Option<Report>,
+        plan: Option<&Plan>,
+        pid: u32,
+        refusals: Option<Arc<Refusals>>,
+    ) -> Option<Self> {
         let report = report?;
         let counters = plan.filter(|_| report.tier == Tier::Full);
         let counters = counters.and_then(|plan| DenialCounters::of(pid, plan.network));
@@ -30,6 +39,10 @@ impl SandboxWatch {
             report,
             network_namespace: counters.as_ref().and_then(|_| network_namespace(pid)),
             counters,
+            refusals: refusals.map(|refusals| {
+                let counts = refusals.counts();
+                (refusals, counts)
+            }),
         })
     }
 
@@ -40,6 +53,16 @@ impl SandboxWatch {
         observed
             .network_namespace
             .clone_from(&self.network_namespace);
+        if let Some((refusals, last)) = &mut self.refusals {
+            let counts = refusals.counts();
+            let refused = counts.since(last).into_iter();
+            let refused = refused.map(|(target, count)| RefusedHost {
+                host: target.to_string(),
+                count,
+            });
+            observed.refused_hosts = refused.collect();
+            *last = counts;
+        }
         observed
     }
 }
@@ -67,7 +90,7 @@ impl DenialCounters {
         match network {
             Network::On => return None,
             Network::Off => {}
-            Network::Loopback => {
+            Network::Loopback | Network::Hosts => {
                 counters.v6 = open("snmp6");
                 counters.new_denials()?;
             }

@@ -32,6 +32,7 @@ mod host;
 pub mod job_directory;
 mod nested;
 mod protocol;
+mod proxy_variables;
 mod server;
 mod shell_directory;
 

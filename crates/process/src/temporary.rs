@@ -127,6 +127,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: vec![base.join("workspace")],
             hidden: Vec::new(),

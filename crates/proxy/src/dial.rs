@@ -7,6 +7,8 @@ use agent_bash_core::Clock;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -51,6 +53,19 @@ pub struct ParentProxy {
 }
 
 impl ParentProxy {
+    /// Returns the proxy that these environment variables name for HTTPS, as curl and git read
+    /// them; `None` without one.
+    pub fn from_env(env: &BTreeMap<OsString, OsString>) -> Option<Self> {
+        let value = |names: &[&str]| {
+            let values = names.iter().filter_map(|name| env.get(OsStr::new(name)));
+            let mut texts = values.filter_map(|value| value.to_str());
+            texts.find(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let url = value(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])?;
+        let exceptions = value(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
+        Self::parse(&url, &exceptions)
+    }
+
     /// Parses `url`, a value of `HTTPS_PROXY`, and `exceptions`, a value of `NO_PROXY`. Returns
     /// `None` if the proxy is not `http://`.
     pub fn parse(url: &str, exceptions: &str) -> Option<Self> {
@@ -102,8 +117,9 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 /// Why no connection was made.
 #[derive(Debug)]
 pub(crate) enum NotConnected {
-    /// The target is not allowed.
-    Refused,
+    /// The list of hosts does not allow the connection. Its part that would have to be listed is
+    /// this target: the requested one, or the address of a listed name.
+    Refused(Target),
     /// The target cannot be reached.
     Failed(io::Error),
 }
@@ -129,15 +145,15 @@ impl Dialer {
     /// to the checked address.
     pub(crate) async fn connect(&self, target: &Target) -> Result<TcpStream, NotConnected> {
         let connected = self.connect_uncounted(target).await;
-        if matches!(connected, Err(NotConnected::Refused)) {
-            self.refusals.add(target);
+        if let Err(NotConnected::Refused(unlisted)) = &connected {
+            self.refusals.add(unlisted);
         }
         connected
     }
 
     async fn connect_uncounted(&self, target: &Target) -> Result<TcpStream, NotConnected> {
         if !self.allowed.allows(target) {
-            return Err(NotConnected::Refused);
+            return Err(NotConnected::Refused(target.clone()));
         }
         let connecting = async {
             match &self.parent {
@@ -159,10 +175,11 @@ impl Dialer {
             Host::Name(name) => self.resolver.resolve(name).await?,
         };
         let mut last_error = io::Error::from(io::ErrorKind::NotFound);
-        let mut is_refused = false;
+        let mut has_failed = false;
+        let mut unlisted = None;
         for address in addresses {
             if !self.allowed.allows_address(address, target.port) {
-                is_refused = true;
+                unlisted.get_or_insert(address);
                 continue;
             }
             match TcpStream::connect(SocketAddr::new(address, target.port)).await {
@@ -170,13 +187,15 @@ impl Dialer {
                     stream.set_nodelay(true)?;
                     return Ok(Ok(stream));
                 }
-                Err(error) => (last_error, is_refused) = (error, false),
+                Err(error) => (last_error, has_failed) = (error, true),
             }
         }
-        Ok(Err(if is_refused {
-            NotConnected::Refused
-        } else {
-            last_error.into()
+        Ok(Err(match unlisted {
+            Some(address) if !has_failed => NotConnected::Refused(Target {
+                host: Host::Address(address.to_canonical()),
+                port: target.port,
+            }),
+            _ => last_error.into(),
         }))
     }
 

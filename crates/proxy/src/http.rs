@@ -27,8 +27,12 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
     };
     let mut server = match dialer.connect(target).await {
         Ok(server) => server,
-        Err(NotConnected::Refused) => {
-            let status = format!("403 Not allowed by sandbox.network: {target}");
+        Err(NotConnected::Refused(unlisted)) => {
+            let mut status = format!("403 Not allowed by sandbox.network: {target}");
+            if unlisted != *target {
+                let reason = format!(" (its address {unlisted} is neither public nor listed)");
+                status.push_str(&reason);
+            }
             return respond(&mut client, &status).await;
         }
         Err(NotConnected::Failed(error)) => {

@@ -13,12 +13,14 @@ mod refusals;
 mod relay;
 mod rules;
 mod socks;
+mod thread;
 
 pub use agent_bash_core as core;
 pub use dial::{ParentProxy, Resolver, SystemResolver};
 pub use proxy::Proxy;
-pub use refusals::Refusals;
+pub use refusals::{RefusalCounts, Refusals};
 pub use rules::{AllowedHosts, Host, InvalidEntry, Target};
+pub use thread::ProxyThread;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -180,6 +180,11 @@ impl AllowedHosts {
         Ok(Self { rules })
     }
 
+    /// Returns the names of the presets.
+    pub fn preset_names() -> impl Iterator<Item = &'static str> {
+        PRESETS.iter().map(|(name, _)| *name)
+    }
+
     /// True if an entry lists the target.
     pub fn allows(&self, target: &Target) -> bool {
         self.rules.iter().any(|rule| rule.allows(target))

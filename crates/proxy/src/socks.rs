@@ -36,7 +36,7 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
     };
     let mut server = match dialer.connect(&target).await {
         Ok(server) => server,
-        Err(NotConnected::Refused) => return reply(&mut client, NOT_ALLOWED).await,
+        Err(NotConnected::Refused(_)) => return reply(&mut client, NOT_ALLOWED).await,
         Err(NotConnected::Failed(_)) => return reply(&mut client, HOST_UNREACHABLE).await,
     };
     reply(&mut client, SUCCEEDED_CODE).await?;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_proxy::{AllowedHosts, ParentProxy, Proxy, Refusals, Resolver};
+use agent_bash_proxy::{AllowedHosts, ParentProxy, Proxy, RefusalCounts, Refusals, Resolver};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::io;
@@ -110,8 +110,9 @@ impl Running {
     }
 
     fn refused(&self) -> Vec<(String, u64)> {
-        let taken = self.refusals.take().into_iter();
-        taken
+        let counts = self.refusals.counts();
+        let refused = counts.since(&RefusalCounts::default()).into_iter();
+        refused
             .map(|(target, count)| (target.to_string(), count))
             .collect()
     }
@@ -230,7 +231,13 @@ async fn listed_name_with_an_address_that_is_not_public_is_refused() {
         .text(format!("CONNECT {server} HTTP/1.1\r\n\r\n"))
         .await;
     assert!(literal.starts_with("HTTP/1.1 403 "), "{literal}");
-    assert_eq!(proxy.refused().len(), 4);
+    // The counted targets are the addresses, which the list lacks.
+    let refused = [
+        ("127.0.0.1".to_owned(), 3),
+        ("169.254.169.254".to_owned(), 1),
+    ];
+    let refused = refused.map(|(address, count)| (format!("{address}:{port}"), count));
+    assert_eq!(proxy.refused(), refused);
 }
 
 #[tokio::test]

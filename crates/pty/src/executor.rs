@@ -162,6 +162,7 @@ impl PtyExecutor {
                 supervised.enforced().cloned(),
                 spec.sandbox.as_deref(),
                 shell.pid,
+                supervised.refusals(),
             ),
             supervised,
             changes,

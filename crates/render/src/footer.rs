@@ -98,6 +98,7 @@ impl FooterLine {
             NoticeKind::Survivors { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxNetwork { .. }
+                | NoticeKind::SandboxHosts { .. }
                 | NoticeKind::Changes { .. }
                 | NoticeKind::Overwritten { .. }
         );
@@ -198,7 +199,12 @@ pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
         footer.push(FooterLine::Notice(format!("and {more} more were denied")));
     }
     let notices = result.notices.iter();
-    let refused = notices.filter(|notice| matches!(notice.kind, NoticeKind::SandboxNetwork { .. }));
+    let refused = notices.filter(|notice| {
+        matches!(
+            notice.kind,
+            NoticeKind::SandboxNetwork { .. } | NoticeKind::SandboxHosts { .. }
+        )
+    });
     footer
         .extend(refused.map(|notice| {
             FooterLine::NetworkRefused(notice.text.trim_end_matches('.').to_owned())

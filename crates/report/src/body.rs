@@ -221,14 +221,24 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     };
     let refused = sandbox.network_refused.unwrap_or(0);
     html! {
-        @if !sandbox.denied.is_empty() || refused > 0 {
+        @if sandbox.has_denials() {
             section { h4 { "Denied by the sandbox" } ul {
                 @for denied in &sandbox.denied {
                     li { (denied.access.word()) " " code { (visible::one_line(&denied.path)) } }
                 }
-                @if refused > 0 { li { "network, " (refused) @if refused == 1 { " time" } @else { " times" } } }
+                @for refused in &sandbox.refused_hosts {
+                    li { "connection to " code { (visible::one_line(&refused.host)) } ", " (times(refused.count)) }
+                }
+                @if refused > 0 { li { "network, " (times(refused)) } }
             } }
         }
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "1 time".to_owned(),
+        _ => format!("{count} times"),
     }
 }
 
@@ -258,6 +268,9 @@ fn is_in_a_section(kind: &NoticeKind, result: &ToolResult) -> bool {
         }
         NoticeKind::SandboxNetwork { .. } => {
             sandbox.is_some_and(|sandbox| sandbox.network_refused.is_some_and(|count| count > 0))
+        }
+        NoticeKind::SandboxHosts { .. } => {
+            sandbox.is_some_and(|sandbox| !sandbox.refused_hosts.is_empty())
         }
         NoticeKind::Changes { .. } => result
             .changes

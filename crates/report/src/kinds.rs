@@ -1,6 +1,7 @@
 //! Kinds of calls that the page can filter.
 
 use agent_bash_core::changes::Changes;
+use agent_bash_core::sandbox::Sandboxed;
 use agent_bash_core::{Caller, Status};
 use agent_bash_journal::JournalEntry;
 
@@ -55,10 +56,11 @@ pub(crate) const FILTERS: [Filter; 7] = [
         applies: |entry, _| {
             let has_escalation = entry.escalation.is_some();
             has_escalation
-                || entry.result.sandbox.as_ref().is_some_and(|sandbox| {
-                    !sandbox.denied.is_empty()
-                        || sandbox.network_refused.is_some_and(|count| count > 0)
-                })
+                || entry
+                    .result
+                    .sandbox
+                    .as_ref()
+                    .is_some_and(Sandboxed::has_denials)
         },
     },
     Filter {

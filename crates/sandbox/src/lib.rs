@@ -31,7 +31,7 @@ pub mod view;
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::SandboxError;
 pub use launcher::{PROCESS_NAME, init};
-pub use networks::{NetworkEntrance, NetworkRole, Networks};
+pub use networks::{ListenerReceiver, NetworkEntrance, NetworkRole, Networks, PROXY_PORT};
 pub use plan::{Order, WatchScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,

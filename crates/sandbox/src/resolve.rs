@@ -39,6 +39,8 @@ pub struct WantedSandbox {
     pub level: Level,
     /// The network of the call.
     pub network: Network,
+    /// The hosts that the call may reach with [`Network::Hosts`].
+    pub hosts: Vec<String>,
     /// Writable paths besides the workspace; ignored at [`Level::ReadOnly`].
     pub writable: Vec<PathBuf>,
     /// Paths that stay readable although they would be hidden.
@@ -62,6 +64,7 @@ impl WantedSandbox {
         Self {
             level,
             network: Network::Off,
+            hosts: Vec::new(),
             writable: Vec::new(),
             readable: Vec::new(),
             hidden: Vec::new(),
@@ -126,9 +129,7 @@ pub struct ResolvedSandbox {
 /// # Errors
 /// [`ResolveError`]; `Link` and `Planted` mean that an earlier call may have chosen a directory.
 pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSandbox, ResolveError> {
-    if wanted.network == Network::Loopback && facts.tier == Tier::Base {
-        return Err(ResolveError::NoLoopback);
-    }
+    let hosts = hosts(wanted, facts.tier)?;
     let home = facts.home.as_deref().map(canonical);
     let mut resolver = PathResolver {
         home: home.clone(),
@@ -213,6 +214,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     let plan = Plan {
         level: wanted.level,
         network: wanted.network,
+        hosts,
         tier: facts.tier,
         writable: writable.into_iter().collect(),
         hidden: hidden.into_iter().collect(),
@@ -227,6 +229,16 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         plan,
         workspace: workspace_root,
     })
+}
+
+/// Returns the hosts that the sandbox may reach. Refuses a network that the tier does not have.
+fn hosts(wanted: &WantedSandbox, tier: Tier) -> Result<Vec<String>, ResolveError> {
+    match (wanted.network, tier) {
+        (Network::Hosts, Tier::Full) => Ok(wanted.hosts.clone()),
+        (Network::Hosts, Tier::Base) => Err(ResolveError::NoProxy),
+        (Network::Loopback, Tier::Base) => Err(ResolveError::NoLoopback),
+        (Network::Off | Network::Loopback | Network::On, _) => Ok(Vec::new()),
+    }
 }
 
 /// Returns the path with its directory resolved, as far as the directory exists. A link as the last

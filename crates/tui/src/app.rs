@@ -143,7 +143,7 @@ pub(crate) struct App {
 pub(crate) enum Effect {
     Call {
         entry: EntryId,
-        request: Request,
+        request: Box<Request>,
         live: LiveUpdates,
         /// True if the call may change functions, aliases or options of its shell.
         defines: bool,

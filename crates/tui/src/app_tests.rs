@@ -393,6 +393,7 @@ fn work() -> SandboxRequest {
     SandboxRequest {
         level: Some(SandboxLevel::Off),
         network: None,
+        hosts: Vec::new(),
         writable: Vec::new(),
         reason: "it must".to_owned(),
     }

@@ -98,6 +98,7 @@ impl ApprovalQuestion {
         let SandboxRequest {
             level,
             network,
+            hosts,
             writable,
             ..
         } = &self.requested;
@@ -113,6 +114,9 @@ impl ApprovalQuestion {
         let network = network.or(opens_network.then_some(Network::On));
         if let Some(network) = network.filter(|network| *network != current.network) {
             add("network", current.network.word(), network.word());
+        }
+        for host in hosts.iter().filter(|host| !current.hosts.contains(host)) {
+            add("hosts", "", host);
         }
         for path in writable {
             add("writable", "", path);
@@ -174,6 +178,7 @@ mod tests {
         request.sandbox = Some(SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
+            hosts: Vec::new(),
             writable: Vec::new(),
             reason: "it must".to_owned(),
         });
@@ -226,6 +231,7 @@ mod tests {
         let wanted = SandboxRequest {
             level: Some(SandboxLevel::ReadOnly),
             network: Some(Network::On),
+            hosts: Vec::new(),
             writable: vec!["/a".to_owned()],
             reason: String::new(),
         };

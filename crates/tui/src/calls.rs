@@ -4,6 +4,7 @@ use crate::approvals;
 use crate::change_actions;
 use crate::interrupt::InterruptibleCommand;
 use crate::transcript::{Card, CardEntry};
+use agent_bash::core::sandbox::Sandboxed;
 use agent_bash::core::{Definitions, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
@@ -170,9 +171,7 @@ fn outcome_hint(
     is_trial: bool,
     sandbox_hint: Option<&'static str>,
 ) -> Option<FooterLine> {
-    let was_denied = result.sandbox.as_ref().is_some_and(|sandbox| {
-        !sandbox.denied.is_empty() || sandbox.network_refused.is_some_and(|refused| refused > 0)
-    });
+    let was_denied = result.sandbox.as_ref().is_some_and(Sandboxed::has_denials);
     let hint = match &result.status {
         // A user who has just denied a request gets no hint to bypass the denial.
         Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
@@ -282,7 +281,7 @@ mod tests {
     use super::*;
     use crate::transcript::EntryId;
     use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
-    use agent_bash::core::sandbox::{Network, SandboxLevel, Sandboxed};
+    use agent_bash::core::sandbox::{Network, SandboxLevel};
     use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;

@@ -150,6 +150,7 @@ fn states() -> Vec<(&'static str, App)> {
     let wanted = SandboxRequest {
         level: Some(SandboxLevel::WorkspaceWrite),
         network: Some(Network::On),
+        hosts: Vec::new(),
         writable: vec!["~/.cargo".to_owned()],
         reason: "crates are downloaded".to_owned(),
     };

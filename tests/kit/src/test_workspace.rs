@@ -42,6 +42,7 @@ impl TestWorkspace {
         Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Base,
             writable: vec![self.workspace.clone()],
             hidden: Vec::new(),

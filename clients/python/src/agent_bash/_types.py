@@ -1074,11 +1074,11 @@ Name = Union[str, float]
 
 
 # The network of a call. Values that allow more are greater.
-Network = Literal["off", "loopback", "on"]
+Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1436,6 +1436,18 @@ class NoticeSandboxDenied(TypedDict):
     text: str
 
 
+class NoticeSandboxHosts(TypedDict):
+    """The proxy of the sandbox refused connections to hosts that are not listed."""
+
+    kind: Literal["sandbox_hosts"]
+
+    # The refused targets; not empty.
+    refused: List[RefusedHost]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
 class NoticeSandboxNetwork(TypedDict):
     """The command tried to reach a network that the sandbox does not provide."""
 
@@ -1693,6 +1705,16 @@ class ProgramData(_ProgramDataAlways, total=False):
 
     # The program's exit code; absent if a signal ended it.
     code: Optional[int]
+
+
+class RefusedHost(TypedDict):
+    """A target that the proxy of a sandbox refused."""
+
+    # The number of refused connections.
+    count: int
+
+    # The host with its port, such as `example.org:443`.
+    host: str
 
 
 class _RequestAlways(TypedDict):
@@ -2580,6 +2602,9 @@ class _SandboxRequestAlways(TypedDict):
 class SandboxRequest(_SandboxRequestAlways, total=False):
     """The sandbox that a request asks for. An absent field keeps the value of the settings."""
 
+    # The hosts that the call may reach, as in the setting `sandbox.network`. Without `network`, the network is `hosts`.
+    hosts: List[str]
+
     # The write access of the call.
     level: Optional[SandboxLevel]
 
@@ -2615,6 +2640,9 @@ class Sandboxed(_SandboxedAlways, total=False):
 
     # The number of refused attempts to reach the network; absent where they cannot be counted.
     network_refused: Optional[int]
+
+    # The targets that the proxy of the network `hosts` refused, at most 64; absent without one.
+    refused_hosts: List[RefusedHost]
 
 
 # Data of `schema`.

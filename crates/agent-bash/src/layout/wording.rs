@@ -84,6 +84,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxSockets { .. }
                 | NoticeKind::SandboxCache { .. }
                 | NoticeKind::SandboxNetwork { .. }
+                | NoticeKind::SandboxHosts { .. }
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }

@@ -4,7 +4,7 @@
 mod table;
 
 use agent_bash_core::hex;
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Plan, Tier};
 use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::HostFacts;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub(crate) fn missed<'a>(
     mut lines: impl Iterator<Item = &'a str>,
     facts: impl FnOnce() -> HostFacts,
 ) -> Option<(&'static str, PathBuf)> {
-    if plan.network == Network::On {
+    if plan.network.leads_outside() {
         return None;
     }
     let named = |line: &str| {
@@ -180,7 +180,7 @@ impl PrivateCaches {
             !is_writable
                 && match cache.moved {
                     Moved::Always => true,
-                    Moved::WithNetwork => plan.network == Network::On || !has_own(),
+                    Moved::WithNetwork => plan.network.leads_outside() || !has_own(),
                     Moved::WithoutOwn => !has_own(),
                 }
         };

@@ -3,6 +3,7 @@
 use super::caches::{self, CacheAccess};
 use super::options::{Escalation, LackingPolicy, TmpDirectory};
 use agent_bash_core::sandbox::{Level, Network, SandboxLevel};
+use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ pub struct SandboxSettings {
     pub level: SandboxLevel,
     /// The network access.
     pub network: Network,
+    /// The hosts that calls may reach with [`Network::Hosts`]: names, `*.name` and addresses, each
+    /// with an optional `:port`, and names of presets.
+    pub hosts: Vec<String>,
     /// The policy on a system that cannot enforce all promises of the sandbox.
     pub lacking: LackingPolicy,
     /// Paths that are writable in addition to the workspace. These and the following paths are
@@ -64,9 +68,10 @@ impl SandboxSettings {
         Self {
             level: SandboxLevel::ReadOnly,
             network: match self.network {
-                Network::On => Network::Off,
+                Network::Hosts | Network::On => Network::Off,
                 restricted => restricted,
             },
+            hosts: Vec::new(),
             writable: Vec::new(),
             devices: Vec::new(),
             hidden: [self.hidden, readable_password_files()].concat(),
@@ -77,11 +82,23 @@ impl SandboxSettings {
         }
     }
 
+    /// True if the network of these settings allows everything that the network of `other` allows.
+    pub(crate) fn allows_network_of(&self, other: &Self) -> bool {
+        match (self.network, other.network) {
+            (Network::Hosts, Network::Hosts) => {
+                let lists = [self, other].map(|it| AllowedHosts::parse(&it.hosts));
+                matches!(lists, [Ok(allowed), Ok(wanted)] if allowed.covers(&wanted))
+            }
+            (allowed, wanted) => wanted <= allowed,
+        }
+    }
+
     /// Returns the input for [`resolve`]: the wanted sandbox at `level`.
     pub(super) fn wanted(&self, level: Level, facts: &HostFacts) -> WantedSandbox {
         WantedSandbox {
             caches: caches::shared(self.caches, facts),
             network: self.network,
+            hosts: self.hosts.clone(),
             writable: self.writable.clone(),
             readable: self.readable.clone(),
             hidden: self.hidden.clone(),

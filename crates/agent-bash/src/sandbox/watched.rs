@@ -184,6 +184,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier,
             writable: vec![dir.path().to_owned()],
             hidden: Vec::new(),

@@ -31,9 +31,13 @@ pub(super) fn description(settings: &SandboxSettings, missing: Option<&[Lack]>) 
         ", and processes of other calls cannot be signalled (end jobs with the job tool)"
     };
     let network = match settings.network {
-        Network::Off => "no network",
-        Network::Loopback => "a private loopback network",
-        Network::On => "the network",
+        Network::Off => "no network".to_owned(),
+        Network::Loopback => "a private loopback network".to_owned(),
+        Network::Hosts => format!(
+            "the network only by the HTTP proxy of their environment, and only to these hosts: {}",
+            settings.hosts.join(", ")
+        ),
+        Network::On => "the network".to_owned(),
     };
     let partly = match missing {
         None => {
@@ -87,8 +91,12 @@ pub(super) fn field(settings: &SandboxSettings) -> Value {
                 "description": format!("{} if left out", settings.level)
             },
             "network": {
-                "type": "string", "enum": ["off", "loopback", "on"],
+                "type": "string", "enum": ["off", "loopback", "hosts", "on"],
                 "description": format!("{} if left out", settings.network)
+            },
+            "hosts": {
+                "type": "array", "items": { "type": "string" },
+                "description": "With `hosts`: the only hosts to reach, such as pypi.org or *.example.org:8443"
             },
             "writable": {
                 "type": "array", "items": { "type": "string" },

@@ -5,19 +5,19 @@ use crate::{HostContext, TmpDirectory};
 use agent_bash_core::sandbox::{Network, SandboxLevel};
 use std::sync::Arc;
 
-struct Layers {
-    user: &'static str,
-    project: &'static str,
-    env: &'static [(&'static str, &'static str)],
+struct Layers<'a> {
+    user: &'a str,
+    project: &'a str,
+    env: &'a [(&'a str, &'a str)],
 }
 
-const NONE: Layers = Layers {
+const NONE: Layers<'_> = Layers {
     user: "",
     project: "",
     env: &[],
 };
 
-fn load_layers(layers: &Layers) -> Result<LoadedSettings, SettingsError> {
+fn load_layers(layers: &Layers<'_>) -> Result<LoadedSettings, SettingsError> {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("config/agent-bash");
     let deep = dir.path().join("project/src/deep");
@@ -42,7 +42,7 @@ fn load_layers(layers: &Layers) -> Result<LoadedSettings, SettingsError> {
     })
 }
 
-fn settings(layers: &Layers) -> Settings {
+fn settings(layers: &Layers<'_>) -> Settings {
     load_layers(layers).unwrap().settings
 }
 
@@ -435,6 +435,87 @@ fn sandbox_section_accepts_only_absolute_and_home_paths() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(wanted), "{user}: {error}");
+    }
+}
+
+#[test]
+fn network_is_a_word_or_a_list_of_hosts() {
+    for (user, variable, network, hosts) in [
+        ("'on'", None, Network::On, vec![]),
+        (
+            "['npm', '*.a.example:8443']",
+            None,
+            Network::Hosts,
+            vec!["npm", "*.a.example:8443"],
+        ),
+        ("'npm'", None, Network::Hosts, vec!["npm"]),
+        ("['npm']", Some("off"), Network::Off, vec![]),
+        (
+            "'off'",
+            Some("npm, a.example"),
+            Network::Hosts,
+            vec!["npm", "a.example"],
+        ),
+    ] {
+        let variable = variable.map(|value| ("AGENT_BASH_SANDBOX_NETWORK", value));
+        let (user, env) = (
+            format!("[sandbox]\nnetwork = {user}"),
+            variable.into_iter().collect::<Vec<_>>(),
+        );
+        let got = settings(&Layers {
+            user: &user,
+            env: &env,
+            ..NONE
+        });
+        assert_eq!(
+            (got.sandbox.network, got.sandbox.hosts.clone()),
+            (network, hosts.iter().map(|&host| host.to_owned()).collect())
+        );
+        assert_eq!(Settings::from_remote(&got.to_remote()).unwrap(), got);
+    }
+    for (value, reason) in [
+        ("'hosts'", "`hosts` is no host"),
+        (
+            "'ofline'",
+            "or a list of hosts (`name`, `*.name`, an address, each with an optional `:port`) and presets (npm, pypi, crates, github, debian)",
+        ),
+        (
+            "['a.example', 'https://b.example']",
+            "`https://b.example` is no host",
+        ),
+        ("[]", "the list is empty"),
+    ] {
+        let user = &format!("[sandbox]\nnetwork = {value}");
+        let error = load_layers(&Layers { user, ..NONE })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn list_of_hosts_of_a_project_may_only_be_narrower() {
+    for (user, project, is_accepted) in [
+        (
+            "['npm', '*.a.example']",
+            "['registry.npmjs.org', 'b.a.example']",
+            true,
+        ),
+        ("['npm', '*.a.example']", "'loopback'", true),
+        ("'on'", "['npm']", true),
+        ("['npm']", "['npm', 'a.example']", false),
+        ("['npm']", "['registry.npmjs.org:8443']", false),
+        ("['npm']", "'on'", false),
+        ("'loopback'", "['npm']", false),
+        ("'off'", "['npm']", false),
+    ] {
+        let section = |network: &str| format!("[sandbox]\nnetwork = {network}");
+        let loaded = load_layers(&Layers {
+            user: &section(user),
+            project: &section(project),
+            ..NONE
+        });
+        assert_eq!(loaded.is_ok(), is_accepted, "{user} {project}");
     }
 }
 

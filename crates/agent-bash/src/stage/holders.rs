@@ -250,6 +250,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: vec![at("work")],
             hidden: vec![at("work/secrets")],

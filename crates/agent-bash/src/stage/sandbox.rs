@@ -16,6 +16,7 @@ use agent_bash_core::{
 };
 use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
+use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::HostFacts;
 use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,7 @@ pub(crate) fn requested(
         request.sandbox.get_or_insert_with(|| SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
+            hosts: Vec::new(),
             writable: Vec::new(),
             reason: reason.to_owned(),
         });
@@ -95,8 +97,12 @@ fn changed(
 ) -> Result<SandboxSettings, Refusal> {
     let level = change.level.unwrap_or(settings.level);
     let missing = match level {
-        SandboxLevel::Off if change.network.is_some() || !change.writable.is_empty() => {
-            "`network` and `writable` need a sandbox; give a `level`, too: `read_only` or `workspace_write`"
+        SandboxLevel::Off
+            if change.network.is_some()
+                || !change.hosts.is_empty()
+                || !change.writable.is_empty() =>
+        {
+            "`network`, `hosts` and `writable` need a sandbox; give a `level`, too: `read_only` or `workspace_write`"
         }
         SandboxLevel::ReadOnly if !change.writable.is_empty() => {
             "the level `read_only` allows no `writable` directories; ask for the level `workspace_write`, or leave out \
@@ -105,9 +111,11 @@ fn changed(
         _ => {
             let writable = change.writable.iter().map(PathBuf::from);
             let writable = settings.writable.iter().cloned().chain(writable).collect();
+            let (network, hosts) = network(settings, change)?;
             return Ok(SandboxSettings {
                 level,
-                network: change.network.unwrap_or(settings.network),
+                network,
+                hosts,
                 writable,
                 ..settings.clone()
             });
@@ -116,11 +124,35 @@ fn changed(
     Err(Refusal::NotOffered(missing))
 }
 
+/// Returns the network that the request asks for, and its list of hosts.
+fn network(
+    settings: &SandboxSettings,
+    change: &SandboxRequest,
+) -> Result<(Network, Vec<String>), Refusal> {
+    let unchanged = || Ok((settings.network, settings.hosts.clone()));
+    match (change.network, change.hosts.is_empty()) {
+        (None, true) => unchanged(),
+        (Some(Network::Hosts), true) if settings.network == Network::Hosts => unchanged(),
+        (Some(Network::Hosts), true) => Err(Refusal::NotOffered(
+            "the network `hosts` needs a list of them; give `hosts` too",
+        )),
+        (None | Some(Network::Hosts), false) => {
+            AllowedHosts::parse(&change.hosts)
+                .map_err(|error| NotSandboxed::NoPlan(error.to_string()))?;
+            Ok((Network::Hosts, change.hosts.clone()))
+        }
+        (Some(_), false) => Err(Refusal::NotOffered(
+            "`hosts` is of no effect with another network; leave out `network`, or `hosts`",
+        )),
+        (Some(network), true) => Ok((network, Vec::new())),
+    }
+}
+
 /// True if `wanted`, the settings of a call, allow more than `settings`, the settings of the tool.
 fn is_looser(settings: &SandboxSettings, wanted: &SandboxSettings) -> bool {
     settings.level != SandboxLevel::Off
         && (wanted.level > settings.level
-            || wanted.network > settings.network
+            || !settings.allows_network_of(wanted)
             || wanted.writable.len() > settings.writable.len())
 }
 
@@ -330,6 +362,11 @@ pub(crate) fn notices(
     if let Some(refused) = sandboxed.network_refused.filter(|refused| *refused > 0) {
         let network = sandboxed.network;
         notices.push(NoticeKind::SandboxNetwork { refused, network });
+    }
+    if !sandboxed.refused_hosts.is_empty() {
+        notices.push(NoticeKind::SandboxHosts {
+            refused: sandboxed.refused_hosts.clone(),
+        });
     }
     let missing = relevant_lacks(sandboxed);
     if !missing.is_empty() && tool.sandbox.is_first_partial() {

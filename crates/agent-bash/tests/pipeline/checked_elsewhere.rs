@@ -78,6 +78,7 @@ async fn only_an_approved_call_leaves_the_sandbox() {
         let request = Request::new("true").sandbox(Some(SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
+            hosts: Vec::new(),
             writable: Vec::new(),
             reason: "because".to_owned(),
         }));

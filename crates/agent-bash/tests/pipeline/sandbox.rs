@@ -2,7 +2,7 @@
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
-    Enforced, Lack, Level, Network, ObservedSandbox, Report, SandboxLevel, Tier,
+    Enforced, Lack, Level, Network, ObservedSandbox, RefusedHost, Report, SandboxLevel, Tier,
 };
 use agent_bash::core::{
     AuditEntry, AuditLog, Cancel, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer,
@@ -24,6 +24,7 @@ struct Confining {
     script: Arc<Scripted>,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
+    refused_hosts: Vec<RefusedHost>,
     creates: Option<PathBuf>,
 }
 
@@ -42,6 +43,7 @@ impl Executor for Confining {
         outcome.sandbox = spec.sandbox.as_ref().map(|_| {
             let mut confined = ObservedSandbox::new(self.report.clone().unwrap());
             confined.network_refused = self.network_refused;
+            confined.refused_hosts.clone_from(&self.refused_hosts);
             confined
         });
         Ok(outcome)
@@ -80,6 +82,7 @@ pub(crate) struct Case {
     output: String,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
+    refused_hosts: Vec<RefusedHost>,
     creates: Option<PathBuf>,
     script: Arc<Scripted>,
 }
@@ -99,6 +102,7 @@ impl Case {
                 missing: Vec::new(),
             }),
             network_refused: None,
+            refused_hosts: Vec::new(),
             creates: None,
             script: Scripted::exits(0, b""),
         }
@@ -119,6 +123,7 @@ impl Case {
             script: Arc::clone(&self.script),
             report: self.report.clone(),
             network_refused: self.network_refused,
+            refused_hosts: self.refused_hosts.clone(),
             creates: self.creates.clone(),
         });
         let builder = builder_with(self.profile, executor, &self.project.path("repo/src"));
@@ -211,6 +216,12 @@ async fn call_without_its_sandbox_is_refused() {
             LackingPolicy::Accept,
             Network::Loopback,
             Some("This call was not run: the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not.".to_owned()),
+        ),
+        (
+            partial(),
+            LackingPolicy::Accept,
+            Network::Hosts,
+            Some("This call was not run: a list of hosts as the network needs network namespaces, which this system does not allow; the networks `off` and `on` do not.".to_owned()),
         ),
         (partial(), LackingPolicy::Accept, Network::Off, None),
     ] {
@@ -364,6 +375,57 @@ async fn escalation_needs_the_setting_and_an_approval() {
 }
 
 #[tokio::test]
+async fn request_may_narrow_the_list_of_hosts_and_needs_an_approval_to_widen_it() {
+    let own = ["npm", "*.a.example"];
+    for (asked, want) in [
+        (
+            json!({"hosts": ["registry.npmjs.org"]}),
+            Some(vec!["registry.npmjs.org"]),
+        ),
+        (
+            json!({"network": "hosts", "hosts": ["b.a.example:443"]}),
+            Some(vec!["b.a.example:443"]),
+        ),
+        (
+            json!({"network": "hosts"}),
+            Some(vec!["npm", "*.a.example"]),
+        ),
+        (json!({"network": "loopback"}), Some(vec![])),
+        (json!({"hosts": ["npm", "evil.example"]}), None),
+        (json!({"hosts": ["registry.npmjs.org:8443"]}), None),
+        (json!({"network": "on"}), None),
+    ] {
+        let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+        case.settings.network = Network::Hosts;
+        case.settings.hosts = own.map(str::to_owned).into();
+        let mut request = asked.clone();
+        request["reason"] = "a build".into();
+        let result = case.run(with(&request)).await;
+        let Some(hosts) = want else {
+            assert_eq!(result.rule.as_deref(), Some(ESCALATION_RULE), "{asked}");
+            continue;
+        };
+        assert_eq!(case.script.last().sandbox.unwrap().hosts, hosts, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn refused_hosts_are_in_the_result_and_in_one_notice() {
+    let mut case = Case::of(SandboxLevel::ReadOnly);
+    (case.settings.network, case.settings.hosts) = (Network::Hosts, vec!["npm".to_owned()]);
+    case.refused_hosts = vec![RefusedHost {
+        host: "evil.example:443".to_owned(),
+        count: 2,
+    }];
+    let result = case.run(json!("true")).await;
+    let sandbox = result.sandbox.unwrap();
+    assert_eq!(sandbox.network, Network::Hosts);
+    assert_eq!(sandbox.refused_hosts, case.refused_hosts);
+    let sentence = "[The sandbox refused 2 connections to hosts that are not listed: evil.example:443 (2 times); the user can allow them in the list `sandbox.network`: [\"evil.example\"].]";
+    assert!(result.text.ends_with(sentence), "{}", result.text);
+}
+
+#[tokio::test]
 async fn escalation_applies_to_one_call() {
     let mut case = Case::of(SandboxLevel::ReadOnly);
     case.settings.escalation = Escalation::Ask;
@@ -414,6 +476,26 @@ async fn contradictory_sandbox_requests_are_refused() {
             SandboxLevel::ReadOnly,
             with(&json!({"writable": ["/tmp"], "reason": "r"})),
             "ask for the level `workspace_write`",
+        ),
+        (
+            SandboxLevel::Off,
+            with(&json!({"hosts": ["npm"], "reason": "r"})),
+            "give a `level`, too",
+        ),
+        (
+            SandboxLevel::ReadOnly,
+            with(&json!({"network": "hosts", "reason": "r"})),
+            "give `hosts` too",
+        ),
+        (
+            SandboxLevel::ReadOnly,
+            with(&json!({"network": "on", "hosts": ["npm"], "reason": "r"})),
+            "leave out `network`, or `hosts`",
+        ),
+        (
+            SandboxLevel::ReadOnly,
+            with(&json!({"hosts": ["https://a.example"], "reason": "r"})),
+            "`https://a.example` is no host",
         ),
         (
             SandboxLevel::ReadOnly,

@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
 use super::values::{
-    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg,
-    ShowArg, StdinArg, TrialArg, assignment, duration, kilobytes, lines, session_name,
+    ChangesArg, DEFAULT_SESSION, ModeArg, ProfileArg, SafeLevelArg, SandboxArg, ShowArg, StdinArg,
+    TrialArg, assignment, duration, kilobytes, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;
@@ -93,9 +93,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LEVEL")]
     pub(crate) sandbox: Option<SandboxArg>,
 
-    /// The network of the sandbox.
+    /// The network of the sandbox: `off`, `loopback`, `on`, or a list with commas of the only hosts
+    /// to reach and of presets (`npm`, `pypi`, `crates`, `github`, `debian`).
     #[arg(long, value_name = "NETWORK")]
-    pub(crate) network: Option<NetworkArg>,
+    pub(crate) network: Option<String>,
 
     /// A directory that the command may write besides the workspace, with `--sandbox
     /// workspace_write`; may be repeated.

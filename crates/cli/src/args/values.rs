@@ -79,17 +79,6 @@ impl From<ChangesArg> for ChangesLevel {
     }
 }
 
-/// A network of the sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NetworkArg {
-    /// No network.
-    Off,
-    /// Only a loopback interface, which the host does not share.
-    Loopback,
-    /// The network of the host.
-    On,
-}
-
 /// A profile's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileArg {

@@ -9,7 +9,7 @@ use crate::signals::CancelSignals;
 use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::core::changes::TrialRequest;
-use agent_bash::core::sandbox::SandboxLevel;
+use agent_bash::core::sandbox::{Network, SandboxLevel};
 use agent_bash::core::{
     Clock, Mode, OutputConsumer, Request, ShownPart, Status, StdinMode, StdinSource, ToolResult,
     short_duration,
@@ -50,6 +50,7 @@ fn run_supervised(
     let input = input(args)?.parsed();
     refuse_trial_on_terminal(args, &input)?;
     let settings = settings(args, start)?;
+    warn_of_job_without_proxy(&input, &settings);
     let starts_ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     if starts_ahead {
         // The supervisor is started before this process has threads and signal handlers.
@@ -114,6 +115,18 @@ fn refuse_trial_on_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageEr
     Err(UsageError(why.to_owned()))
 }
 
+/// Tells the user that a background job outlives the proxy for its list of hosts.
+fn warn_of_job_without_proxy(input: &Input, settings: &Settings) {
+    let is_job =
+        matches!(input, Input::Parsed(parsed) if parsed.request.mode == Some(Mode::Background));
+    let sandbox = settings.sandbox_in_force();
+    if is_job && sandbox.level != SandboxLevel::Off && sandbox.network == Network::Hosts {
+        output::say(
+            "agent-bash: the job reaches no host: the proxy for the list of `sandbox.network` ends with this program",
+        );
+    }
+}
+
 /// A call that can be started.
 struct PreparedCall {
     signals: CancelSignals,
@@ -132,7 +145,7 @@ fn settings(args: &RunArgs, start: &StartContext) -> anyhow::Result<Settings> {
         safe_mode: args.safe_mode,
         tools: args.tools.as_deref(),
         sandbox: args.sandbox,
-        network: args.network,
+        network: args.network.as_deref(),
     };
     let mut settings = start.settings(&chosen)?.settings;
     if let Some(level) = args.changes {

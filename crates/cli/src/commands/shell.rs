@@ -339,6 +339,7 @@ fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
             NoticeKind::Survivors { .. } => !result.survivors.is_empty(),
             NoticeKind::SandboxDenied { .. }
             | NoticeKind::SandboxNetwork { .. }
+            | NoticeKind::SandboxHosts { .. }
             | NoticeKind::SandboxPartial { .. }
             | NoticeKind::ProtectedChanged { .. }
             | NoticeKind::ChangesLimit { .. }

@@ -4,6 +4,8 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use crate::support::{Home, Run};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 /// Runs a command in a repository of the home.
 fn run(home: &Home, words: &[&str]) -> Run {
@@ -73,6 +75,71 @@ fn sandbox_options_without_a_sandbox_are_refused() {
         assert_eq!(ran.code, Some(2), "{words:?}");
         assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
     }
+}
+
+/// Starts a server on loopback that answers any request with `answered`. Returns its address.
+fn server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let _ = client.and_then(|mut client| {
+                // The request's end: a server that closes before has reset the connection.
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    client.read_exact(&mut byte)?;
+                    request.extend(byte);
+                }
+                client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nanswered\n")
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn network_option_with_a_list_lets_programs_reach_the_listed_hosts_only() {
+    let home = Home::new();
+    let (listed, other) = (server(), server());
+    // The server is on this machine, for which curl would not use the proxy.
+    let get = |address: &str| format!("curl -sS --noproxy '' http://{address}/");
+    let options = ["--sandbox", "read_only", "--network", &listed];
+    let call = |script: &str| run(&home, &[&options[..], &[script]].concat());
+    let reached = call(&get(&listed));
+    assert_eq!(
+        (reached.code, reached.stdout.as_str()),
+        (Some(0), "answered\n"),
+        "{}",
+        reached.stderr
+    );
+    let refused = call(&get(&other));
+    assert!(
+        refused
+            .stdout
+            .contains(&format!("403 Not allowed by sandbox.network: {other}")),
+        "{}",
+        refused.stdout
+    );
+    let notice = format!(
+        "[The sandbox refused 1 connection to a host that is not listed: {other}; the user can allow them in the list `sandbox.network`: [\"{other}\"].]"
+    );
+    assert!(refused.stdout.contains(&notice), "{}", refused.stdout);
+    assert!(
+        !call(&format!("curl -sS --noproxy '*' http://{listed}/"))
+            .stdout
+            .contains("answered")
+    );
+    let invalid = run(
+        &home,
+        &["--sandbox", "read_only", "--network", "ncm", "true"],
+    );
+    assert_eq!(invalid.code, Some(2));
+    assert!(
+        invalid.stderr.contains("`ncm` is no host"),
+        "{}",
+        invalid.stderr
+    );
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The sentences of notices that list processes, ports, locks, secrets or unknown observations.
+//! The sentences of notices that list processes, ports, hosts, locks, secrets or unknown
+//! observations.
 
 use crate::observed::{listed, listens_on};
-use crate::sandbox::Unknown;
+use crate::sandbox::{RefusedHost, Unknown};
 use crate::{Holder, Survivor, short_duration};
 use std::time::Duration;
 
@@ -38,6 +39,40 @@ pub(super) fn unwatched_sentence(pids: &[u32]) -> String {
     let named = named.join(", ");
     format!(
         "The processes that still run (pid {named}{more}) are not traced: their further file changes are in no list"
+    )
+}
+
+/// Returns the sentence for connections that the proxy of a sandbox refused; names at most five
+/// targets, and the entries that would allow them.
+pub(super) fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
+    const MAX_NAMED: usize = 5;
+    let total: u64 = refused.iter().map(|refused| refused.count).sum();
+    let connections = match total {
+        1 => "1 connection to a host that is not listed".to_owned(),
+        _ => format!("{total} connections to hosts that are not listed"),
+    };
+    let target = |refused: &RefusedHost| match refused.count {
+        1 => refused.host.clone(),
+        count => format!("{} ({count} times)", refused.host),
+    };
+    // An entry without a port allows the ports 80 and 443.
+    let entry = |refused: &RefusedHost| {
+        let host = &refused.host;
+        let without_port = host.strip_suffix(":443").or(host.strip_suffix(":80"));
+        format!("\"{}\"", without_port.unwrap_or(host))
+    };
+    let named = &refused[..refused.len().min(MAX_NAMED)];
+    let targets: Vec<String> = named.iter().map(target).collect();
+    let mut entries: Vec<String> = named.iter().map(entry).collect();
+    entries.dedup();
+    let (more, rest) = match refused.len().saturating_sub(MAX_NAMED) {
+        0 => (String::new(), ""),
+        more => (format!(", and {more} more"), ", …"),
+    };
+    format!(
+        "The sandbox refused {connections}: {}{more}; the user can allow them in the list `sandbox.network`: [{}{rest}].",
+        targets.join(", "),
+        entries.join(", ")
     )
 }
 

@@ -116,6 +116,12 @@ impl LiveShell {
             restored = remembered.is_some(),
             "a session's shell has started"
         );
+        let sandbox = SandboxWatch::of(
+            fds.sandbox,
+            spec.sandbox.as_deref(),
+            fds.pid,
+            supervised.refusals(),
+        );
         Ok(Self {
             supervised,
             pid: fds.pid,
@@ -128,7 +134,7 @@ impl LiveShell {
             snapshot_changes: Vec::new(),
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
-            sandbox: SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
+            sandbox,
             unwatched: if is_watched(spec) {
                 fds.unwatched
             } else {

@@ -12,6 +12,7 @@ mod definitions;
 mod environment;
 mod fallback;
 mod faults;
+mod host_proxy;
 mod jobs;
 mod ladder;
 mod other_shells;

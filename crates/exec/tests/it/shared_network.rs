@@ -18,6 +18,7 @@ const SERVER: &str = env!("CARGO_BIN_EXE_exec-test-supervisor");
 fn plan(place: &TestWorkspace) -> Plan {
     Plan {
         network: Network::Loopback,
+        hosts: Vec::new(),
         tier: Tier::Full,
         ..place.plan()
     }
@@ -137,6 +138,7 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
     }
     let base = Plan {
         network: Network::Off,
+        hosts: Vec::new(),
         tier: Tier::Base,
         ..plan(&place)
     };

@@ -357,6 +357,7 @@ async fn a_box_holds_and_is_watched() {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier,
             writable: vec![place.root.join("d")],
             hidden: Vec::new(),

@@ -373,6 +373,7 @@ async fn sandbox_and_trial_are_enforced_together() {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier,
             writable: vec![place.root.clone()],
             hidden: Vec::new(),

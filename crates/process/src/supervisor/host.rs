@@ -5,11 +5,12 @@
 //! script), `direct` (shells with their own command line), `terminal` (shells on a terminal),
 //! `survivors` (listing and adopting survivors), `detach` (turning a call into a job), `job_client`
 //! (a later host's connection to a job), `probe` (what sandboxes enforce), `reap` (reaping
-//! supervisors), `start_error`.
+//! supervisors), `host_proxy` (the proxies of sandboxes), `start_error`.
 
 mod client;
 mod detach;
 mod direct;
+mod host_proxy;
 mod job_client;
 mod launch;
 mod link;

@@ -195,6 +195,7 @@ mod tests {
         let mut plan = Plan {
             level: Level::ReadOnly,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: Vec::new(),
             hidden: vec![fs::canonicalize(parent.path()).unwrap()],

@@ -82,6 +82,7 @@ fn bare(tier: Tier, writable: Vec<PathBuf>, protected: Vec<PathBuf>) -> Plan {
     Plan {
         level: Level::WorkspaceWrite,
         network: Network::Off,
+        hosts: Vec::new(),
         tier,
         writable,
         hidden: Vec::new(),

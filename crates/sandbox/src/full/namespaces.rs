@@ -28,30 +28,35 @@ pub(super) fn leave(
     match (network, entrance) {
         (None, _) => separate(mounts),
         (Some(Network::On), _) => separate(sandbox_namespaces),
-        (Some(_), Some(entrance)) => {
-            share(entrance, users)?;
+        (Some(network), Some(entrance)) => {
+            share(entrance, users, network)?;
             separate(sandbox_namespaces)
         }
         (Some(network), None) => {
             separate(sandbox_namespaces | CloneFlags::CLONE_NEWNET)?;
-            match network {
-                Network::Loopback => loopback::activate(),
-                _ => Ok(()),
+            if network.is_shared() {
+                loopback::activate()?;
             }
+            Ok(())
         }
     }
 }
 
 /// Creates the shared network, or enters it.
-fn share(entrance: &NetworkEntrance, users: CloneFlags) -> Result<(), SandboxError> {
+fn share(
+    entrance: &NetworkEntrance,
+    users: CloneFlags,
+    network: Network,
+) -> Result<(), SandboxError> {
     let NetworkEntrance { role, socket } = entrance;
     match role {
         NetworkRole::Make => {
             separate(users | CloneFlags::CLONE_NEWNET)?;
             loopback::activate()?;
-            shared::offer(socket, !users.is_empty())
+            let listener = shared::proxy_listener(network)?;
+            shared::offer(socket, !users.is_empty(), listener.as_ref())
         }
-        NetworkRole::Join => shared::join(socket),
+        NetworkRole::Join => shared::join(socket, network),
     }
 }
 

@@ -1,15 +1,15 @@
 //! Creates a network for several sandboxes, and enters one: see [`crate::networks`].
 
 use crate::error::SandboxError;
+use crate::networks::{MAX_OFFERED_FDS, PROXY_PORT, not_created, offered};
+use agent_bash_core::sandbox::Network;
 use nix::sched::{CloneFlags, setns};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::Timespec;
 use rustix::fs::{Mode, OFlags};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
-use std::io::{self, IoSlice, IoSliceMut};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Time limit for the sandbox that creates the network.
@@ -18,11 +18,20 @@ const CREATION_TIMEOUT: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-/// Maximum number of namespaces in an offer: the network namespace, and its user namespace.
-const MAX_NAMESPACES: usize = 2;
+/// Opens the listener for the proxy of this process's network; `None` if `network` has no proxy.
+pub(super) fn proxy_listener(network: Network) -> Result<Option<TcpListener>, SandboxError> {
+    let open = || TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT));
+    let listener = (network == Network::Hosts).then(open).transpose();
+    listener.map_err(SandboxError::step("opening the proxy's port"))
+}
 
-/// Offers this process's network to later sandboxes, with its user namespace if it created one.
-pub(super) fn offer(socket: &OwnedFd, with_user_namespace: bool) -> Result<(), SandboxError> {
+/// Offers this process's network to later sandboxes, with its user namespace if it created one, and
+/// the listener for a proxy.
+pub(super) fn offer(
+    socket: &OwnedFd,
+    with_user_namespace: bool,
+    listener: Option<&TcpListener>,
+) -> Result<(), SandboxError> {
     let names = ["/proc/self/ns/net", "/proc/self/ns/user"];
     let offer = || -> rustix::io::Result<()> {
         let open = |name: &&str| rustix::fs::open(*name, OFlags::CLOEXEC, Mode::empty());
@@ -32,8 +41,9 @@ pub(super) fn offer(socket: &OwnedFd, with_user_namespace: bool) -> Result<(), S
             .take(count)
             .map(open)
             .collect::<Result<_, _>>()?;
-        let fds: Vec<BorrowedFd<'_>> = opened.iter().map(AsFd::as_fd).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_NAMESPACES))];
+        let namespaces = opened.iter().map(AsFd::as_fd);
+        let fds: Vec<BorrowedFd<'_>> = namespaces.chain(listener.map(AsFd::as_fd)).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_OFFERED_FDS))];
         let mut message = SendAncillaryBuffer::new(&mut space);
         message.push(SendAncillaryMessage::ScmRights(&fds));
         sendmsg(
@@ -48,42 +58,21 @@ pub(super) fn offer(socket: &OwnedFd, with_user_namespace: bool) -> Result<(), S
 }
 
 /// Enters the network that another sandbox created or is about to create.
-pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
+pub(super) fn join(socket: &OwnedFd, network: Network) -> Result<(), SandboxError> {
     let enter = || -> io::Result<()> {
-        let mut namespaces = offered(socket)?.into_iter();
+        let mut fds = offered(socket, Some(&CREATION_TIMEOUT))?;
+        if network == Network::Hosts {
+            // The listener is the host's.
+            fds.pop();
+        }
+        let mut namespaces = fds.into_iter();
         let network = namespaces.next();
         // Entering the network needs privileges in its user namespace.
         for users in namespaces {
             setns(users, CloneFlags::CLONE_NEWUSER)?;
         }
-        match network {
-            Some(network) => Ok(setns(network, CloneFlags::CLONE_NEWNET)?),
-            None => Err(io::Error::other(
-                "the sandbox that was to create the network has ended",
-            )),
-        }
+        let network = network.ok_or_else(not_created)?;
+        Ok(setns(network, CloneFlags::CLONE_NEWNET)?)
     };
     enter().map_err(SandboxError::step("entering the loopback network"))
-}
-
-/// Peeks at the offered descriptors.
-fn offered(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
-    let mut ready = [PollFd::new(socket, PollFlags::IN)];
-    if poll(&mut ready, Some(&CREATION_TIMEOUT))? == 0 {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_NAMESPACES))];
-    let mut message = RecvAncillaryBuffer::new(&mut space);
-    let look = RecvFlags::PEEK | RecvFlags::CMSG_CLOEXEC;
-    recvmsg(
-        socket,
-        &mut [IoSliceMut::new(&mut [0; 1])],
-        &mut message,
-        look,
-    )?;
-    let fds = message.drain().flat_map(|part| match part {
-        RecvAncillaryMessage::ScmRights(fds) => fds.collect(),
-        _ => Vec::new(),
-    });
-    Ok(fds.collect())
 }

@@ -74,4 +74,9 @@ pub enum ResolveError {
         "the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not"
     )]
     NoLoopback,
+    /// A list of hosts needs a network namespace.
+    #[error(
+        "a list of hosts as the network needs network namespaces, which this system does not allow; the networks `off` and `on` do not"
+    )]
+    NoProxy,
 }

@@ -229,6 +229,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: vec![dir.path().to_owned()],
             hidden: Vec::new(),
@@ -273,6 +274,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: vec![dir.path().to_owned()],
             hidden: Vec::new(),

@@ -1,5 +1,5 @@
 //! The programs of a stage, in one directory that every user can read: the attacker, compiled for
-//! the test, and the program that starts a box.
+//! the test, the program that starts a box, and this program, as the proxy of a box.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, Permissions};
@@ -29,6 +29,7 @@ impl Kit {
         // Not every machine has a C library for it; the attempts that need it say so.
         let _ = compile(at, "attacker-static", &["-O1", "-static"]);
         fs::copy(env!("CARGO_BIN_EXE_boxed"), at.join("boxed"))?;
+        fs::copy(std::env::current_exe()?, at.join("proxy"))?;
         let rust = Command::new("rustc").args(["--print", "sysroot"]).output();
         let rust = rust.ok().filter(|it| it.status.success());
         let rust = rust.map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());

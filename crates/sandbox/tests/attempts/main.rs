@@ -5,7 +5,7 @@
 //! `rows/*.toml` is the table. Every run has its own stage: namespaces in which nothing of the
 //! machine can be changed and no outside process can be signalled, because the attempts are harmful
 //! without a sandbox. `main` is custom, since this program starts itself again as the first process
-//! of a stage.
+//! of a stage, and as the proxy of a sandbox.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,6 +15,7 @@
 )]
 
 mod kit;
+mod proxy;
 mod row;
 mod run;
 mod stage;
@@ -26,8 +27,10 @@ use std::sync::Arc;
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    if words.next().as_deref() == Some(run::STAGE) {
-        return stage::play(&words.next().unwrap_or_default());
+    match words.next().as_deref() {
+        Some(run::STAGE) => return stage::play(&words.next().unwrap_or_default()),
+        Some(proxy::PROXY) => return proxy::serve(words),
+        _ => {}
     }
     match trials() {
         Ok(trials) => {

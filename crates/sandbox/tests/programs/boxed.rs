@@ -2,7 +2,10 @@
 //!
 //!     --level read_only|workspace_write|off    (workspace_write)
 //!     --tier base|full            (full)
-//!     --network off|loopback|on   (off)
+//!     --network off|loopback|hosts|on   (off)
+//!     --host ENTRY                a host that the network `hosts` allows; can be repeated
+//!     --proxy PROGRAM             serves the listener of the network `hosts`: `PROGRAM --proxy FD
+//!                                 ENTRY…`
 //!     --trial DIR                 holds changes to this directory back …
 //!     --held DIR                  … in `upper` of this one; its `work` is for the kernel
 //!     --workspace DIR             instead of the workspace of the current directory
@@ -20,8 +23,8 @@
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{
-    HostFacts, LauncherStart, Level, Network, NetworkEntrance, Networks, Order, Report,
-    SocketGuard, Tier, WantedSandbox, resolve,
+    HostFacts, LauncherStart, Level, ListenerReceiver, Network, NetworkEntrance, Networks, Order,
+    Report, SocketGuard, Tier, WantedSandbox, resolve,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -53,13 +56,17 @@ fn run() -> Result<u8, Box<dyn Error>> {
         order,
         words,
         earlier,
+        proxy,
     } = arguments()?;
     let report_to = descriptor_3();
-    let networks = Networks::default();
+    let host = Host {
+        networks: Networks::default(),
+        proxy,
+    };
     if let Some((order, script)) = earlier {
-        started(&networks, order, &["bash".into(), script])?;
+        host.started(order, &["bash".into(), script])?;
     }
-    let (mut child, report) = started(&networks, order, &words)?;
+    let (mut child, report) = host.started(order, &words)?;
     if let (Some(mut to), Some(report)) = (report_to, report) {
         writeln!(to, "{}", serde_json::to_string(&report)?)?;
     }
@@ -68,41 +75,76 @@ fn run() -> Result<u8, Box<dyn Error>> {
     Ok(u8::try_from(code.unwrap_or(255))?)
 }
 
-/// Starts a program in the sandbox of this order.
-fn started(
-    networks: &Networks,
-    mut order: Order,
-    words: &[OsString],
-) -> Result<(Child, Option<Report>), Box<dyn Error>> {
-    let program = found(words.first().ok_or("no program is named")?);
-    let plan = order.plan.as_ref().filter(|_| order.trial.is_none());
-    let entrance = plan.map_or(Ok(None), |plan| networks.entrance(plan))?;
-    if let Some(NetworkEntrance { role, socket }) = &entrance {
-        order.network = Some((*role, socket.as_raw_fd()));
-        fcntl_setfd(socket, FdFlags::empty())?;
-    }
-    let start = LauncherStart::new(&order)?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a program for tests of the box alone"
-    )]
-    let mut child = Command::new("/proc/self/exe")
-        .arg0(LauncherStart::name())
-        .args(start.words(&program, &words[0]))
-        .args(&words[1..])
-        .spawn()?;
-    drop(entrance);
-    match start.report(PATIENCE) {
-        Ok(ready) => {
-            if let (Some(table), Some(Ok(listener))) = (ready.socket_table, ready.watched) {
-                SocketGuard::new(table)?.serve(listener)?;
+/// Starts programs in sandboxes.
+struct Host {
+    networks: Networks,
+    /// The program that serves the listener of the network `hosts`.
+    proxy: Option<OsString>,
+}
+
+impl Host {
+    /// Starts a program in the sandbox of this order.
+    fn started(
+        &self,
+        mut order: Order,
+        words: &[OsString],
+    ) -> Result<(Child, Option<Report>), Box<dyn Error>> {
+        let program = found(words.first().ok_or("no program is named")?);
+        let plan = order.plan.as_ref().filter(|_| order.trial.is_none());
+        let mut receiver = None;
+        let entrance = plan.map_or(Ok(None), |plan| {
+            self.networks.entrance(plan, |listener| {
+                receiver = Some(listener);
+                Ok(())
+            })
+        })?;
+        if let Some((NetworkEntrance { role, socket }, _)) = &entrance {
+            order.network = Some((*role, socket.as_raw_fd()));
+            fcntl_setfd(socket, FdFlags::empty())?;
+        }
+        let start = LauncherStart::new(&order)?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a program for tests of the box alone"
+        )]
+        let mut child = Command::new("/proc/self/exe")
+            .arg0(LauncherStart::name())
+            .args(start.words(&program, &words[0]))
+            .args(&words[1..])
+            .spawn()?;
+        drop(entrance);
+        match start.report(PATIENCE) {
+            Ok(ready) => {
+                if let (Some(receiver), Some(plan)) = (receiver, &order.plan) {
+                    self.serve(receiver, &plan.hosts)?;
+                }
+                if let (Some(table), Some(Ok(listener))) = (ready.socket_table, ready.watched) {
+                    SocketGuard::new(table)?.serve(listener)?;
+                }
+                Ok((child, ready.sandbox))
             }
-            Ok((child, ready.sandbox))
+            Err(error) => {
+                child.wait()?;
+                Err(error.into())
+            }
         }
-        Err(error) => {
-            child.wait()?;
-            Err(error.into())
-        }
+    }
+
+    /// Starts the proxy.
+    fn serve(&self, receiver: ListenerReceiver, hosts: &[String]) -> Result<(), Box<dyn Error>> {
+        let listener = receiver.receive()?;
+        let Some(program) = &self.proxy else {
+            return Ok(());
+        };
+        fcntl_setfd(&listener, FdFlags::empty())?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a program for tests of the box alone"
+        )]
+        let mut command = Command::new(program);
+        command.arg("--proxy").arg(listener.as_raw_fd().to_string());
+        command.args(hosts).spawn()?;
+        Ok(())
     }
 }
 
@@ -112,6 +154,8 @@ struct Wish {
     words: Vec<OsString>,
     /// The sandbox of an earlier call, and its script.
     earlier: Option<(Order, OsString)>,
+    /// The program that serves as the proxy.
+    proxy: Option<OsString>,
 }
 
 fn arguments() -> Result<Wish, Box<dyn Error>> {
@@ -119,7 +163,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
     let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
-    let mut script = None;
+    let (mut script, mut proxy) = (None, None);
     let mut facts = HostFacts::new(None, PathBuf::from("."), Tier::Full);
     let mut args = std::env::args_os().skip(1);
     while let Some(option) = args.next() {
@@ -139,6 +183,10 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
             "--level" => wanted.level = serde_json::from_value(text())?,
             "--tier" => facts.tier = serde_json::from_value(text())?,
             "--network" => wanted.network = serde_json::from_value::<Network>(text())?,
+            "--host" => wanted
+                .hosts
+                .push(value.into_string().map_err(|_| "an unreadable host")?),
+            "--proxy" => proxy = Some(value),
             "--workspace" => facts.directory = path()?,
             "--home" => facts.home = Some(path()?),
             "--env" => {
@@ -187,6 +235,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         order: order(plan, trial),
         words: args.collect(),
         earlier: earlier.transpose()?,
+        proxy,
     })
 }
 

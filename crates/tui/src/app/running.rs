@@ -317,7 +317,7 @@ impl App {
         self.interrupts_call = request.session.is_some() && ends_if_interrupted(&script);
         self.effects.push(Effect::Call {
             entry,
-            request,
+            request: Box::new(request),
             live,
             defines,
         });
@@ -348,6 +348,7 @@ impl App {
         request.sandbox = Some(SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
+            hosts: Vec::new(),
             writable: Vec::new(),
             reason: USER_REASON.to_owned(),
         });

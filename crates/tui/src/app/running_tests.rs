@@ -190,7 +190,7 @@ fn started(app: &mut App, command: &str) -> (Request, bool) {
     };
     ended(app, entry);
     app.take_effects();
-    (request, app.is_full_screen)
+    (*request, app.is_full_screen)
 }
 
 #[test]

@@ -48,8 +48,10 @@ impl EventLoop {
             let call_shell = request.session.clone();
             let definitions = match call_shell {
                 None => {
-                    calls::with_shell_state(&session, &mut request, shell.as_ref(), definitions)
-                        .await
+                    let shell = shell.as_ref();
+                    let loading =
+                        calls::with_shell_state(&session, &mut request, shell, definitions);
+                    Box::pin(loading).await
                 }
                 Some(_) => None,
             };
@@ -87,7 +89,7 @@ impl EventLoop {
                 request,
                 live,
                 defines,
-            } => self.call(entry, request, live, defines),
+            } => self.call(entry, *request, live, defines),
             Effect::Bang {
                 entry,
                 command,

@@ -3,6 +3,7 @@
 use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, from_word, list, to_value};
 use crate::{CacheAccess, Escalation, LackingPolicy, TmpDirectory};
 use agent_bash_core::sandbox::{Network, SandboxLevel};
+use agent_bash_proxy::AllowedHosts;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
@@ -17,11 +18,17 @@ pub(super) const LEVEL: SettingKey = SettingKey {
 
 pub(super) const NETWORK: SettingKey = SettingKey {
     name: "sandbox.network",
-    doc: "The network of commands in the sandbox: off, loopback, on.",
+    doc: "The network of commands in the sandbox: off, loopback, on, or a list of hosts and presets (docs/sandbox.md).",
     form: ValueForm::Text,
-    set: |s, v| from_word::<Network>(v).map(|network| s.sandbox.network = network),
-    get: |s| to_value(s.sandbox.network),
-    project: ProjectEffect::Tightens(|before, now| now.sandbox.network <= before.sandbox.network),
+    set: |s, v| {
+        (s.sandbox.network, s.sandbox.hosts) = network(v)?;
+        Ok(())
+    },
+    get: |s| match s.sandbox.network {
+        Network::Hosts => to_value(&s.sandbox.hosts),
+        network => to_value(network),
+    },
+    project: ProjectEffect::Tightens(|before, now| before.sandbox.allows_network_of(&now.sandbox)),
 };
 
 pub(super) const LACKING: SettingKey = SettingKey {
@@ -115,6 +122,30 @@ pub(super) const ESCALATION: SettingKey = SettingKey {
         before.sandbox.escalation == Escalation::Ask || now.sandbox.escalation == Escalation::Never
     }),
 };
+
+/// Parses a network: one word, or a list of hosts. A text that is no word is a list with commas, as
+/// in an environment variable.
+fn network(value: &Value) -> Result<(Network, Vec<String>), String> {
+    let hosts = match value {
+        Value::String(word) => match word.as_str() {
+            "off" => return Ok((Network::Off, Vec::new())),
+            "loopback" => return Ok((Network::Loopback, Vec::new())),
+            "on" => return Ok((Network::On, Vec::new())),
+            list => list.split(',').map(|host| host.trim().to_owned()).collect(),
+        },
+        other => list(other)?,
+    };
+    let reason = match AllowedHosts::parse(&hosts) {
+        Ok(_) if hosts.is_empty() => "the list is empty".to_owned(),
+        Ok(_) => return Ok((Network::Hosts, hosts)),
+        Err(error) => error.to_string(),
+    };
+    let presets: Vec<&str> = AllowedHosts::preset_names().collect();
+    let presets = presets.join(", ");
+    Err(format!(
+        "`off`, `loopback`, `on`, or a list of hosts (`name`, `*.name`, an address, each with an optional `:port`) and presets ({presets}); {reason}"
+    ))
+}
 
 /// Parses a list of paths that do not depend on the working directory.
 fn paths(value: &Value) -> Result<Vec<PathBuf>, String> {

@@ -335,6 +335,7 @@ mod tests {
         let plan = Plan {
             level: Level::ReadOnly,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: Vec::new(),
             hidden: Vec::new(),
@@ -457,6 +458,7 @@ mod tests {
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
+            hosts: Vec::new(),
             tier: Tier::Full,
             writable: vec![root.join("workspace")],
             hidden: vec![hidden.clone(), root.join("home/.netrc")],

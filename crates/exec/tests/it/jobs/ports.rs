@@ -60,6 +60,7 @@ async fn sandboxed_job_in_its_own_network_namespace_names_its_addresses() {
     let (world, place) = (World::new(), TestWorkspace::new());
     let plan = Plan {
         network: Network::Loopback,
+        hosts: Vec::new(),
         tier: Tier::Full,
         ..place.plan()
     };

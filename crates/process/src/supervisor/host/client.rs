@@ -1,14 +1,17 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
+use super::host_proxy::HostProxy;
 use super::link::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
 use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
-use crate::supervisor::protocol::{Event, Order, ShellStart};
+use crate::supervisor::protocol::{Event, Order, ShellSandbox, ShellStart};
+use crate::supervisor::proxy_variables::proxy_variables;
 use agent_bash_core::Clock;
-use agent_bash_core::sandbox::{Plan, Report};
+use agent_bash_core::sandbox::Report;
+use agent_bash_proxy::{ParentProxy, Refusals};
 use agent_bash_sandbox::view::Mounts;
 use agent_bash_sandbox::{NetworkEntrance, Networks};
 use rustix::net::Shutdown;
@@ -38,7 +41,12 @@ pub struct SupervisorClient {
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
     /// The shared networks of sandboxes.
-    networks: Arc<Networks>,
+    networks: Arc<Networks<HostProxy>>,
+    /// The host's own proxy, through which the proxies of sandboxes connect.
+    parent_proxy: Option<ParentProxy>,
+    /// The proxy of the last shell's network. A proxy of a network that no other sandbox enters
+    /// lives as long as this value.
+    proxy: Option<HostProxy>,
     link: OrderSender,
     inbox: Inbox,
     /// True if the supervisor's hello was received, with a matching version.
@@ -60,7 +68,7 @@ impl SupervisorClient {
         process_or_reason: Result<SupervisorProcess, String>,
         link: OrderSender,
         clock: &Arc<dyn Clock>,
-        networks: &Arc<Networks>,
+        networks: &Arc<Networks<HostProxy>>,
     ) -> Self {
         let (process, fallback) = match process_or_reason {
             Ok(process) => (Some(process), None),
@@ -71,6 +79,8 @@ impl SupervisorClient {
             fallback,
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
+            parent_proxy: None,
+            proxy: None,
             link,
             inbox: Inbox::new(),
             hello_received: false,
@@ -79,6 +89,11 @@ impl SupervisorClient {
             enforced: None,
             host_mounts: None,
         }
+    }
+
+    /// Sets the host's own proxy to the one that `env`, the environment of the shells, names.
+    pub(super) fn set_parent_proxy(&mut self, env: &BTreeMap<OsString, OsString>) {
+        self.parent_proxy = ParentProxy::from_env(env);
     }
 
     /// Computes the changes from `current`, the environment of the supervisor, to `wanted`, the
@@ -103,16 +118,18 @@ impl SupervisorClient {
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
-        // A sandbox sets `TMPDIR` and the variables of caches to its own directories. The host's
-        // values must not replace them, but a variable of the call may.
+        // A sandbox sets `TMPDIR` and the variables of caches to its own directories, and those of
+        // proxies to its own proxy. The host's values must not replace them, but a variable of the
+        // call may.
         let plan = start
             .sandbox
             .as_ref()
             .and_then(|sandbox| sandbox.plan.as_ref());
+        let proxy_variables = plan.map(proxy_variables).unwrap_or_default();
         let is_set_by_sandbox = |name: &OsString| {
-            let is_cache_variable =
-                |plan: &Plan| plan.caches.variables.iter().any(|(moved, _)| moved == name);
-            plan.is_some_and(|plan| name == "TMPDIR" || is_cache_variable(plan))
+            let cache_variables = plan.iter().flat_map(|plan| &plan.caches.variables);
+            let mut variables = cache_variables.chain(&proxy_variables);
+            plan.is_some() && (name == "TMPDIR" || variables.any(|(set, _)| set == name))
         };
         let inherited = self
             .env_changes
@@ -124,19 +141,41 @@ impl SupervisorClient {
         if let (Some(sandbox), Some(process)) = (&start.sandbox, &mut self.process) {
             process.set_shell_directories(sandbox.directory.clone());
         }
-        // A trial shares no network: a server of another call could change files on its behalf.
-        let sandbox = start
+        let entrance = start
             .sandbox
             .as_ref()
-            .filter(|sandbox| sandbox.trial.is_none());
-        let plan = sandbox.and_then(|sandbox| sandbox.plan.as_ref());
-        let entrance = plan.map_or(Ok(None), |plan| self.networks.entrance(plan));
+            .map_or(Ok(None), |sandbox| self.entrance(sandbox));
         let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
+        let (entrance, proxy) = entrance.unzip();
+        self.proxy = proxy.flatten();
         let (role, socket) = entrance
             .map(|NetworkEntrance { role, socket }| (role, socket))
             .unzip();
         start.network = role;
         Ok((start, socket))
+    }
+
+    /// Returns the access of a shell to its network, and the network's proxy. A trial shares no
+    /// network: a server of another call could change files on its behalf.
+    fn entrance(
+        &self,
+        sandbox: &ShellSandbox,
+    ) -> io::Result<Option<(NetworkEntrance, Option<HostProxy>)>> {
+        let Some(plan) = &sandbox.plan else {
+            return Ok(None);
+        };
+        let parent = self.parent_proxy.clone();
+        let serve = |receiver| HostProxy::start(plan, parent, &self.clock, receiver);
+        match sandbox.trial {
+            Some(_) => Networks::unshared_entrance(plan, serve),
+            None => self.networks.entrance(plan, serve),
+        }
+    }
+
+    /// Returns the counts of the connections that the proxy of the last shell refused; `None`
+    /// without a proxy.
+    pub fn refusals(&self) -> Option<Arc<Refusals>> {
+        self.proxy.as_ref().map(HostProxy::refusals)
     }
 
     /// Returns the report on the last shell's sandbox; `None` without a sandbox.

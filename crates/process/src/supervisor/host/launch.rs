@@ -2,6 +2,7 @@
 //! possible.
 
 use super::client::SupervisorClient;
+use super::host_proxy::HostProxy;
 use super::link::OrderSender;
 use super::reap::{SupervisorProcess, UnreapedCount};
 use super::start_error::StartError;
@@ -38,7 +39,7 @@ pub struct Supervisor {
     /// A supervisor that was started in advance, for the first caller.
     early: Arc<Mutex<Option<EarlySupervisor>>>,
     /// The shared networks of sandboxes.
-    networks: Arc<Networks>,
+    networks: Arc<Networks<HostProxy>>,
     /// The cached report of [`Supervisor::confines`].
     pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
     /// The cached result of [`Supervisor::watches`].
@@ -206,6 +207,7 @@ impl Supervisor {
         {
             let mut client = self.client(process.socket, Ok(process.process), clock)?;
             client.set_environment(&process_env, env);
+            client.set_parent_proxy(env);
             return Ok(client);
         }
         let client = match &self.method {
@@ -220,7 +222,9 @@ impl Supervisor {
             }
         };
         tracing::debug!("a supervisor was started");
-        client
+        let mut client = client?;
+        client.set_parent_proxy(env);
+        Ok(client)
     }
 
     /// Starts a supervisor in advance. The next [`Self::start`] or [`Self::launch`] of this value

@@ -78,6 +78,7 @@ impl Supervisor {
         let plan = Plan {
             level: Level::ReadOnly,
             network: Network::Off,
+            hosts: Vec::new(),
             tier,
             writable: Vec::new(),
             hidden: Vec::new(),

@@ -5,6 +5,7 @@ use super::shell_command::ShellCommand;
 use super::this_program::this_program;
 use super::trace::{self, Tracer};
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
+use crate::supervisor::proxy_variables::proxy_variables;
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox::{self, Network, Plan};
@@ -101,6 +102,9 @@ impl SandboxedStart {
         let cache_variables = caches.iter().flat_map(|caches| &caches.variables);
         let cache_variables =
             cache_variables.map(|(name, value)| (name.clone(), Some(value.clone())));
+        let proxy_variables = confinement.plan.as_ref().map(proxy_variables);
+        let proxy_variables = proxy_variables.unwrap_or_default().into_iter();
+        let proxy_variables = proxy_variables.map(|(name, value)| (name, Some(value)));
         let mut unrecorded = confinement.writable.clone();
         unrecorded.extend(caches.iter().flat_map(|caches| &caches.writable).cloned());
         let order = Order {
@@ -114,6 +118,7 @@ impl SandboxedStart {
             env: temporary
                 .into_iter()
                 .chain(cache_variables)
+                .chain(proxy_variables)
                 .chain(changes)
                 .collect(),
             inherited: inherited.to_vec(),

@@ -70,6 +70,12 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
+    /// The value of a variable; empty for one that is not set.
+    pub(super) fn variable(&self, name: &str) -> &str {
+        let found = self.variables.iter().find(|(other, _)| *other == name);
+        found.map_or("", |(_, value)| value)
+    }
+
     /// A program of the attempt's user, started like every other: below no box.
     pub(super) fn program(&self, words: &[&str]) -> Command {
         let mut program = Command::new(words[0]);

@@ -3,9 +3,12 @@
 use super::around::{PATIENCE, PRELUDE, STEP, Stage};
 use super::listeners::Ports;
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, SEEN, WORKSPACE};
+use crate::proxy::PROXY;
 use crate::run::{Observations, Outcome, Run, Tier};
-use anyhow::{Context, Result};
+use agent_bash_sandbox::PROXY_PORT;
+use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::thread;
@@ -16,6 +19,22 @@ const SCRIPT: &str = "/mnt/attempt.sh";
 
 /// The background script of an earlier call.
 const EARLIER: &str = "/mnt/earlier.sh";
+
+/// The network with a list of hosts, in rows.
+const HOSTS: &str = "hosts";
+
+/// The hosts that the boxes of the attempts list. Names of ports are replaced. The name leads to an
+/// address that is not listed with that port.
+const LISTED_HOSTS: [&str; 2] = ["127.0.0.1:PROBE_PORT", "private.example:PORT"];
+
+/// The hosts that the proxy of the control lists.
+const EVERY_HOST: [&str; 5] = [
+    "127.0.0.1:PROBE_PORT",
+    "127.0.0.1:PORT",
+    "[::1]:PORT6",
+    "private.example:PORT",
+    "other.example:PORT",
+];
 
 /// How long an effect is looked for: where it must be there, and where it must not but would come
 /// late.
@@ -50,6 +69,9 @@ impl Stage<'_> {
                 self.program(&["bash", EARLIER]).spawn()?;
             }
         }
+        if row.network == HOSTS && self.run.tier == Tier::None {
+            self.open_proxy()?;
+        }
         let output = File::create(format!("{SEEN}/output"))?;
         let words = self.words();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -82,6 +104,34 @@ impl Stage<'_> {
         Ok(ended)
     }
 
+    /// Starts the proxy without a box, with a list that allows every target of the attempts.
+    fn open_proxy(&self) -> Result<()> {
+        let proxy = format!("{KIT}/proxy");
+        let port = format!(":{PROXY_PORT}");
+        let hosts = self.hosts(&EVERY_HOST);
+        let words: [&str; 3] = [&proxy, PROXY, &port];
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        self.program(&[&words[..], &hosts].concat()).spawn()?;
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, PROXY_PORT)).is_err() {
+            ensure!(Instant::now() < until, "the proxy does not listen");
+            thread::sleep(STEP);
+        }
+        Ok(())
+    }
+
+    /// The entries with the ports of the stage.
+    fn hosts(&self, entries: &[&str]) -> Vec<String> {
+        let with_ports = |entry: &&str| {
+            let mut entry = (*entry).to_owned();
+            for name in ["PROBE_PORT", "PORT6", "PORT"] {
+                entry = entry.replace(name, self.variable(name));
+            }
+            entry
+        };
+        entries.iter().map(with_ports).collect()
+    }
+
     /// The host, its box, and what runs in it.
     fn words(&self) -> Vec<String> {
         let Run { row, tier, .. } = self.run;
@@ -95,13 +145,21 @@ impl Stage<'_> {
             "" => String::new(),
             _ => format!("--earlier {EARLIER}"),
         };
+        let network = match row.network.as_str() {
+            HOSTS => {
+                let hosts = self.hosts(&LISTED_HOSTS);
+                let hosts: Vec<String> =
+                    hosts.iter().map(|host| format!("--host {host}")).collect();
+                format!("{HOSTS} --proxy {KIT}/proxy {}", hosts.join(" "))
+            }
+            other => other.to_owned(),
+        };
         let boxed = match tier {
             Tier::None => variable("env"),
             tier => format!(
-                "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
+                "{KIT}/boxed --level {} --tier {} --network {network} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
                 row.level,
                 tier.name(),
-                row.network,
                 variable("--env")
             ),
         };
