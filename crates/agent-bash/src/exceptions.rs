@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The rule against commands that allow themselves something. This rule has no exceptions.
+/// The rule that refuses commands which give exceptions, such as `agent-bash allow`. This rule has
+/// no exceptions.
 const SELF_EXCEPTION_RULE: &str = "no_self_exception";
 
 const FILE: &str = "exceptions.json";
@@ -59,7 +60,7 @@ pub struct RefusedCommand {
     pub rule: String,
     /// The rule's message.
     pub message: String,
-    /// The processes that could run further commands of the refused model.
+    /// The processes that could run further commands of the model whose command was refused.
     callers: Vec<ProcessIdentity>,
     expires: Timestamp,
     /// The user's permission; `None` while the command is only refused.
@@ -72,7 +73,7 @@ pub struct RefusedCommand {
 pub enum Allowance {
     /// Once, within [`ALLOWED_FOR`].
     Once,
-    /// Once, by a command that has passed its agent's hook.
+    /// Once, by the call itself: the agent's hook has already accepted the command.
     AfterHook,
     /// Any number of times, until the user revokes the permission.
     Always,
@@ -166,7 +167,7 @@ impl Exceptions {
     /// Returns true if the user has allowed the command. Consumes a permission to run the command
     /// once.
     pub(crate) fn consume_permission(&self, command: &str, cwd: &Path, check: CheckedBy) -> bool {
-        // Most users never allow a command.
+        // Avoids the lock in the usual case: the user has allowed no command.
         let is_allowed = |commands: Vec<RefusedCommand>| {
             commands
                 .iter()

@@ -42,18 +42,18 @@ impl JournalSettings {
     /// Returns the journal of a conversation in the state directory; `None` at the level `off`.
     /// Also removes a few old journals, at most every ten minutes.
     ///
-    /// `is_recorded` is true if the default level is `metadata`, not `off`. `many_calls` is false
-    /// if this process makes only one of the conversation's calls, and shares the journal with
-    /// other processes. `mask_secrets` masks the host's secrets.
+    /// `is_on_by_default`: without a configured level, the level is `metadata`, not `off`.
+    /// `many_calls` is false if this process makes a single call of the conversation, so that
+    /// several processes share the journal. `mask_secrets` masks the host's secrets.
     pub(crate) fn open(
         &self,
         state: PathBuf,
         session: &str,
-        (is_recorded, many_calls): (bool, bool),
+        (is_on_by_default, many_calls): (bool, bool),
         mask_secrets: MaskSecrets,
         now: Timestamp,
     ) -> Option<Arc<Journal>> {
-        let level = self.level.unwrap_or(if is_recorded {
+        let level = self.level.unwrap_or(if is_on_by_default {
             JournalLevel::Metadata
         } else {
             JournalLevel::Off
@@ -67,7 +67,7 @@ impl JournalSettings {
             session: session.to_owned(),
             level,
             max_bytes: self.max_mb << 20,
-            is_shared: is_recorded && !many_calls,
+            is_shared: is_on_by_default && !many_calls,
             hide: mask_secrets,
         })))
     }
@@ -114,7 +114,8 @@ pub(crate) struct RequestDetails {
 /// Maximum number of characters of a command that is stored with its change set.
 const MAX_LABEL_CHARS: usize = 200;
 
-/// Returns a command as the label of a change set: on one line, shortened, with masked secrets.
+/// Returns the command `typed` as the label of a change set: on one line, shortened, with masked
+/// secrets.
 pub(crate) fn command_label(
     mask_secrets: &MaskSecrets,
     policy: &EnvironmentPolicy,
@@ -170,7 +171,8 @@ impl RequestDetails {
 }
 
 /// Returns the values of the request's secret variables. The request is untrusted, and must not be
-/// able to mask a command: a value that could be a command, or is part of the command, is left out.
+/// able to mask a command. So this function leaves out values that look like a command, and values
+/// with which a command of the script begins.
 fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
     const MIN_SECRET_BYTES: usize = 6;
     let default = SecretFilter::default();
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn secrets_of_a_request_are_masked_unless_they_may_be_commands() {
-        for (name, value, command, is_one) in [
+        for (name, value, command, is_masked) in [
             ("API_TOKEN", "hunter16", "curl -H hunter16 x", true),
             ("EDITOR", "hunter16", "x", false),
             ("API_TOKEN", "python3", "ls; python3 evil.py", false),
@@ -210,7 +212,7 @@ mod tests {
             let variables = BTreeMap::from([(name.to_owned(), Some(value.to_owned()))]);
             let request = Request::new(command).env(variables);
             let found = secrets(&EnvironmentPolicy::default(), &request);
-            assert_eq!(!found.is_empty(), is_one, "{value}: {command}");
+            assert_eq!(!found.is_empty(), is_masked, "{value}: {command}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! [`OutputMask`]: replaces secrets in output, piece by piece as the output arrives. Another crate
-//! knows what a secret is; this module has the interface and its uses on texts and parts.
+//! finds the secrets. This module defines the interface, and masks complete texts and parts of an
+//! output through it.
 
 use crate::StreamId;
 use std::borrow::Cow;
@@ -7,8 +8,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The number of bytes before and after a part of an output with which [`masked_part`] recognises a
-/// secret that crosses a border of the part. The longest usual private key is shorter.
+/// The number of bytes that [`masked_part`] needs before and after a part of an output. With them,
+/// it recognises a secret that is only partly in the part. The longest usual private key is
+/// shorter.
 pub const MASK_CONTEXT_BYTES: usize = 32 * 1024;
 
 /// Masks secrets in output. Shared by all calls of a host.

@@ -156,8 +156,8 @@ impl Sessions {
     /// Returns the first session with this name, and its kind.
     fn named(&self, name: &SessionName) -> Option<(ShellKind, Arc<AsyncMutex<ShellSession>>)> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let named = all.iter().find(|named| named.name == *name)?;
-        Some((named.kind.clone(), Arc::clone(&named.session)))
+        let key = all.iter().find(|key| key.name == *name)?;
+        Some((key.kind.clone(), Arc::clone(&key.session)))
     }
 
     /// Discards all sessions with that name: the next call starts a new one. A running call
@@ -214,8 +214,8 @@ impl ShellSession {
         let Some(remembered) = &mut self.remembered else {
             return Ok(());
         };
-        // If this future is dropped, the shell is dropped, too, because the state of the shell is
-        // unknown then.
+        // If this future is dropped meanwhile, the state of the shell is unknown. So the future
+        // owns the shell until then, and drops the shell, too.
         let Some(mut shell) = self.shell.take() else {
             return Ok(());
         };
@@ -246,9 +246,10 @@ impl ShellSession {
             if let Err(reason) = self.receive_exports(&*options.clock).await {
                 notices.push(reset_notice(&reason));
             }
-            // If this future is dropped, the shell is dropped, too, because the state of the shell
-            // is unknown then.
+            // If this future is dropped meanwhile, the state of the shell is unknown. So the future
+            // owns the shell until then, and drops the shell, too.
             let mut shell = self.shell.take();
+            // The call requires an untraced shell. A shell is traced if its `unwatched` is `None`.
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset_notice(
                     "its shell was traced, so that no command in it could gain privileges",

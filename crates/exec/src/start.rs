@@ -32,7 +32,7 @@ pub(crate) async fn shell(
     coming.ready().await
 }
 
-/// Orders a shell like [`shell`], but does not wait until the shell is ready.
+/// Asks the supervisor to start a shell as in [`shell`], but does not wait until it is ready.
 pub(crate) fn order(
     mut supervised: SupervisorClient,
     kind: &ShellKind,
@@ -63,8 +63,8 @@ pub(crate) fn order(
     })
 }
 
-/// Returns the refusal of a call whose changes must be recorded, if the shell cannot be traced for
-/// the reason `unwatched`.
+/// Returns the refusal of a call whose changes must be recorded, if the shell is not traced.
+/// `unwatched` is the reason why the shell is not traced; `None` if the shell is traced.
 pub(crate) fn unrecorded(spec: &RunSpec, unwatched: Option<&String>) -> Option<NotStarted> {
     let reason = unwatched.filter(|_| spec.needs_trace && spec.trace.is_some())?;
     Some(NotStarted::Unwatched {

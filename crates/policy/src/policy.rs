@@ -50,9 +50,9 @@ impl Policy {
 }
 
 /// Returns the combined verdict of all checks.
-pub(crate) fn decided(answers: Vec<(Check, Verdict)>) -> Verdict {
+pub(crate) fn decided(verdicts: Vec<(Check, Verdict)>) -> Verdict {
     let mut unreadable = None;
-    for (_, verdict) in answers {
+    for (_, verdict) in verdicts {
         match verdict {
             Verdict::Block(_) => return verdict,
             Verdict::Unreadable(_) => {

@@ -89,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_it_carries_is_in_no_log() {
+    fn hello_is_logged_without_its_secrets() {
         let hello = json!({
             "type": "hello", "protocol": 1, "token": "t0ken", "settings": {"env.set": {"A": "s3cret"}},
             "env": {"KEY": "s3cret"}, "lease": "60s",
@@ -100,12 +100,15 @@ mod tests {
             !logged.contains("s3cret") && !logged.contains("t0ken"),
             "{logged}"
         );
-        assert!(logged.contains("60s"), "the rest is: {logged}");
+        assert!(
+            logged.contains("60s"),
+            "the other fields are not logged: {logged}"
+        );
         assert_eq!(serde_json::to_value(&request).unwrap(), hello);
     }
 
     #[test]
-    fn that_of_an_ordinary_client_is_as_short_as_ever() {
+    fn hello_of_an_ordinary_client_has_only_its_type() {
         let hello = RpcCall::Hello(Hello::default());
         assert_eq!(
             serde_json::to_value(&hello).unwrap(),
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_worker_says_where_it_is() {
+    fn hello_data_has_the_machine_only_of_a_worker() {
         let plain = json!({"version": "1", "protocol": 1, "profile": "standard", "tools": null});
         let data: HelloData = serde_json::from_value(plain.clone()).unwrap();
         assert_eq!(data.machine, None);

@@ -153,7 +153,7 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
     // output was stored, else at the first survivor.
     let artifacts = entry.result.artifacts.iter();
     let mut shown_paths: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
-    let mut output = |id: &JobId| {
+    let mut unshown_output = |id: &JobId| {
         let output = job(jobs, id).and_then(|job| job.output.as_deref())?;
         let is_new = !shown_paths.contains(&output);
         shown_paths.push(output);
@@ -172,7 +172,7 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
                                 Some(job) => (process_state(job, survivor.pid)),
                                 None => { " · job " (visible::one_line(&id.0)) },
                             }
-                            @if let Some(output) = output(id) { " · its output: " code { (visible::one_line(output)) } }
+                            @if let Some(output) = unshown_output(id) { " · its output: " code { (visible::one_line(output)) } }
                         }
                     } }
                     @for (pid, command) in started_since(entry, &call_jobs) { li { "pid " (pid) " " code { (visible::one_line(command)) } " · started since, runs" } }
@@ -258,7 +258,7 @@ pub(crate) fn notices(entry: &JournalEntry) -> Markup {
 }
 
 /// True if another section of the page shows the facts of this notice. The section for changes
-/// shows their present state.
+/// shows their present state, which may differ from the notice.
 fn is_in_a_section(kind: &NoticeKind, result: &ToolResult) -> bool {
     let sandbox = result.sandbox.as_ref();
     match kind {

@@ -15,7 +15,7 @@ pub(crate) fn is_expired(
     now: Timestamp,
 ) -> bool {
     match (&sidecar.done, sidecar.lifetime) {
-        // An unfinished artifact stays unfinished once its process has ended.
+        // If the owner has ended, the artifact will never be finished.
         (None, _) => is_dead,
         (Some(done), Lifetime::Session) if !done.shared => is_dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY_MS),
@@ -33,6 +33,7 @@ pub(crate) fn is_settled(
 ) -> bool {
     match &sidecar.done {
         None => is_dead,
+        // Other processes may write a shared artifact until its file is unchanged for a day.
         Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY_MS),
     }
 }

@@ -1,6 +1,7 @@
 //! Reads a stored output: by lines, by bytes, from its end. `search` searches it.
 //!
-//! The file contains raw bytes. They are cleaned like those in a sink, and limited to a page.
+//! The file contains raw bytes. This module cleans them as the sink cleans the output of a call,
+//! and returns pages of limited size.
 
 use crate::cut;
 use crate::line_index::LineIndex;
@@ -318,15 +319,15 @@ impl FileView {
         let mut at = from;
         let mut found = None;
         self.each_chunk(from, |chunk| {
-            let here = self.line_ends(chunk);
-            if lines + here >= ended {
+            let in_chunk = self.line_ends(chunk);
+            if lines + in_chunk >= ended {
                 let nth = (ended - lines - 1) as usize;
                 found = memchr::memchr_iter(self.line_end, chunk)
                     .nth(nth)
                     .map(|end| at + end as u64 + 1);
                 return ReadOn::Stop;
             }
-            lines += here;
+            lines += in_chunk;
             at += chunk.len() as u64;
             ReadOn::On
         })?;
@@ -354,8 +355,8 @@ impl FileView {
                 ReadOn::On
             }
         })?;
-        // At the end of the requested range, an incomplete character or sequence is left for the
-        // next read.
+        // If the requested range ends inside a character or an escape sequence, its bytes are left
+        // for the next read.
         let raw = match sanitiser.settled() {
             settled if left == 0 && settled > 0 => {
                 sanitiser.settle(&mut text);
@@ -373,11 +374,11 @@ impl FileView {
         if !fits && let Some(end) = piece.text.rfind('\n') {
             piece.text.truncate(end + 1);
         }
-        let taken = match piece.text.len() as u64 {
+        let raw_bytes = match piece.text.len() as u64 {
             len if fits && len == text.window.total && !text.head_cut => raw,
             len => text.window.raw_before(len).unwrap_or(raw),
         };
-        Ok((piece, taken))
+        Ok((piece, raw_bytes))
     }
 
     /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until

@@ -266,7 +266,7 @@ fn interface_is_drawn_at_any_size() {
     let LineSource::File(text) = state.source() else {
         panic!("it is on a file");
     };
-    state.loaded(pager_source::load(&text, LineRange::starting_at(1, 9)));
+    state.lines_loaded(pager_source::load(&text, LineRange::starting_at(1, 9)));
     pager.pager = Some(state);
     for (name, mut app) in states().into_iter().chain([("pager", pager)]) {
         for width in (0..30).chain([80, 300]) {

@@ -30,7 +30,7 @@ const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 struct RunningSearch {
     ticket: Ticket,
-    /// Matches to move on after this search, because the user pressed `n` meanwhile; negative for
+    /// The number of further matches that the user requested during this search; negative for
     /// backwards.
     pending_moves: i64,
     forward: bool,
@@ -68,8 +68,8 @@ pub(crate) struct PagerState {
     searching: Option<RunningSearch>,
     /// True if the match may be outside of the shown columns.
     reveals_match: bool,
-    /// True after a jump to an end or a line: the search continues there even if the last match is
-    /// on the screen.
+    /// True after a jump to an end or a line. The next search starts at the new position, even if
+    /// the last match is on the screen.
     has_jumped: bool,
     /// The line of the last jump by number or to the start.
     jump_line: Option<u64>,
@@ -158,7 +158,7 @@ impl PagerState {
         }
         let count = u64::from(self.rows);
         if self.follows {
-            let is_early = |looked| now.saturating_sub(looked) < FOLLOW_INTERVAL;
+            let is_early = |last_read| now.saturating_sub(last_read) < FOLLOW_INTERVAL;
             if self.last_read.is_some_and(is_early) {
                 return None;
             }
@@ -177,7 +177,8 @@ impl PagerState {
         Some(LineRange::starting_at(wanted.0, count))
     }
 
-    pub(crate) fn loaded(&mut self, loaded: Result<Option<Box<LoadedLines>>, String>) {
+    /// Handles the result of loading lines.
+    pub(crate) fn lines_loaded(&mut self, loaded: Result<Option<Box<LoadedLines>>, String>) {
         match loaded {
             Ok(Some(loaded)) => {
                 self.total = loaded.total;
@@ -194,15 +195,15 @@ impl PagerState {
     }
 
     /// Searches the output that a card holds.
-    pub(crate) fn find_in(&mut self, output: &OutputText, seek: &PatternSearch) {
+    pub(crate) fn find_in(&mut self, output: &OutputText, search: &PatternSearch) {
         let pattern = self.pattern.as_ref();
-        let found = pattern.and_then(|pattern| find_in(output, pattern, seek));
-        self.found(&seek.ticket, Ok(found));
+        let found = pattern.and_then(|pattern| find_in(output, pattern, search));
+        self.search_ended(&search.ticket, Ok(found));
     }
 
     /// Handles the result of a search. Returns the next search, if the user asked for more matches
     /// meanwhile. Ignores the result of an abandoned search.
-    pub(crate) fn found(
+    pub(crate) fn search_ended(
         &mut self,
         ticket: &Ticket,
         found: Result<Option<MatchingLine>, String>,
@@ -415,7 +416,7 @@ impl PagerState {
         searching.is_shown
     }
 
-    /// Adapts to a new height: if the end was shown, it stays at the end.
+    /// Adapts the position to a new height. If the pager showed the end, it shows the end again.
     fn set_rows(&mut self, rows: u16) {
         let before = u64::from(std::mem::replace(&mut self.rows, rows));
         if before == u64::from(rows) || before == 0 || self.total <= before {
@@ -490,7 +491,7 @@ impl PagerState {
             subtitle: &self.subtitle,
             text: card.unwrap_or(&self.text),
             from_line: self.first_loaded,
-            // Shows the loaded lines until the requested ones have arrived.
+            // For a file, the loaded lines are shown until the requested lines have arrived.
             first_line: if card.is_some() {
                 self.position.first_line
             } else {

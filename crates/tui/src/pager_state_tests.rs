@@ -38,7 +38,7 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
     // The first drawing sets the number of rows.
     for _ in 0..2 {
         if let (Some(range), LineSource::File(text)) = (state.lines_to_load(now), state.source()) {
-            state.loaded(load(&text, range));
+            state.lines_loaded(load(&text, range));
         }
         terminal
             .draw(|frame| state.draw(frame, frame.area(), None, now, &Theme::plain()))
@@ -54,7 +54,7 @@ fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
         let LineSource::File(text) = state.source() else {
             panic!("it is on a file");
         };
-        request = state.found(&seek.ticket, find(&text, &seek));
+        request = state.search_ended(&seek.ticket, find(&text, &seek));
         count += 1;
     }
     count

@@ -1,4 +1,4 @@
-//! The `bash` tool of Anthropic's agent toolset, with the answers of the Python SDK.
+//! The `bash` tool of Anthropic's agent toolset, with results in the form of the Python SDK.
 
 use super::anthropic_bash::main_shell;
 use super::{Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, Tool};

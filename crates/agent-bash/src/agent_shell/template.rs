@@ -50,7 +50,7 @@ impl<'s> Comparison<'s> {
 
     /// Returns the number of commands at the start of `entries` that equal this template. `None` if
     /// they differ. `link` is the operator before the first command.
-    pub(super) fn prefix(
+    pub(super) fn match_prefix(
         &mut self,
         template: &str,
         link: Link,
@@ -176,7 +176,7 @@ impl<'s> Comparison<'s> {
             Some(Command::Compound(compound)) => compound.span.end,
             None => return false,
         };
-        let is_separate = inner
+        let is_next_unconditional = inner
             .entries
             .get(before.len())
             .is_none_or(|next| next.link == Link::Next);
@@ -187,7 +187,7 @@ impl<'s> Comparison<'s> {
             .and_then(|rest| rest.strip_prefix('\n'))
             .and_then(|rest| rest.strip_suffix('\n'));
         let Some(text) = text else { return false };
-        is_separate
+        is_next_unconditional
             && subshell.redirs.is_empty()
             && self.entries(before, &inner.entries)
             && self.capture(Cow::Borrowed(text))

@@ -22,8 +22,8 @@ pub struct ModelCommand<'s> {
 /// Returns the model's text if `script` is that text inside the known wrapper of an agent.
 ///
 /// Returns `None` if the wrapper contains an unknown command, redirection, operator, expansion or
-/// file name. Also returns `None` for scripts without a wrapper: the text of other agents, the
-/// commands of hooks, and the commands that start servers.
+/// file name. Also returns `None` for scripts without a wrapper: scripts of other agents, commands
+/// of hooks, and commands that start servers.
 ///
 /// Records show the model's text, and the safety rules check it. But the shell runs the whole
 /// script: a snapshot that the wrapper loads can redefine the commands of the text
@@ -87,7 +87,7 @@ impl Wrapper {
             let matched = part
                 .forms
                 .iter()
-                .find_map(|form| comparison.prefix(form, link, rest));
+                .find_map(|form| comparison.match_prefix(form, link, rest));
             match matched {
                 Some(count) => {
                     rest = rest.get(count..)?;

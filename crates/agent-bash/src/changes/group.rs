@@ -46,8 +46,8 @@ impl Since {
         match self {
             Self::From(id) => ChangesScope::From(id),
             Self::Within(time) => {
-                let before = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-                ChangesScope::After(Timestamp(now.0.saturating_sub(before)))
+                let age_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                ChangesScope::After(Timestamp(now.0.saturating_sub(age_ms)))
             }
         }
     }
@@ -73,8 +73,8 @@ pub struct ChangesGroupDone {
 }
 
 impl ChangeSets {
-    /// Begins a turn, and returns its name. A turn is the calls between two prompts of the agent's
-    /// user.
+    /// Begins a turn, unless `sign` shows that the last turn continues. Returns the turn's name. A
+    /// turn is the calls between two prompts of the agent's user.
     ///
     /// # Errors
     /// There is no state directory; the name is not usable, or cannot be stored.
@@ -179,8 +179,8 @@ impl ChangeSets {
 /// Returns the number of files that the undo or redo of these change sets changes.
 fn distinct_files(sets: &[MemberPreview]) -> u64 {
     let files = sets.iter().flat_map(|set| {
-        let free = set.free.iter();
-        free.map(move |file| (&set.root, &file.name.path))
+        let without_conflicts = set.free.iter();
+        without_conflicts.map(move |file| (&set.root, &file.name.path))
     });
     files.collect::<BTreeSet<_>>().len() as u64
 }

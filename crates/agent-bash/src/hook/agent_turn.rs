@@ -20,9 +20,9 @@ const PROMPT_NAMES: &[&str] = &["prompt_id", "turn_id"];
 /// Names of the events that report a new prompt of the user, in lowercase without punctuation.
 const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
 
-/// Records the turn of a call, if the agent's commands run by `agent-bash shell`: because a link to
-/// agent-bash exists, or because the hook replaces commands (`is_rewriting`). A failure has no
-/// effect on the answer.
+/// Records the turn of a call, if `agent-bash shell` may run the agent's commands: if a link to
+/// agent-bash exists, or if the hook replaces commands (`is_rewriting`). A failure has no effect on
+/// the answer.
 pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, is_rewriting: bool) {
     let exists = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
     if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {

@@ -1,14 +1,14 @@
 //! The agents whose hooks are supported: one table. To add an agent, add an entry.
 //!
-//! The timeouts in the entries are longer than the deadline of `agent-bash hook`, because most
-//! agents run a command whose hook times out.
+//! The timeouts in the entries are longer than the deadline of `agent-bash hook`: if a hook times
+//! out, most agents run the command.
 
 use super::agent::{Agent, HookForm, JsonEntry, SettingsPath};
 use super::answer_format::AnswerFormat;
 use super::install::json::{COMMENTS, STRICT};
 
 /// Expands to the JSON text of a group of hooks for matching tools, as in Claude Code's settings.
-/// The unit of `$timeout` depends on the agent.
+/// The unit of `$timeout` depends on the agent. `LINE` is replaced by the hook's command line.
 macro_rules! group {
     ($matcher:literal, $timeout:literal) => {
         concat!(

@@ -251,7 +251,7 @@ impl Jobs {
             }
         }
         // Waits until the supervisor has exited, so that later requests do not find the job
-        // running.
+        // running. The supervisor of an adopted job may continue for other processes.
         let give_up = clock.now() + AFTER_GRACE;
         while !job_files.entry.is_adopted
             && job_files.entry.supervisor.is_alive()

@@ -13,7 +13,8 @@ impl LiveShell {
     /// before the script is sent.
     pub(super) async fn exclude_earlier_processes(&mut self, policy: SurvivorPolicy) {
         if policy != SurvivorPolicy::Adopt && !self.is_fresh {
-            // If the supervisor has exited, the call detects that.
+            // An adopted process is not in later lists of survivors. If the supervisor has exited,
+            // the call detects that.
             let _ = self.supervised.adopt(&[], &[], false, 0, None).await;
         }
     }
@@ -91,7 +92,8 @@ impl SessionCall<'_> {
             .end_survivors(self.cancel.clone(), limit, out)
             .await;
         if !self.streams.ended() {
-            // The shell itself also holds the pipes open.
+            // The output is still open, for example because the shell itself holds the pipes. The
+            // supervisor reads the pipes from now on.
             self.hand_over_survivors(&mut Vec::new(), out).await;
         }
         stuck

@@ -1,4 +1,4 @@
-//! The directory in which a configuration is read for a call: the directory of the call's project.
+//! The directory in which the user's shell configuration is read for a call: the call's project.
 //! Tools with settings per directory (version managers, direnv) read that directory and files in
 //! it.
 

@@ -61,10 +61,10 @@ impl Reader<'_> {
     /// Parses `(( … ))` or `( … )`.
     fn parenthesis(&mut self) -> CompoundKind {
         if self.byte(1) == Some(b'(')
-            && let Some(inner) = self.arithmetic_extent(self.pos + 2)
+            && let Some(close) = self.arithmetic_extent(self.pos + 2)
         {
-            let parts = self.parts_of(self.pos + 2, inner);
-            self.pos = inner + 2;
+            let parts = self.parts_of(self.pos + 2, close);
+            self.pos = close + 2;
             return CompoundKind::Arithmetic(parts);
         }
         self.pos += 1;
@@ -154,12 +154,12 @@ impl Reader<'_> {
     }
 
     fn counted_for(&mut self) -> CompoundKind {
-        let Some(inner) = self.arithmetic_extent(self.pos + 2) else {
+        let Some(close) = self.arithmetic_extent(self.pos + 2) else {
             self.fail(ReadProblem::Syntax);
             return CompoundKind::Arithmetic(Vec::new());
         };
-        let header = self.parts_of(self.pos + 2, inner);
-        self.pos = inner + 2;
+        let header = self.parts_of(self.pos + 2, close);
+        self.pos = close + 2;
         self.skip_blanks();
         if self.byte(0) == Some(b';') {
             self.pos += 1;

@@ -9,7 +9,7 @@ use super::option_commands::is_command_variable;
 /// The cost, in bytes, of copying an array element.
 const ELEMENT_BYTES: usize = 16;
 
-/// Maximum number of equal values at the end of an array to which a loop adds elements.
+/// Maximum number of equal elements at the end of an array. Bounds an array that grows in a loop.
 const MAX_REPEATED: usize = 4;
 
 /// Adds an element, unless the last [`MAX_REPEATED`] elements equal it.

@@ -214,12 +214,12 @@ impl App {
             Msg::Opened(Err(error)) => self.message = Some(error),
             Msg::Loaded(loaded) => {
                 if let Some(pager) = &mut self.pager {
-                    pager.loaded(loaded);
+                    pager.lines_loaded(loaded);
                 }
             }
             Msg::PatternFound { ticket, found } => {
                 if let Some(pager) = &mut self.pager {
-                    let next = pager.found(&ticket, found);
+                    let next = pager.search_ended(&ticket, found);
                     self.handle_pager_request(next);
                 }
             }

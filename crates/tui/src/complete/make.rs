@@ -12,7 +12,8 @@ const MAKEFILE_NAMES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// Limit of bytes read of a makefile.
 const MAX_MAKEFILE_BYTES: u64 = 1 << 20;
 
-/// Options that take a word. The makefile of `-f` is not read.
+/// Options that take a word. With one of them, except `-j`, no targets are completed: most change
+/// which makefile or directory `make` reads.
 const OPTIONS_WITH_WORD: [&str; 12] = [
     "-C",
     "-E",
@@ -36,10 +37,10 @@ pub(super) fn complete(
 ) -> Option<Vec<Candidate>> {
     let (program, words) = before.split_first()?;
     let is_make = matches!(program.as_str(), "make" | "gmake");
-    let has_other_makefile = words
+    let has_unsupported_option = words
         .iter()
         .any(|word| OPTIONS_WITH_WORD.contains(&&**word) && word != "-j");
-    if !is_make || has_other_makefile || prefix.written.starts_with('-') {
+    if !is_make || has_unsupported_option || prefix.written.starts_with('-') {
         return None;
     }
     let file = MAKEFILE_NAMES.iter().find_map(|name| {
@@ -55,7 +56,7 @@ pub(super) fn complete(
         .ok()?;
     let text = String::from_utf8_lossy(&text);
     let targets = prefix.matching(targets(&text));
-    // With pattern rules, any file can be a target.
+    // A word with `/` or `.` that matches no target may be a file: pattern rules can make any file.
     (!targets.is_empty() || !prefix.written.contains(['/', '.'])).then_some(targets)
 }
 

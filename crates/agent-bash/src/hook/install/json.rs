@@ -123,10 +123,10 @@ pub(super) fn levels<'a, 'b>(
     Ok(levels)
 }
 
-/// Returns the ranges that may be removed with an item, largest first: containers that contain only
-/// the item, then the item. If the item is in an array, `inner` is the array and the item's index
-/// in the array. `index` is the index of the array (or of the item, without an array) in the
-/// deepest object of `levels`.
+/// Returns the ranges that may be removed with an item, largest first. The last range is the item;
+/// the others are containers that contain nothing else. `inner`: the array that contains the item,
+/// and the item's index in it. `index` is an index in the deepest object of `levels`: of that
+/// array, or of the item if `inner` is `None`.
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
@@ -160,9 +160,9 @@ fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Ran
     range
 }
 
-/// Removes the largest range after whose removal `insert` restores the text exactly. A larger range
-/// would also remove objects that the user wrote. If `insert` never restores the text, because the
-/// file was reformatted, removes the largest range.
+/// Removes the largest range that `insert` would write again in the same way: this keeps objects
+/// that the user wrote. If `insert` would write no range in the same way, because the file was
+/// reformatted, removes the largest range.
 pub(super) fn without_range(
     text: &str,
     ranges: Vec<Range<usize>>,
@@ -214,7 +214,8 @@ impl JsonContainer {
 
     /// Returns the text with an item appended to the container, which is at `depth`. `lines` is the
     /// item, indented as at top level. In an empty container, the item follows the bracket without
-    /// a line break. The removal of the item then sees that the user wrote the container.
+    /// a line break, unlike in a container that agent-bash writes. So [`without_range`] keeps the
+    /// user's empty container.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (position, mut inserted) = match self.items.last() {

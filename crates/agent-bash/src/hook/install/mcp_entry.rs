@@ -7,14 +7,14 @@ use crate::hook::mcp_agents::{McpAgent, McpForm};
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns the text in which `program` is an MCP server of the agent. Replaces an entry that
+/// Returns the file's text with an entry for `program` as an MCP server. Replaces an entry that
 /// agent-bash wrote earlier. `before` is the file's current text, if the file exists.
 ///
 /// # Errors
 /// [`BadFile`]. [`BadFile::AlreadySet`]: the user has a server of this name.
 pub fn with_mcp(agent: &McpAgent, before: Option<&str>, program: &str) -> Result<String, BadFile> {
     match &agent.form {
-        McpForm::Json { .. } => edit(agent, |member| member.with(before, program)),
+        McpForm::Json { .. } => with_member(agent, |member| member.with(before, program)),
         McpForm::Toml => toml(agent).with(before, &toml_lines(program)),
     }
 }
@@ -26,7 +26,7 @@ pub fn with_mcp(agent: &McpAgent, before: Option<&str>, program: &str) -> Result
 /// [`BadFile`]
 pub fn without_mcp(agent: &McpAgent, before: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
-        McpForm::Json { .. } => edit(agent, |member| member.without(before)),
+        McpForm::Json { .. } => with_member(agent, |member| member.without(before)),
         McpForm::Toml => toml(agent).without(before),
     }
 }
@@ -37,7 +37,7 @@ pub fn without_mcp(agent: &McpAgent, before: &str) -> Result<Option<String>, Bad
 /// [`BadFile`]
 pub fn mcp_program(agent: &McpAgent, text: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
-        McpForm::Json { .. } => edit(agent, |member| member.program(text)),
+        McpForm::Json { .. } => with_member(agent, |member| member.program(text)),
         McpForm::Toml => {
             let entry = toml(agent).own_entry(text)?;
             Ok(entry.as_ref().and_then(toml_program).map(str::to_owned))
@@ -45,8 +45,8 @@ pub fn mcp_program(agent: &McpAgent, text: &str) -> Result<Option<String>, BadFi
     }
 }
 
-/// Calls `edit` with the member of the agent's JSON file that agent-bash writes.
-fn edit<T>(agent: &McpAgent, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
+/// Calls `action` with the member of the agent's JSON file that agent-bash writes.
+fn with_member<T>(agent: &McpAgent, action: impl FnOnce(&JsonMember<'_>) -> T) -> T {
     let McpForm::Json { json, keys, entry } = agent.form else {
         unreachable!("the caller matches the form")
     };
@@ -58,7 +58,7 @@ fn edit<T>(agent: &McpAgent, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
         let expected: Value = serde_json::from_str(&to_json(program)).ok()?;
         (is_our_program(program) && *value == expected).then(|| program.to_owned())
     };
-    edit(&JsonMember {
+    action(&JsonMember {
         agent: agent.name,
         json,
         keys,

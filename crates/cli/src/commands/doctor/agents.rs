@@ -1,5 +1,5 @@
-//! Reports which agents of this machine use agent-bash: as a shell, tried by one harmless call, as
-//! a hook, or as an MCP server.
+//! Reports which agents of this machine use agent-bash: as a shell, as a hook, or as an MCP server.
+//! A shell is tested by one harmless call.
 
 use super::finding::{Finding, FindingGrade};
 use crate::args::NamedAgent;
@@ -22,8 +22,9 @@ pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
             let mut findings = connections(agent, start);
             let is_connected = !findings.is_empty();
             let shell = agent.shell;
-            let shell = shell.and_then(|shell| shell_finding(shell, is_connected, start));
-            findings.splice(0..0, shell);
+            let finding = shell.and_then(|shell| shell_finding(shell, is_connected, start));
+            // The finding about the shell comes first.
+            findings.splice(0..0, finding);
             findings
         })
         .collect()
@@ -35,7 +36,7 @@ fn connections(agent: NamedAgent, start: &StartContext) -> Vec<Finding> {
     let hooks = agent.hook.into_iter().map(Connection::Hook);
     if hooks
         .flat_map(Connection::entries)
-        .any(|hook| is_in_a_file(hook, start))
+        .any(|connection| is_in_a_file(connection, start))
     {
         let detail = "its hook asks agent-bash before each command";
         findings.push(Finding::new(FindingGrade::Works, agent.name, detail));
@@ -59,7 +60,7 @@ fn connections(agent: NamedAgent, start: &StartContext) -> Vec<Finding> {
     findings
 }
 
-/// True if the user's file or the project's has an entry of this connection.
+/// True if a settings file of the user or of the project has an entry of this connection.
 fn is_in_a_file(connection: Connection, start: &StartContext) -> bool {
     let scopes = [SettingsScope::Project, SettingsScope::User].into_iter();
     let mut files = scopes.filter_map(|scope| connection.file(scope, start));
@@ -129,16 +130,16 @@ fn link_in_settings(
 
 /// True if the agent's settings have the hook that replaces commands.
 fn has_rewriting_hook(agent: &ShellAgent, start: &StartContext) -> bool {
-    let Some(hook) = by_name(agent.name) else {
+    let Some(hook_agent) = by_name(agent.name) else {
         return false;
     };
     [SettingsScope::Project, SettingsScope::User]
         .into_iter()
         .any(|scope| {
-            let path = file(hook, scope, &start.host);
+            let path = file(hook_agent, scope, &start.host);
             let settings = path.and_then(|path| SettingsFile::read(&path).ok());
             let text = settings.as_ref().and_then(SettingsFile::text);
-            text.is_some_and(|text| is_rewriting(hook, text))
+            text.is_some_and(|text| is_rewriting(hook_agent, text))
         })
 }
 

@@ -15,8 +15,9 @@ pub struct StartedOnTerminal {
 }
 
 impl SupervisorClient {
-    /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the
-    /// shell shares its file offset. The supervisor must not start another shell, before or after.
+    /// Starts a shell on a terminal and lets the shell run. `script` is the open file with the
+    /// script; its file offset is shared with the shell. The supervisor must not start another
+    /// shell, before or after.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
@@ -25,9 +26,9 @@ impl SupervisorClient {
         start: TerminalStart,
         script: BorrowedFd<'_>,
     ) -> Result<StartedOnTerminal, StartError> {
-        let (shell, network) = self.complete_start(start.start)?;
+        let (shell_start, network) = self.complete_start(start.start)?;
         let start = TerminalStart {
-            start: shell,
+            start: shell_start,
             ..start
         };
         let fds: Vec<BorrowedFd<'_>> = [script]

@@ -4,7 +4,7 @@
 //!
 //! The thread ends with the host. So a killed host leaves its commands running, background jobs are
 //! refused, and survivors lose the reader of their output. A process that removes every mark is not
-//! found. There are no terminals. `crates/exec/tests/it/fallback.rs` tests this.
+//! found. Commands on terminals are refused. `crates/exec/tests/it/fallback.rs` tests this.
 
 use super::launch::ShellStarter;
 use super::marked_processes::{CALL_VARIABLE, MarkedProcesses};
@@ -15,8 +15,8 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts the thread with its end of the connection. The thread ends when the other end is closed
-/// and no processes are left.
+/// Starts the thread. `socket` is the thread's end of the connection to the host. The thread ends
+/// when the host's end is closed and no processes are left.
 pub(in crate::supervisor) fn start(
     env: &BTreeMap<OsString, OsString>,
     socket: OwnedFd,

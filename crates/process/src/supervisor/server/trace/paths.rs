@@ -1,8 +1,8 @@
 //! Resolves a path as the kernel does for the calling process: with its root, working directory,
 //! descriptors, mounts and `/proc/self`.
 //!
-//! A path without links and `..` is opened by one call. Other paths are resolved by component, as
-//! an absolute link starts at the root of the calling process.
+//! A path that has neither links nor `..` is opened by one call. Other paths are resolved component
+//! by component, because an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
 use agent_bash_os::process_of_thread;
@@ -78,8 +78,9 @@ impl PathArgument<'_> {
         openat(CWD, link, DIRECTORY_FLAGS, Mode::empty())
     }
 
-    /// Opens an absolute path. Returns `None` unless the kernel reports the same path for its
-    /// directory, which proves that the path contains no links.
+    /// Opens an absolute path that contains no links. To prove this, compares `directory` with the
+    /// path that the kernel reports for the opened directory. `None` if they differ, or if the last
+    /// component is a link to be followed.
     fn resolve_canonical(
         &self,
         directory: &[u8],
@@ -97,8 +98,8 @@ impl PathArgument<'_> {
             return Ok(None);
         }
         let file = NamedFile::in_directory(opened, path, name)?;
-        let is_link = file.kind() == Some(FileType::Symlink) && self.follow;
-        Ok((!is_link).then_some(file))
+        let is_followed_link = file.kind() == Some(FileType::Symlink) && self.follow;
+        Ok((!is_followed_link).then_some(file))
     }
 
     /// Resolves a path without links.
@@ -157,7 +158,7 @@ struct ComponentWalk<'a> {
     current: OwnedFd,
     /// The components that are still to be resolved.
     rest: Vec<u8>,
-    links: usize,
+    followed_links: usize,
 }
 
 /// The result of one component.
@@ -173,7 +174,7 @@ impl<'a> ComponentWalk<'a> {
             root: None,
             current: start,
             rest: argument.path.to_vec(),
-            links: 0,
+            followed_links: 0,
         }
     }
 
@@ -237,8 +238,8 @@ impl<'a> ComponentWalk<'a> {
     }
 
     fn follow(&mut self, name: &OsStr) -> Result<ComponentStep, Errno> {
-        self.links += 1;
-        if self.links > MAX_LINKS {
+        self.followed_links += 1;
+        if self.followed_links > MAX_LINKS {
             return Err(Errno::LOOP);
         }
         if fstatfs(&self.current)?.f_type == PROC_SUPER_MAGIC
@@ -247,7 +248,7 @@ impl<'a> ComponentWalk<'a> {
             let is_last = self.rest.iter().all(|byte| *byte == b'/');
             let found = NamedFile::of(clone(&target)?)?;
             if found.kind() != Some(FileType::Directory) && is_last {
-                // A pipe has no path, and a removed file no name.
+                // A pipe has no path, and a removed file has no name: neither is a named file.
                 let has_path = match found.path() {
                     Ok(path) => path.is_absolute(),
                     Err(error) => error == Errno::NAMETOOLONG,
@@ -270,18 +271,18 @@ impl<'a> ComponentWalk<'a> {
         Ok(ComponentStep::Continue)
     }
 
-    /// Opens the target of `/proc/self`, `/proc/thread-self` or a magic link, whose text is not the
-    /// target for this process. `None` for other links.
+    /// Opens the target of `/proc/self`, `/proc/thread-self` or a magic link. The text of such a
+    /// link, as this process reads it, does not name the caller's target. `None` for other links.
     fn proc_link_target(&self, name: &OsStr) -> Result<Option<OwnedFd>, Errno> {
         let thread = self.argument.thread;
-        let own_pid = match name.as_bytes() {
+        let caller_pid = match name.as_bytes() {
             b"self" => Some(process_of_thread(thread).unwrap_or(thread)),
             b"thread-self" => Some(thread),
             _ => None,
         };
-        if let Some(own_pid) = own_pid.filter(|_| is_proc_root(&self.current)) {
-            let own = format!("/proc/{own_pid}");
-            return openat(CWD, own, DIRECTORY_FLAGS, Mode::empty()).map(Some);
+        if let Some(caller_pid) = caller_pid.filter(|_| is_proc_root(&self.current)) {
+            let caller_directory = format!("/proc/{caller_pid}");
+            return openat(CWD, caller_directory, DIRECTORY_FLAGS, Mode::empty()).map(Some);
         }
         let (flags, no_magic) = (OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::NO_MAGICLINKS);
         match openat2(&self.current, name, flags, Mode::empty(), no_magic) {
