@@ -282,16 +282,9 @@ impl Search {
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let rest = &words[index + 1..];
-                    let end = rest.iter().enumerate().position(|(offset, field)| {
-                        let is_after_braces =
-                            offset > 0 && rest[offset - 1].value.literal() == Some("{}");
-                        field.value.literal() == Some(";")
-                            || (is_after_braces && field.value.literal() == Some("+"))
-                    });
-                    let end = end.unwrap_or(rest.len());
-                    search.commands.push(rest[..end].to_vec());
-                    index += end + 1;
+                    let command = command_of_exec(&words[index + 1..]);
+                    search.commands.push(command.to_vec());
+                    index += command.len() + 1;
                 }
                 _ => {}
             }
@@ -319,6 +312,16 @@ impl Search {
         }
         search
     }
+}
+
+/// Returns the command at the beginning of the words after `-exec`: until `;`, or `+` after `{}`.
+fn command_of_exec(words: &[Field]) -> &[Field] {
+    let end = words.iter().enumerate().position(|(index, field)| {
+        let is_after_braces = index > 0 && words[index - 1].value.literal() == Some("{}");
+        field.value.literal() == Some(";")
+            || (is_after_braces && field.value.literal() == Some("+"))
+    });
+    &words[..end.unwrap_or(words.len())]
 }
 
 /// A filter on names.

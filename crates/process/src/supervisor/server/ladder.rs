@@ -260,13 +260,14 @@ impl Ladder {
 mod tests {
     use super::*;
 
-    const MS: Duration = Duration::from_millis(1);
+    /// Less than [`KILL_TIMEOUT`].
+    const IN_TIME: Duration = Duration::from_millis(699);
 
     #[test]
     fn processes_withstand_sigkill_if_none_of_them_ends_in_time() {
-        let start = Instant::now();
+        let start = now();
         let mut rounds = KillRounds::starting_at(start);
-        assert!(!rounds.newly_stuck(start + KILL_TIMEOUT - MS));
+        assert!(!rounds.newly_stuck(start + IN_TIME));
         assert!(rounds.newly_stuck(start + KILL_TIMEOUT));
         assert!(
             !rounds.newly_stuck(start + KILL_TIMEOUT * 2),
@@ -276,13 +277,13 @@ mod tests {
 
     #[test]
     fn rounds_go_on_while_processes_end_but_not_for_ever() {
-        let start = Instant::now();
+        let start = now();
         let mut rounds = KillRounds::starting_at(start);
         let mut now = start;
         while now < start + MAX_KILL_TIME {
             assert!(!rounds.newly_stuck(now), "{:?}", now - start);
             rounds.last_end = now;
-            now += KILL_TIMEOUT - MS;
+            now += IN_TIME;
         }
         assert!(rounds.newly_stuck(now));
     }
