@@ -6,7 +6,7 @@ use crate::{
 };
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
-use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
+use agent_bash_protocol::{RpcJobEnded, RpcPrompt, RpcRequest, RpcResponse, RpcUpdate};
 use agent_bash_tests::conformance;
 use anyhow::{Context, Result, bail};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -99,6 +99,10 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/schema/rpc_job_ended.schema.json",
             text: schema::<RpcJobEnded>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_prompt.schema.json",
+            text: schema::<RpcPrompt>(SchemaSettings::draft2020_12().for_serialize())?,
         },
         Generated {
             path: "docs/generated/rules.md",

@@ -245,3 +245,19 @@ def test_end_of_a_job_is_reported(world: World) -> None:
         job = sh.start("sleep 0.5")
         world.wait_for(lambda: heard)
         assert heard[0]["type"] == "job_ended" and heard[0]["job"]["id"] == job.id
+
+
+def test_prompt_of_a_command_is_answered_or_declined(world: World) -> None:
+    world.env["AGENT_BASH_PROMPTS_ASK_USER"] = "on"
+    prompts: List[Any] = []
+
+    def ask(prompt: Any) -> Any:
+        prompts.append(prompt)
+        return "typed" if prompt["text"] == "Password: " else None
+
+    with Shell(**world.options, on_prompt=ask) as sh:
+        assert sh.run("\"$GIT_ASKPASS\" 'Password: '").text == "typed\n"
+        assert sh.run("\"$GIT_ASKPASS\" 'Other: '").is_error
+        assert prompts[0]["command"] == "\"$GIT_ASKPASS\" 'Password: '" and prompts[0]["askers"]
+    with Shell(**world.options) as sh:
+        assert "agent-bash-askpass" not in sh.run("env").text

@@ -52,6 +52,23 @@ export interface ShellOptions {
   options?: string[];
   /** Receives unsolicited messages of the program, such as the end of a job. */
   onEvent?: (message: { [name: string]: unknown }) => void;
+  /**
+   * Asks the user for what a program of a running call wants, usually a password. Returns what the user typed, or
+   * undefined if the user declines. Needs the setting `prompts.ask_user`. The command that asks gets the answer.
+   */
+  onPrompt?: (prompt: Prompt) => Promise<string | undefined> | string | undefined;
+}
+
+/** A program of a running call asks the user. */
+export interface Prompt {
+  /** The prompt's number. */
+  prompt: number;
+  /** The text of the program. */
+  text: string;
+  /** The process that asks, and processes above it: command line, program and pid. */
+  askers: string[];
+  /** The script of the call. */
+  command: string;
 }
 
 export interface Abortable {
@@ -93,16 +110,33 @@ export class Shell {
       words: [...words, ...(options.options ?? [])],
       cwd: options.cwd,
       env: options.env,
-      onEvent: options.onEvent,
+      onEvent: (message) => {
+        if (message["type"] === "prompt" && options.onPrompt) void shell.answer(message as never, options.onPrompt);
+        else options.onEvent?.(message);
+      },
     });
     const shell = new Shell(connection);
     try {
-      (shell as { hello: HelloData }).hello = await shell.request("hello", { protocol: PROTOCOL });
+      (shell as { hello: HelloData }).hello = await shell.request("hello", {
+        protocol: PROTOCOL,
+        ...(options.onPrompt ? { prompts: true } : {}),
+      });
     } catch (error) {
       await connection.close();
       throw error;
     }
     return shell;
+  }
+
+  private async answer(prompt: Prompt, ask: NonNullable<ShellOptions["onPrompt"]>): Promise<void> {
+    let answer: string | undefined;
+    try {
+      answer = await ask(prompt);
+    } catch (error) {
+      console.error(error);
+    }
+    // A rejection: the program that asked has ended.
+    await this.request("prompt.answer", { prompt: prompt.prompt, answer: answer ?? null }).catch(() => undefined);
   }
 
   /** Ends the program: running commands are cancelled, background jobs continue. */

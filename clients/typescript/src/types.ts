@@ -1275,7 +1275,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestTerminalStart | RpcRequestTerminalInput | RpcRequestTerminalScreen | RpcRequestTerminalEnd | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPromptAnswer | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestTerminalStart | RpcRequestTerminalInput | RpcRequestTerminalScreen | RpcRequestTerminalEnd | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -1528,6 +1528,8 @@ export interface RpcRequestHello {
   env?: { [name: string]: string } | null;
   /** For a worker: the longest silence of the client: seconds, or a text such as `"60s"`. After that, the worker ends its calls and exits. Absent: no limit. */
   lease?: unknown;
+  /** True if the client asks its user: it gets the password prompts of calls as `prompt` lines. They need the setting `prompts.ask_user`. */
+  prompts?: boolean | null;
   /** The client's version of the protocol; the server refuses any other version than its own. A client that sends this field also receives `job_ended` lines. */
   protocol?: number | null;
   /** For a worker: the session in whose directory jobs and artifacts are stored; one path component. */
@@ -1627,6 +1629,17 @@ export interface RpcRequestProgram {
   type: "program";
   /** The program's arguments. */
   words: string[];
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Answers a `prompt` line. No data. */
+export interface RpcRequestPromptAnswer {
+  /** The text that the user typed. Absent if the user declines. */
+  answer?: string | null;
+  /** The prompt's number. */
+  prompt: number;
+  type: "prompt.answer";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AbortError, NoJob, Shell, ShellError, ShellLost, type Delta, type Ended } from "../src/index.js";
+import { AbortError, NoJob, Shell, ShellError, ShellLost, type Delta, type Ended, type Prompt } from "../src/index.js";
 import { Connection } from "../src/connection.js";
 import { inShell, inWorld, until } from "./world.js";
 
@@ -213,5 +213,20 @@ inWorld("the end of a job is reported", async (world) => {
   const job = await sh.start("sleep 0.5");
   await until(() => heard.length > 0);
   assert.deepEqual([heard[0]!["type"], heard[0]!["job"].id], ["job_ended", job.id]);
+  await sh.close();
+});
+
+inWorld("the prompt of a command is answered or declined", async (world) => {
+  const env = { ...world.options.env, AGENT_BASH_PROMPTS_ASK_USER: "on" };
+  const prompts: Prompt[] = [];
+  const onPrompt = async (prompt: Prompt) => {
+    prompts.push(prompt);
+    return prompt.text === "Password: " ? "typed" : undefined;
+  };
+  const sh = await Shell.open({ ...world.options, env, onPrompt });
+  const command = `"$GIT_ASKPASS" 'Password: '`;
+  assert.equal((await sh.run(command)).text, "typed\n");
+  assert.equal(prompts[0]!.command, command);
+  assert.ok((await sh.run(`"$GIT_ASKPASS" 'Other: '`)).is_error);
   await sh.close();
 });

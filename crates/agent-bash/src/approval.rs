@@ -4,6 +4,7 @@
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Request, visible};
 use agent_bash_policy::{Finding, Verdict};
+use agent_bash_process::Asker;
 use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
@@ -39,6 +40,57 @@ pub trait Approver: Send + Sync {
                 "committing trial {id} needs approval, and no approver is available here"
             ),
         }
+    }
+
+    /// True if [`Self::answer_prompt`] can ask the user now. False unless implemented: no program
+    /// is then offered a way to ask.
+    fn answers_prompts(&self) -> bool {
+        false
+    }
+
+    /// Asks the user for the password that a program of a running call wants. `None` if the user
+    /// declines. Dropping the future withdraws the question. The answer must not be stored, and
+    /// must not reach the model.
+    async fn answer_prompt(&self, prompt: &PasswordPrompt<'_>) -> Option<String> {
+        let _ = prompt;
+        None
+    }
+}
+
+/// A question that a program of a running call puts to the user through its askpass program:
+/// usually for a password. The command may be wrong about the purpose: it gets the answer.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PasswordPrompt<'a> {
+    /// The text of the program, of at most 2 KiB. For display, use [`Self::text_shown`].
+    pub text: &'a str,
+    /// The process that asks, and processes above it.
+    pub askers: &'a [Asker],
+    /// The script of the call.
+    pub command: &'a str,
+}
+
+impl PasswordPrompt<'_> {
+    /// Returns the text for display on one line: control and hidden characters are marked.
+    pub fn text_shown(&self) -> Cow<'_, str> {
+        visible::one_line(self.text)
+    }
+
+    /// Returns the script for display: control and hidden characters are marked.
+    pub fn command_shown(&self) -> Cow<'_, str> {
+        visible::shown(self.command)
+    }
+
+    /// Returns a line for each process that asks: its command line, program and pid.
+    pub fn askers_shown(&self) -> Vec<String> {
+        let lines = self.askers.iter().map(|asker| {
+            let (command, program) = (
+                visible::one_line(&asker.command),
+                visible::one_line(&asker.program),
+            );
+            format!("{command} ({program}, pid {})", asker.pid)
+        });
+        lines.collect()
     }
 }
 

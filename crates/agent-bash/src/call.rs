@@ -1,6 +1,7 @@
 //! A call in progress: the caller's options, the findings and decisions of the stages, and the
 //! result. Like [`crate::tool_context`], this module depends on none of the stages.
 
+use crate::answer_mask::PromptAnswers;
 use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
 use crate::panics::WorkPanicked;
@@ -130,6 +131,8 @@ pub(crate) struct Call {
     pub(crate) invocation: Option<Arc<Invocation>>,
     /// The functions and aliases that the call's shell has, for the rules.
     pub(crate) predefined: Arc<Predefined>,
+    /// The user's answers to password prompts, if the user may answer those of this call.
+    pub(crate) answers: Option<PromptAnswers>,
 }
 
 /// How a started call ended.

@@ -15,6 +15,7 @@
 
 pub mod adapters;
 pub mod agent_shell;
+mod answer_mask;
 mod approval;
 pub mod artifacts;
 mod blocking;
@@ -45,6 +46,7 @@ pub mod settings;
 mod shell;
 mod stage;
 mod tool;
+mod tool_builder;
 mod tool_context;
 mod trials;
 pub mod until;
@@ -59,7 +61,7 @@ pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
 pub use agent_bash_sink as sink;
 
-pub use approval::{AllowAll, Approval, ApprovalDenied, Approver, Proposal};
+pub use approval::{AllowAll, Approval, ApprovalDenied, Approver, PasswordPrompt, Proposal};
 pub use blocking::run_blocking;
 pub use call::{CallOptions, FinishedCall, KeepOutput};
 pub use changes::{
@@ -77,7 +79,8 @@ pub use sandbox::{CacheAccess, Escalation, LackingPolicy, SandboxSettings, TmpDi
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
-pub use tool::{BashTool, BashToolBuilder};
+pub use tool::BashTool;
+pub use tool_builder::BashToolBuilder;
 pub use tool_context::JobStarter;
 
 #[cfg(doctest)]

@@ -2,18 +2,23 @@
 //! jobs.
 
 use agent_bash_core::{
-    MASK_CONTEXT_BYTES, MaskedPart, MetCondition, OutputMask, masked_part, masked_text,
+    MASK_CONTEXT_BYTES, MaskedPart, MetCondition, Notice, OutputMask, masked_part, masked_text,
 };
 use agent_bash_exec::JobOutput;
 use agent_bash_os::open_regular;
 use agent_bash_process::environment::{SecretFilter, SecretMask};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The field that names the variant of a value.
+const KIND_FIELD: &str = "kind";
 
 /// The secrets that are masked in output.
 #[derive(
@@ -68,6 +73,40 @@ pub fn mask_job_output(mask: Option<&dyn OutputMask>, part: &mut JobOutput) {
 pub fn mask_condition(mask: Option<&dyn OutputMask>, met: &mut Option<MetCondition>) {
     if let Some(MetCondition::Line { line }) = met {
         *line = masked_text(mask, line).into_owned();
+    }
+}
+
+/// Masks the secrets in notices, which may quote commands and output.
+pub(crate) fn mask_notices(mask: Option<&dyn OutputMask>, notices: &mut [Notice]) {
+    let Some(mask) = mask else { return };
+    for notice in notices {
+        let mut value = serde_json::to_value(&*notice).unwrap_or_default();
+        if mask_value(mask, &mut value)
+            && let Ok(masked) = serde_json::from_value(value)
+        {
+            *notice = masked;
+        }
+    }
+}
+
+/// Masks all texts in a value, except for names. Returns true if a text had a secret.
+fn mask_value(mask: &dyn OutputMask, value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match masked_text(Some(mask), text) {
+            Cow::Owned(masked) => {
+                *text = masked;
+                true
+            }
+            Cow::Borrowed(_) => false,
+        },
+        Value::Array(values) => values
+            .iter_mut()
+            .fold(false, |any, value| mask_value(mask, value) | any),
+        Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(name, _)| *name != KIND_FIELD)
+            .fold(false, |any, (_, value)| mask_value(mask, value) | any),
+        _ => false,
     }
 }
 

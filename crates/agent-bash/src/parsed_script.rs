@@ -138,6 +138,7 @@ mod tests {
             printed: None,
             invocation: None,
             predefined: Arc::default(),
+            answers: None,
         };
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());

@@ -12,8 +12,8 @@ use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
 use crate::stage::policy::PolicyVerdict;
 use crate::stage::{
-    artifact, background, changes, journal, offer, parse_input, policy, remote, run, shape,
-    terminal, timeout, working_directory,
+    artifact, askpass, background, changes, journal, offer, parse_input, policy, remote, run,
+    shape, terminal, timeout, working_directory,
 };
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
@@ -27,6 +27,9 @@ pub(crate) async fn call(
     options: CallOptions<'_>,
     cancel: &Cancel,
 ) -> FinishedCall {
+    let prepared = askpass::prepare(tool);
+    let answers = prepared.as_ref().map(|(_, answers)| answers.clone());
+    let tool = prepared.as_ref().map_or(tool, |(tool, _)| tool);
     let mut call = Call {
         command: String::new(),
         cwd: tool.host.cwd.clone(),
@@ -42,6 +45,7 @@ pub(crate) async fn call(
         printed: journal::printed(tool),
         invocation: options.invocation.clone(),
         predefined: Arc::default(),
+        answers,
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
@@ -216,7 +220,11 @@ async fn run_locally(
         needs_trace: tool.changes.is_level_set(),
         is_untraceable: untraceable.is_some(),
     };
-    let spec = run::spec(tool, call, &request, &decisions)?;
+    let mut spec = run::spec(tool, call, &request, &decisions)?;
+    let askpass = askpass::open(tool, call, &request, decisions.sandbox.as_ref());
+    if let Some(askpass) = &askpass {
+        askpass.add_variables(&mut spec.env);
+    }
     let _permit = match queue_slot {
         Some(queue_slot) => Some(queue_slot.acquire(cancel).await),
         None => None,
@@ -253,7 +261,7 @@ async fn run_locally(
         options.live,
         cancel,
     );
-    let outcome = outcome.await;
+    let outcome = askpass::serving(tool, askpass, outcome).await;
     let changed = changes::ended(tool, change_record, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(sandbox) = &mut sandbox {

@@ -64,6 +64,8 @@ pub struct Settings {
     pub max_line_chars: Option<usize>,
     /// The secrets that are masked in output.
     pub mask_secrets: MaskLevel,
+    /// True if the user may answer password prompts of commands, where the client can ask.
+    pub ask_user: bool,
     /// True if commands run on a terminal of their own, provided that a user can see it.
     pub virtual_terminal: bool,
     /// The safety groups in force.
@@ -131,6 +133,7 @@ impl Default for Settings {
             survivors: SurvivorPolicy::default(),
             max_line_chars: None,
             mask_secrets: MaskLevel::default(),
+            ask_user: false,
             virtual_terminal: false,
             safety_groups: Group::ALL
                 .into_iter()

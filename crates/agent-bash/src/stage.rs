@@ -3,6 +3,7 @@
 
 pub(crate) mod approve;
 pub(crate) mod artifact;
+pub(crate) mod askpass;
 pub(crate) mod audit;
 pub(crate) mod background;
 pub(crate) mod changes;

@@ -18,6 +18,7 @@ use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, Safe
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy, UserPresence};
 use async_trait::async_trait;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The context of the stages: the tool's configuration and components. No call changes them.
@@ -29,6 +30,8 @@ pub(crate) struct ToolContext {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
+    /// The program that may serve as askpass program, if the user is to answer password prompts.
+    pub(crate) askpass: Option<PathBuf>,
     pub(crate) rules: RuleSelection,
     /// The refused commands, and the user's permissions for them.
     pub(crate) exceptions: Option<Exceptions>,

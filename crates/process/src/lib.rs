@@ -6,6 +6,7 @@
 //!   ends the commands when the host is killed.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
 //! - [`in_foreground`]: the user's editor on this process's terminal.
+//! - [`Askpass`]: answers the password prompts of a call's programs.
 //! - [`Transport`]: a program that carries bytes to a remote host, such as `ssh`.
 //! - [`listening_addresses`]: the TCP addresses on which processes listen.
 //! - [`SandboxWatch`]: observes a shell's sandbox from outside.
@@ -15,6 +16,7 @@
 //! (`agent-bash-pty`) and the processing of output (`agent-bash-sink`).
 
 mod ancestors;
+mod askpass;
 mod clock;
 pub mod environment;
 mod foreground;
@@ -43,6 +45,7 @@ mod unresolvable_cwd;
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
 pub use ancestors::{Ancestor, ancestors, model_callers};
+pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use inherited::Inherited;

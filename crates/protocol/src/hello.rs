@@ -18,6 +18,10 @@ pub struct Hello {
     /// client that sends this field also receives `job_ended` lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u32>,
+    /// True if the client asks its user: it gets the password prompts of calls as `prompt` lines.
+    /// They need the setting `prompts.ask_user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<bool>,
     /// For a worker: the session in whose directory jobs and artifacts are stored; one path
     /// component.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ pub mod line;
 pub mod message;
 pub mod name;
 mod parts;
+mod stream;
 mod unlogged;
 pub mod update;
 
@@ -21,7 +22,7 @@ pub use line::MAX_LINE;
 pub use message::{ErrorCode, RpcCall, RpcId, RpcRequest, RpcResponse, Stream};
 pub use name::Name;
 pub use unlogged::Unlogged;
-pub use update::{RpcJobEnded, RpcUpdate};
+pub use update::{RpcJobEnded, RpcPrompt, RpcUpdate};
 
 /// Maximum number of requests in flight: each may run a shell with its own processes.
 pub const MAX_REQUESTS: usize = 256;

@@ -7,6 +7,8 @@
 use crate::file::Base64Bytes;
 use crate::hello::Hello;
 use crate::name::Name;
+pub use crate::stream::Stream;
+use crate::unlogged::Unlogged;
 use agent_bash_core::{Findings, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +116,15 @@ pub enum RpcCall {
         /// The tool's input, as the model gave it.
         #[serde(default)]
         input: Value,
+    },
+    /// Answers a `prompt` line. No data.
+    #[serde(rename = "prompt.answer")]
+    PromptAnswer {
+        /// The prompt's number.
+        prompt: u64,
+        /// The text that the user typed. Absent if the user declines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Unlogged<String>>,
     },
     /// Does nothing; the response shows that the server works. Data: `PingData`.
     Ping,
@@ -443,62 +454,6 @@ pub enum RpcCall {
 )]
 fn is_0(number: &u64) -> bool {
     *number == 0
-}
-
-/// The updates that a call sends while it runs: `false` (none), `true` or `"snapshot"`, or
-/// `"delta"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
-#[schemars(with = "StreamForm")]
-pub enum Stream {
-    /// No updates.
-    #[default]
-    Off,
-    /// Each update is the current tail of the output.
-    Snapshot,
-    /// Each update is the output since the previous one.
-    Delta,
-}
-
-/// [`Stream`] as serialised.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum StreamForm {
-    Switch(bool),
-    Kind(StreamKind),
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum StreamKind {
-    Snapshot,
-    Delta,
-}
-
-impl Serialize for Stream {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Off => StreamForm::Switch(false),
-            Self::Snapshot => StreamForm::Switch(true),
-            Self::Delta => StreamForm::Kind(StreamKind::Delta),
-        }
-        .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Stream {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        match StreamForm::deserialize(deserializer) {
-            Ok(StreamForm::Switch(false)) => Ok(Self::Off),
-            Ok(StreamForm::Switch(true) | StreamForm::Kind(StreamKind::Snapshot)) => {
-                Ok(Self::Snapshot)
-            }
-            Ok(StreamForm::Kind(StreamKind::Delta)) => Ok(Self::Delta),
-            Err(_) => Err(D::Error::custom(
-                "expected true, false, \"snapshot\" or \"delta\"",
-            )),
-        }
-    }
 }
 
 /// One line to a client: the response to a request.

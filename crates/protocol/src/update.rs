@@ -1,4 +1,5 @@
-//! Lines to a client that are not responses: the output of a running call, and the end of a job.
+//! Lines to a client that are not responses: the output of a running call, the password prompts of
+//! its programs, and the end of a job.
 
 use crate::data::JobData;
 use crate::message::RpcId;
@@ -45,6 +46,35 @@ pub struct RpcJobEnded {
 pub enum JobEndedTag {
     /// `job_ended`.
     JobEnded,
+}
+
+/// One line to a client that has announced `prompts`: a program of a running call asks the user,
+/// usually for a password. The client answers with `prompt.answer`. The command that asks gets the
+/// answer. If the call ends first, the prompt is closed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RpcPrompt {
+    /// The id of the call's request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<RpcId>,
+    /// Always `prompt`.
+    #[serde(rename = "type")]
+    pub kind: PromptTag,
+    /// The prompt's number.
+    pub prompt: u64,
+    /// The text of the program, on one line.
+    pub text: String,
+    /// The process that asks, and processes above it: command line, program and pid.
+    pub askers: Vec<String>,
+    /// The script of the call.
+    pub command: String,
+}
+
+/// The `type` of every such line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptTag {
+    /// `prompt`.
+    Prompt,
 }
 
 /// The output in an update.

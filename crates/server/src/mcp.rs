@@ -14,6 +14,7 @@ mod jobs;
 mod log;
 mod message;
 mod options;
+mod prompt_page;
 mod reading;
 mod remote;
 mod served;

@@ -10,6 +10,8 @@ mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
+mod prompt_requests;
+mod prompts;
 mod read;
 mod refused;
 mod remote;
@@ -41,6 +43,7 @@ use in_flight::{InFlight, RequestKind};
 use job_watch::JobWatch;
 use message::Response;
 use outbox::{Outbox, WriterTask};
+use prompts::OpenPrompts;
 use read::ParsedRequest;
 use refused::ErrorReply;
 use std::io;
@@ -105,6 +108,8 @@ struct RpcService {
     /// The names of the model's other tools, once `hello` has sent them.
     tools: Option<Vec<String>>,
     uploads: Arc<Uploads>,
+    /// Present once `hello` has announced that the client asks its user.
+    prompts: Option<OpenPrompts>,
     /// Present once `hello` has named the protocol.
     job_watch: Option<JobWatch>,
     /// Triggered when the client has disconnected.
@@ -135,6 +140,7 @@ impl RpcService {
             outbox,
             tools: None,
             uploads: Arc::default(),
+            prompts: None,
             job_watch: None,
             end,
             in_flight: InFlight::default(),
@@ -255,6 +261,7 @@ impl RpcService {
                     tools: self.tools.clone(),
                     outbox: self.outbox.clone(),
                     uploads: Arc::clone(&self.uploads),
+                    prompts: self.prompts.clone(),
                     cancel: flight.cancel.clone(),
                 };
                 let job_watch = self.job_watch.clone().filter(|_| may_start_jobs);
@@ -286,6 +293,9 @@ impl RpcService {
         let tools = hello.tools.as_ref().or(self.tools.as_ref());
         let answer = dispatch::hello(&self.session, hello, tools, None)?;
         self.tools = tools.cloned();
+        if hello.prompts == Some(true) {
+            self.prompts.get_or_insert_default();
+        }
         if hello.protocol.is_some() {
             self.watch_jobs();
         }

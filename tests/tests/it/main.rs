@@ -20,6 +20,7 @@ mod mcp;
 mod misbehave;
 mod packaging;
 mod plugins;
+mod prompts;
 mod rpc;
 mod safe_mode;
 mod sandbox;

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from base64 import b64decode, b64encode
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
+    Awaitable,
     Callable,
     Dict,
     List,
     Mapping,
     Optional,
     Sequence,
+    Set,
     Type,
     Union,
 )
@@ -52,7 +55,9 @@ class AsyncShell:
     `cwd`: where commands run. `on`: the machine or container, for example `docker:box`. `profile`: how calls behave
     and how their texts read. `state`: the name under which jobs and outputs are kept. `other_tools`: the model's other
     tools. `env`: the whole environment. `options`: further ones of `agent-bash rpc`. `on_event`: is given what the
-    program says without having been asked, such as that a job has ended.
+    program says without having been asked, such as that a job has ended. `on_prompt`: asks the user for what a
+    program of a running call wants, usually a password (`prompt["text"]`), and returns what the user typed, or None if
+    the user declines. It needs the setting `prompts.ask_user`; the command that asks gets the answer.
     """
 
     def __init__(
@@ -67,11 +72,14 @@ class AsyncShell:
         program: Optional[str] = None,
         options: Sequence[str] = (),
         on_event: Optional[Callable[[Mapping[str, Any]], object]] = None,
+        on_prompt: Optional[Callable[[Mapping[str, Any]], Awaitable[Optional[str]]]] = None,
     ) -> None:
         self._start = (program, on, profile, state, other_tools, options)
         self._cwd = cwd
         self._env = env
         self._on_event = on_event
+        self._on_prompt = on_prompt
+        self._prompts: Set[asyncio.Task[None]] = set()
         self._connection: Optional[Connection] = None
         self._adapter: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
@@ -85,7 +93,7 @@ class AsyncShell:
         self._gate = asyncio.Semaphore(MOST_IN_FLIGHT)
         self._connection = Connection(_program.command(*self._start), self._cwd, self._env, self._other)
         try:
-            hello = await self.request("hello", protocol=PROTOCOL)
+            hello = await self.request("hello", protocol=PROTOCOL, prompts=self._on_prompt is not None)
         except BaseException:
             await self.aclose()
             raise
@@ -252,11 +260,32 @@ class AsyncShell:
         return outcome
 
     def _other(self, message: Mapping[str, Any]) -> None:
-        if self._on_event is not None:
+        listener: Optional[Callable[[Mapping[str, Any]], object]] = self._on_event
+        if message.get("type") == "prompt" and self._on_prompt is not None:
+            listener = self._begin_answer
+        if listener is not None:
             try:
-                self._loop.call_soon_threadsafe(self._on_event, message)
+                self._loop.call_soon_threadsafe(listener, message)
             except RuntimeError:
                 pass  # The loop is closed: there is no listener.
+
+    def _begin_answer(self, prompt: Mapping[str, Any]) -> None:
+        # The loop itself only has weak references to its tasks.
+        task = self._loop.create_task(self._answer(prompt))
+        self._prompts.add(task)
+        task.add_done_callback(self._prompts.discard)
+
+    async def _answer(self, prompt: Mapping[str, Any]) -> None:
+        answer = None
+        try:
+            if self._on_prompt is not None:
+                answer = await self._on_prompt(prompt)
+        except Exception:
+            traceback.print_exc()
+        try:
+            await self.request("prompt.answer", prompt=prompt["prompt"], answer=answer)
+        except ShellError:
+            pass  # The program that asked has ended.
 
 
 NOT_OPEN = "this shell is not open; use `async with AsyncShell(…) as sh:`, or `await sh.open()`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 import traceback
 import warnings
@@ -37,7 +38,8 @@ class Shell:
     """One conversation's shell, in its own child process. Its methods block, and may be called from any thread.
 
     Open it with `with`, or with `shell.open()` and `shell.close()`. The parameters are those of `AsyncShell`, except
-    that `on_event` is called in a thread of the shell's and must not call it.
+    that `on_event` is called in a thread of the shell's and must not call it. `on_prompt` is called in a thread of its
+    own.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class Shell:
         program: Optional[str] = None,
         options: Sequence[str] = (),
         on_event: Optional[Callable[[Mapping[str, Any]], object]] = None,
+        on_prompt: Optional[Callable[[Mapping[str, Any]], Optional[str]]] = None,
     ) -> None:
         self._start = (program, on, profile, state, other_tools, options)
         self._cwd = cwd
         self._env = env
         self._on_event = on_event
+        self._on_prompt = on_prompt
         self._connection: Optional[Connection] = None
         self._gate = Gate()
         self._adapter: Optional[str] = None
@@ -68,10 +72,10 @@ class Shell:
         if self._connection is not None:
             raise ShellError("this shell has been opened before; make another")
         self._connection = Connection(
-            _program.command(*self._start), self._cwd, self._env, _guarded(self._on_event)
+            _program.command(*self._start), self._cwd, self._env, _guarded(self._other)
         )
         try:
-            hello = self.request("hello", protocol=PROTOCOL)
+            hello = self.request("hello", protocol=PROTOCOL, prompts=self._on_prompt is not None)
         except BaseException:
             self.close()
             raise
@@ -83,6 +87,24 @@ class Shell:
         """Ends the program: running commands are cancelled, background jobs continue."""
         if self._connection is not None:
             self._connection.close()
+
+    def _other(self, message: Mapping[str, Any]) -> None:
+        if message.get("type") == "prompt" and self._on_prompt is not None:
+            threading.Thread(target=self._answer, args=(message,), name="agent-bash-prompt", daemon=True).start()
+        elif self._on_event is not None:
+            self._on_event(message)
+
+    def _answer(self, prompt: Mapping[str, Any]) -> None:
+        answer = None
+        try:
+            if self._on_prompt is not None:
+                answer = self._on_prompt(prompt)
+        except Exception:
+            traceback.print_exc()
+        try:
+            self.request("prompt.answer", prompt=prompt["prompt"], answer=answer)
+        except ShellError:
+            pass  # The program that asked has ended.
 
     def __enter__(self) -> Self:
         return self.open()
@@ -236,16 +258,15 @@ NOT_OPEN = "this shell is not open; use `with Shell(…) as sh:`, or `sh.open()`
 
 
 def _guarded(
-    on_event: Optional[Callable[[Mapping[str, Any]], object]],
+    on_event: Callable[[Mapping[str, Any]], object],
 ) -> Callable[[Mapping[str, Any]], None]:
     """Calls a listener and prints its errors, which must not end the connection's thread."""
 
     def heard(message: Mapping[str, Any]) -> None:
-        if on_event is not None:
-            try:
-                on_event(message)
-            except Exception:
-                traceback.print_exc()
+        try:
+            on_event(message)
+        except Exception:
+            traceback.print_exc()
 
     return heard
 

@@ -1787,7 +1787,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestTerminalStart", "RpcRequestTerminalInput", "RpcRequestTerminalScreen", "RpcRequestTerminalEnd", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPromptAnswer", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestTerminalStart", "RpcRequestTerminalInput", "RpcRequestTerminalScreen", "RpcRequestTerminalEnd", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -2181,6 +2181,9 @@ class RpcRequestHello(_RpcRequestHelloAlways, total=False):
     # For a worker: the longest silence of the client: seconds, or a text such as `"60s"`. After that, the worker ends its calls and exits. Absent: no limit.
     lease: Any
 
+    # True if the client asks its user: it gets the password prompts of calls as `prompt` lines. They need the setting `prompts.ask_user`.
+    prompts: Optional[bool]
+
     # The client's version of the protocol; the server refuses any other version than its own. A client that sends this field also receives `job_ended` lines.
     protocol: Optional[int]
 
@@ -2331,6 +2334,23 @@ class RpcRequestProgram(_RpcRequestProgramAlways, total=False):
 
     # The program's stdin. Default: empty.
     input: Optional[str]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestPromptAnswerAlways(TypedDict):
+    # The prompt's number.
+    prompt: int
+
+    type: Literal["prompt.answer"]
+
+
+class RpcRequestPromptAnswer(_RpcRequestPromptAnswerAlways, total=False):
+    """Answers a `prompt` line. No data."""
+
+    # The text that the user typed. Absent if the user declines.
+    answer: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]

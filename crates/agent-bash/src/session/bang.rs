@@ -86,6 +86,7 @@ pub(super) async fn run(
         printed: journal::printed(tool),
         invocation: None,
         predefined: Arc::default(),
+        answers: None,
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
@@ -98,13 +99,12 @@ pub(super) async fn run(
         "!"
     };
     let typed = format!("{marks}{command}");
-    let untraceable_reason = untraceable.as_deref();
     let changing = changes::begin(
         tool,
         &mut call,
         &request,
         executor,
-        untraceable_reason,
+        untraceable.as_deref(),
         &typed,
     );
     // `begin` only refuses trials, and a bang command is not a trial.

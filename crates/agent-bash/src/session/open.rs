@@ -138,6 +138,7 @@ impl Conversation {
             is_recorded,
             changes,
         } = options;
+        let askpass = supervisor.program_path().filter(|_| settings.ask_user);
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
         if let Some(root) = host.state_dir() {
@@ -180,6 +181,7 @@ impl Conversation {
             .configure(builder)?
             .sessions(many_calls)
             .hide(hide)
+            .askpass(askpass)
             .default_changes_level(changes);
         if jobs.is_some() {
             builder = builder.jobs(Arc::clone(&shells) as _);

@@ -79,6 +79,14 @@ pub(super) const KEYS: &[SettingKey] = &[
         project: ProjectEffect::Tightens(|before, now| now.mask_secrets >= before.mask_secrets),
     },
     SettingKey {
+        name: "prompts.ask_user",
+        doc: "Whether the user answers the password prompts of ssh, sudo -A and git, if the client of mcp or rpc can ask: on, off.",
+        form: ValueForm::Text,
+        set: |s, v| on_or_off(v).map(|on| s.ask_user = on),
+        get: |s| on_value(s.ask_user),
+        project: ProjectEffect::Tightens(|before, now| before.ask_user || !now.ask_user),
+    },
+    SettingKey {
         name: "shell.path",
         doc: "The absolute path of the shell. Default: $SHELL if that is bash, else bash, else sh. The profiles modes and paged always run bash.",
         form: ValueForm::Text,

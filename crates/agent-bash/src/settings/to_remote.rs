@@ -7,8 +7,8 @@ use super::layers::{Origin, SettingsError, find_key};
 use serde_json::{Map, Value};
 
 /// Prefixes of the settings that only this machine uses: a remote host records no calls, serves no
-/// MCP, and has neither an interface nor targets.
-const HOST_SETTINGS: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
+/// MCP, asks no user, and has neither an interface nor targets.
+const HOST_SETTINGS: [&str; 6] = ["audit.", "journal.", "mcp.", "prompts.", "targets", "tui."];
 
 impl Settings {
     /// Returns every key that has a value, except the keys that only this machine uses.

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd};
 use crate::layout::{self, CallEnding, CallFacts};
+use crate::output_mask::mask_notices;
 use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
 use crate::stage::holders::{CallNetwork, FailedCall};
@@ -222,6 +223,12 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         Cow::Owned(masked) => masked,
         Cow::Borrowed(_) => text,
     };
+    mask_notices(tool.mask.as_deref(), &mut notices);
+    for survivor in &mut outcome.survivors {
+        if let Cow::Owned(masked) = masked_text(tool.mask.as_deref(), &survivor.command) {
+            survivor.command = masked;
+        }
+    }
     let mut result = ToolResult::new(status, text, outcome.started_at);
     result.output = summary;
     result.duration_ms = to_millis(outcome.duration);

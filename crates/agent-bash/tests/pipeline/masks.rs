@@ -3,6 +3,7 @@
 use crate::scripted::{Memory, SECRET as VALUE, Scripted, Stopped, builder, outcome};
 use agent_bash::core::{
     ArtifactStore, Cancel, ConsumerFlow, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
+    Survivor,
 };
 use agent_bash::sink::{
     FileView, LiveKind, LiveOptions, LiveUpdate, LiveUpdates, NextPage, Search,
@@ -28,6 +29,32 @@ fn tool(executor: &Arc<Scripted>, level: MaskLevel) -> (BashTool, Arc<Memory>) {
         .artifacts(Arc::clone(&memory) as Arc<dyn ArtifactStore>)
         .build();
     (tool, memory)
+}
+
+#[tokio::test]
+async fn survivors_and_values_of_notices_have_masks() {
+    for level in [MaskLevel::Off, MaskLevel::Known] {
+        let mut ended = outcome(ScriptEnding::Exited { code: 0 });
+        let command = format!("serve --token {VALUE}");
+        ended.survivors = vec![Survivor::new(7, command, false)];
+        let executor = Scripted::new(Vec::new(), Ok(ended));
+        let (tool, _) = tool(&executor, level);
+        let result = tool.execute(json!("x"), &Cancel::new()).await;
+        let shown = if level == MaskLevel::Off {
+            VALUE
+        } else {
+            "‹GH_TOKEN›"
+        };
+        let command = format!("serve --token {shown}");
+        assert_eq!(result.survivors[0].command, command);
+        let kind = &result.notices[0].kind;
+        let NoticeKind::Survivors { survivors } = kind else {
+            panic!("{kind:?}");
+        };
+        assert_eq!(survivors[0].command, command);
+        assert!(result.notices[0].text.contains(&command));
+        assert!(result.text.contains(&command));
+    }
 }
 
 #[tokio::test]

@@ -3,11 +3,15 @@
 //! Before revision 2026-07-28, the server sends `elicitation/create` and waits. Since then, a
 //! server sends no requests: it answers the tool call with the question (`input_required`), and the
 //! client repeats the call with its user's answer. The command only runs in the repeated call.
+//!
+//! A password prompt of a running command cannot be repeated. It is asked only before revision
+//! 2026-07-28, and only with a page ([`PromptPage`]): the protocol forbids forms for passwords.
 
+use super::prompt_page::PromptPage;
 use agent_bash::core::changes::Changes;
-use agent_bash::core::{async_trait, visible};
+use agent_bash::core::{Clock, async_trait, visible};
 use agent_bash::policy::Finding;
-use agent_bash::{AllowAll, Approval, Approver, Proposal};
+use agent_bash::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, InputRequest, InputRequests, InputRequiredResult,
@@ -17,6 +21,7 @@ use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of files named in a question.
@@ -60,6 +65,9 @@ pub(super) struct RequestApprover {
     answered: Vec<Answered>,
     /// The question that is sent as the answer to the request.
     open: Mutex<Option<String>>,
+    /// The client, if it can open a page for its user while the request is served.
+    pages: Option<Peer<RoleServer>>,
+    clock: Arc<dyn Clock>,
 }
 
 /// How the client's user is asked.
@@ -79,6 +87,7 @@ impl Questions {
         &self,
         request: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
+        clock: &Arc<dyn Clock>,
     ) -> Arc<RequestApprover> {
         let mut answered = Vec::new();
         if let Some(state) = request.request_state.take() {
@@ -95,6 +104,8 @@ impl Questions {
             method: AskMethod::of(context),
             answered,
             open: Mutex::default(),
+            pages: client_with_pages(context),
+            clock: Arc::clone(clock),
         })
     }
 
@@ -217,6 +228,30 @@ impl Approver for RequestApprover {
         }
         self.ask(question(trial), "committing it").await
     }
+
+    fn answers_prompts(&self) -> bool {
+        self.pages.is_some()
+    }
+
+    async fn answer_prompt(&self, prompt: &PasswordPrompt<'_>) -> Option<String> {
+        let client = self.pages.as_ref()?;
+        let page = PromptPage::open(&prompt_question(prompt)).await;
+        let page = page
+            .inspect_err(|error| tracing::warn!(%error, "no page for a password prompt"))
+            .ok()?;
+        let mut consent = pin!(elicit_page(client, prompt, page.url()));
+        let mut answer = pin!(page.answer(&self.clock));
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer,
+            accepted = &mut consent => {
+                if !accepted {
+                    return None;
+                }
+            }
+        }
+        answer.await
+    }
 }
 
 fn decision(action: &ElicitationAction, proposed_action: &str) -> Approval {
@@ -261,6 +296,53 @@ fn elicitation(message: String) -> ElicitRequest {
         message,
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
     })
+}
+
+/// Returns the client if it can open a page for its user in the middle of a call.
+fn client_with_pages(context: &RequestContext<RoleServer>) -> Option<Peer<RoleServer>> {
+    let elicitation = context.client_capabilities()?.elicitation?;
+    let can_be_asked = context
+        .protocol_version()
+        .is_none_or(|version| version < ProtocolVersion::V_2026_07_28);
+    (elicitation.url.is_some() && can_be_asked).then(|| context.peer.clone())
+}
+
+/// Returns the text of the page for a password prompt. Everything but the frame comes from the
+/// command.
+fn prompt_question(prompt: &PasswordPrompt<'_>) -> String {
+    let askers = prompt.askers_shown().join("\nstarted by ");
+    format!(
+        "The program says:\n{}\n\nThe program that asks:\n{askers}\n\nThe command of the model:\n{}",
+        prompt.text_shown(),
+        prompt.command_shown()
+    )
+}
+
+/// Asks the client's user to open the page. Returns false if the user refuses.
+async fn elicit_page(client: &Peer<RoleServer>, prompt: &PasswordPrompt<'_>, url: String) -> bool {
+    let message = format!(
+        "A command of the model asks for a password: {}\n\n{}\n\nOpen the page to answer it.",
+        prompt.text_shown(),
+        prompt.command_shown()
+    );
+    // The token of the address is unique.
+    let name = url.rsplit('/').next().unwrap_or_default();
+    let elicitation_id = format!("prompt-{}", &name[..name.len().min(8)]);
+    let request = ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+        meta: None,
+        message,
+        url,
+        elicitation_id,
+    });
+    let request = ServerRequest::ElicitRequest(request);
+    match client.send_request(request).await {
+        Ok(ClientResult::ElicitResult(answer)) => answer.action == ElicitationAction::Accept,
+        Ok(_) => false,
+        Err(error) => {
+            tracing::warn!(%error, "the client cannot ask its user");
+            false
+        }
+    }
 }
 
 /// Sends the question and waits for the answer.

@@ -378,7 +378,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let asks = self.options.asks;
-        let approver = asks.then(|| self.questions.approver(&mut request, &context));
+        let approver = asks.then(|| self.questions.approver(&mut request, &context, &self.clock));
         let cancel = Cancel::new();
         let mut call = pin!(self.call_offered_tool(request, &context, approver.clone(), &cancel));
         let result = tokio::select! {

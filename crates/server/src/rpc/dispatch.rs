@@ -5,6 +5,7 @@ use super::changes;
 use super::files::{self, UploadPiece, Uploads};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
+use super::prompts::OpenPrompts;
 use super::refused::ErrorReply;
 use super::remote;
 use super::run_program;
@@ -23,7 +24,7 @@ use agent_bash::running::RunningCalls;
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
 use agent_bash::until::{LAST_OUTPUT, wait_until};
-use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
+use agent_bash::{BashTool, CallOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
@@ -33,6 +34,7 @@ use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{BUILD_NAME, ErrorCode, Hello, PROTOCOL_VERSION};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::slice;
@@ -105,6 +107,8 @@ pub(super) struct ServedRequest {
     pub(super) tools: Option<Vec<String>>,
     pub(super) outbox: Outbox,
     pub(super) uploads: Arc<Uploads>,
+    /// The open password prompts, if the client asks its user.
+    pub(super) prompts: Option<OpenPrompts>,
     /// Triggered when the request is cancelled.
     pub(super) cancel: Cancel,
 }
@@ -146,6 +150,7 @@ impl ServedRequest {
                 tool,
                 input,
             } => self.adapter_call(&adapter, &tool, &input).await,
+            RpcCall::PromptAnswer { prompt, answer } => self.answer_prompt(prompt, answer),
             RpcCall::Ping => data(PingData {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 protocol: PROTOCOL_VERSION,
@@ -233,9 +238,21 @@ impl ServedRequest {
         }
         let adapter = adapters::by_name(adapter).map_err(to_reply)?;
         adapter.tool(tool)?;
-        let calls = self.adapted.clone().with_tools(self.tools.clone());
+        let mut calls = self.adapted.clone().with_tools(self.tools.clone());
+        if let Some(approver) = self.prompt_approver() {
+            calls = calls.with_approver(approver);
+        }
         let call = calls.call(adapter, tool, input, &self.cancel);
         data(Box::pin(call).await)
+    }
+
+    /// Returns the tool for a call of the model.
+    pub(super) fn tool(&self) -> Cow<'_, BashTool> {
+        let tool = self.session.tool();
+        match self.prompt_approver() {
+            Some(approver) => Cow::Owned(tool.with_approver(approver)),
+            None => Cow::Borrowed(tool),
+        }
     }
 
     async fn check(&self, script: String, tools: Option<Vec<String>>) -> RpcAnswer {
@@ -276,7 +293,7 @@ impl ServedRequest {
         stream: Stream,
         tools: Option<Vec<String>>,
     ) -> RpcAnswer {
-        let tool = self.session.tool();
+        let tool = self.tool();
         let options = CallOptions {
             tools: tools.or_else(|| self.tools.clone()),
             ..CallOptions::default()

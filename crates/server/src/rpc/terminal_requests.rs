@@ -91,7 +91,7 @@ impl ServedRequest {
             ..StartOptions::default()
         };
         let input = terminal::call_input(&self.session, request);
-        let call = self.running.start(self.session.tool(), input, options);
+        let call = self.running.start(&self.tool(), input, options);
         let call = call.map_err(|error| error.to_string())?;
         terminal::until_quiet(&call, &*self.clock, QuietAfter::Start, &self.cancel).await;
         if self.cancel.is_cancelled() {

@@ -136,6 +136,21 @@ impl Supervisor {
         Self::by(LaunchMethod::Fallback(reason.into()))
     }
 
+    /// Returns the path of a program that may be started by another name, because it calls
+    /// [`crate::supervisor::init`]. `None` without such a program, or if its file was removed.
+    pub fn program_path(&self) -> Option<PathBuf> {
+        let LaunchMethod::Program(program) = &self.method else {
+            return None;
+        };
+        // Not the link in `/proc`: the kernel hides it if this process hides its memory.
+        let path = if program.is_this_program {
+            std::env::current_exe().ok()?
+        } else {
+            program.path.clone()
+        };
+        (path.is_absolute() && path.exists()).then_some(path)
+    }
+
     fn by(method: LaunchMethod) -> Self {
         Self {
             method,

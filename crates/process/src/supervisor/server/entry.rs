@@ -42,8 +42,9 @@ const SIGNALS_WITH_EMPTY_HANDLER: [i32; 12] = [
 /// In a process that was started as a supervisor, this function serves and then exits. In any other
 /// process it only returns the proof of the call.
 pub fn init() -> Token {
-    // The same program is also the launcher of sandboxes.
+    // The same program is also the launcher of sandboxes, and the askpass program of calls.
     agent_bash_sandbox::init();
+    crate::askpass::exit_if_started_by_link();
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
         let words: Vec<OsString> = args.collect();

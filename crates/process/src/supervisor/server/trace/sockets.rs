@@ -3,6 +3,7 @@
 //! nor held back.
 
 use super::touched::{CallArguments, address_path};
+use crate::askpass::is_askpass_socket;
 use crate::listening::listener_inodes;
 use agent_bash_notify::WaitingCall;
 use agent_bash_os::{network_namespace, process_of_thread, read_proc};
@@ -203,7 +204,7 @@ impl KnownSockets {
                     let name = path.as_os_str().as_bytes();
                     self.paths.contains(path) && self.has_only_known_listeners(name, thread)
                 };
-                if is_excluded || is_harmless(path) || is_own() {
+                if is_excluded || is_harmless(path) || is_askpass_socket(path) || is_own() {
                     return None;
                 }
                 path.display().to_string()
