@@ -29,6 +29,7 @@ mod soak;
 mod source_rules;
 mod static_build;
 mod suite;
+mod system_calls;
 mod tests_step;
 mod word_rules;
 
@@ -149,6 +150,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "builds the program without any shared library, for machines and containers that have none",
         run: static_build::command,
+    },
+    Command {
+        name: "system-calls",
+        arguments: "[ROOT]",
+        summary: "compares the numbers of system calls with the kernel's headers below ROOT (/)",
+        run: system_calls::command,
     },
     Command {
         name: "soak",

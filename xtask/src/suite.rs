@@ -5,7 +5,7 @@
 
 use crate::{
     Tree, agents, built_once, clients, environments, generated, layers, links, no_arguments,
-    other_targets, packaged, programs, say, source_rules, tests_step, word_rules,
+    other_targets, packaged, programs, say, source_rules, system_calls, tests_step, word_rules,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -78,6 +78,11 @@ const STEPS: &[Step] = &[
         name: "other targets: they compile",
         lint: true,
         run: other_targets::check_tree,
+    },
+    Step {
+        name: "numbers of system calls",
+        lint: true,
+        run: system_calls::check_tree,
     },
     Step {
         name: "documentation builds without warnings",

@@ -215,7 +215,7 @@ pub struct Invocation {
     pub args: Vec<OsString>,
     /// The streams that are captured. The shell inherits the others from this process.
     pub captured: Vec<StreamId>,
-    /// The process group of this process, which the shell joins.
+    /// The process group of this process, which the shell joins; 0 for a group of its own.
     pub group: i32,
 }
 

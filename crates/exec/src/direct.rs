@@ -70,7 +70,11 @@ pub(crate) async fn run(
         WatchdogSignals::default(),
         spec,
     );
-    out.started(shell.pid, invocation.group.unsigned_abs());
+    let group = match invocation.group {
+        0 => shell.pid,
+        group => group.unsigned_abs(),
+    };
+    out.started(shell.pid, group);
     let handover = options.handover(spec, started_at, true);
     let mut follower = Follower::new(
         &mut supervised,

@@ -28,6 +28,7 @@ mod listening;
 mod lock_holder;
 mod platform;
 mod proc_scan;
+mod process_group;
 mod quote;
 mod refused;
 mod report_socket;
@@ -61,6 +62,7 @@ pub use proc_scan::{
     LoneShellCheck, directory_of, has_terminal_open, holds_open, inode_of_pipe, is_on_terminal,
     processes_of_session,
 };
+pub use process_group::{is_in_session_leaders_group, own_process_group};
 pub use quote::quoted;
 pub use refused::thread_refusal;
 pub use report_socket::{ReceivedReport, peek_report, receive_report};

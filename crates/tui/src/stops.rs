@@ -1,7 +1,8 @@
 //! The signals that suspend and continue this program, so that the terminal is released before the
 //! program stops.
 
-use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
+use agent_bash::process::is_in_session_leaders_group;
+use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
 use std::io;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
@@ -60,7 +61,7 @@ impl StopSignals {
     /// The signal cannot be sent.
     pub(crate) async fn suspend(&mut self) -> io::Result<()> {
         // A session leader's process group is orphaned: a stopped member would never be continued.
-        if getsid(None).is_ok_and(|leader| leader == getpgrp()) {
+        if is_in_session_leaders_group() {
             return Ok(());
         }
         kill_process(getpid(), Signal::STOP)?;

@@ -2,6 +2,7 @@
 
 mod callers;
 mod equality;
+mod namespaces;
 mod recursion;
 mod signals;
 

@@ -7,7 +7,7 @@
 
 use super::dist::{self, VERSION};
 use crate::suite::{cargo, check};
-use crate::{Tree, say, static_build};
+use crate::{Tree, layers, say, static_build};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,14 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let target = dist::target(tree)?;
     let out = target.join("dist");
     dist::pack(tree, &program, None)?;
+    // The packages' manifests name a fixed directory: the tools keep the path after a pattern.
+    let files = out.join(format!(
+        "agent-bash-{VERSION}-{}-linux",
+        std::env::consts::ARCH
+    ));
+    let root = target.join("package-root");
+    tree.shell.remove_path(&root)?;
+    check(&cmd!(tree.shell, "cp --recursive {files} {root}").quiet())?;
     let tools = install_tools(tree, &target)?;
     let path = format!("{}:{}", tools.display(), tree.shell.var("PATH")?);
     let steps: [&[&str]; _] = [
@@ -80,12 +88,17 @@ fn write_dependencies(tree: &Tree, path: &str, out: &Path) -> Result<()> {
     let words = "cyclonedx --quiet --format json --manifest-path crates/cli/Cargo.toml";
     let words: Vec<&str> = words.split(' ').collect();
     check(&cargo(tree, &words).env("PATH", path))?;
-    // The tool writes a file for each crate of the workspace.
-    let written = |package: &str| tree.root.join(package).join("bom.json");
-    let wanted = written("crates/cli");
-    ensure!(wanted.exists(), "{} was not written", wanted.display());
+    // The tool writes a file next to each manifest of the workspace.
+    let written = tree.root.join("crates/cli/agent-bash-cli.cdx.json");
     tree.shell
-        .copy_file(wanted, out.join("agent-bash.cdx.json"))?;
+        .copy_file(&written, out.join("agent-bash.cdx.json"))
+        .context("cargo cyclonedx wrote no list for crates/cli")?;
+    for package in layers::metadata(tree)?.packages {
+        let name = format!("{}.cdx.json", package.name);
+        let directory = package.manifest_path.parent();
+        let directory = directory.context("a manifest is in a directory")?;
+        tree.shell.remove_path(directory.join(name))?;
+    }
     Ok(())
 }
 

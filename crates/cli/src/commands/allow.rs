@@ -7,9 +7,8 @@ use crate::table::table;
 use crate::usage::UsageError;
 use agent_bash::core::{Clock, visible};
 use agent_bash::exceptions::{Allowance, Exceptions, RefusedCommand};
-use agent_bash::process::SystemClock;
+use agent_bash::process::{SystemClock, own_process_group};
 use anyhow::{Context, bail};
-use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -86,7 +85,8 @@ fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyh
         .write(true)
         .open("/dev/tty")
         .context(no_terminal)?;
-    if tcgetpgrp(&terminal).ok() != Some(getpgrp()) {
+    let group = own_process_group();
+    if group.is_none() || tcgetpgrp(&terminal).ok() != group {
         bail!("{no_terminal}; it runs in the background now");
     }
     let number = random_digits()?;

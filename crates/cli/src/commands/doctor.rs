@@ -30,7 +30,20 @@ use std::sync::Arc;
 const SESSION_NAME: &str = "doctor";
 
 /// A command with more output than the standard profile shows, so that the output is stored.
-const LONG_OUTPUT: &str = "seq 20000";
+///
+/// Builtins print it, as small containers lack `seq`.
+const LONG_OUTPUT: &str = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); echo $i; done";
+
+/// Starts a process in a session of its own, or exits with [`NOT_TRIED`].
+const NEW_SESSION: &str = "command -v setsid >/dev/null && command -v sleep >/dev/null || exit 77
+setsid sleep 60 >/dev/null 2>&1 & echo $!";
+
+/// Prints the free space for temporary files, or exits with [`NOT_TRIED`]. Any shell runs it.
+const FREE_SPACE: &str = "command -v df >/dev/null && command -v awk >/dev/null || exit 77
+df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
+
+/// The status of a check whose programs are missing.
+const NOT_TRIED: Status = Status::Exited { code: 77 };
 
 /// Prints the name and version of the shell that runs it, for bash and zsh.
 const SHELL_PROBE: &str =
@@ -91,7 +104,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
     let tool = session.tool().clone();
 
     let probe_run = run(&tool, SHELL_PROBE).await;
-    let survivor_run = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
+    let survivor_run = run(&tool, NEW_SESSION).await;
     for survivor in &survivor_run.survivors {
         run(&tool, &format!("kill {}", survivor.pid)).await;
     }
@@ -261,7 +274,12 @@ async fn changes(
 
 /// Checks that a process that moved to a session of its own (`setsid`) is still named.
 fn survivors(result: &ToolResult) -> Finding {
-    let (grade, detail) = if result.survivors.is_empty() {
+    let (grade, detail) = if result.status == NOT_TRIED {
+        (
+            FindingGrade::Note,
+            "not tried, because setsid or sleep is missing",
+        )
+    } else if result.survivors.is_empty() {
         (
             FindingGrade::Problem,
             "a process that left its session was not seen",
@@ -284,9 +302,11 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
 
 /// Reports the free space for temporary files, from `df`.
 async fn space(tool: &BashTool) -> Finding {
-    // Any shell runs this.
-    let script = "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
-    let result = run(tool, script).await;
+    let result = run(tool, FREE_SPACE).await;
+    if result.status == NOT_TRIED {
+        let detail = "unknown, because df or awk is missing";
+        return Finding::new(FindingGrade::Note, "space", detail);
+    }
     let grade = FindingGrade::of(result.status == Status::Exited { code: 0 });
     Finding::new(
         grade,

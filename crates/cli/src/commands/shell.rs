@@ -16,6 +16,7 @@ use agent_bash::core::{
     Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
 use agent_bash::hook::take_over::ShellLink;
+use agent_bash::process::own_process_group;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
@@ -217,7 +218,7 @@ fn supervised(
         arg0,
         args: line.args.clone(),
         captured,
-        group: rustix::process::getpgrp().as_raw_pid(),
+        group: own_process_group().map_or(0, rustix::process::Pid::as_raw_pid),
     };
     let runtime = OneCallRuntime::new()?;
     let conversation = {

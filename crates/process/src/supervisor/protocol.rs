@@ -427,7 +427,7 @@ pub struct DirectStart {
     pub start: ShellStart,
     /// The standard descriptors (0, 1, 2) that come with the order.
     pub inherited: Vec<u8>,
-    /// The process group that the shell joins.
+    /// The process group that the shell joins; 0 for a group of its own.
     pub group: i32,
     /// True to fail if the shell's changes cannot be recorded.
     pub needs_trace: bool,

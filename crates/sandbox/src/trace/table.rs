@@ -185,24 +185,60 @@ const X86_CALLS: &[Call] = calls! {
 #[cfg(not(target_arch = "x86_64"))]
 const X86_CALLS: &[Call] = &[];
 
-/// 32-bit system calls that reveal file changes of 32-bit programs: those that only change files,
-/// and `open` and `openat`.
-#[cfg(target_arch = "x86_64")]
-pub(super) const CALLS_32_BIT: &[u32] = &[
-    5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 295, 296, 297, 301, 302, 303, 304, 306, 320, 353,
-    362, 437,
+/// A system call of 32-bit programs: the name, and the numbers on x86 and on ARM.
+/// `cargo xtask system-calls` compares them with the kernel's headers.
+type Call32 = (&'static str, u32, u32);
+
+/// `connect` of 32-bit programs.
+const CONNECT_32_BIT: Call32 = ("connect", 362, 283);
+
+/// 32-bit system calls that reveal file changes of 32-bit programs: calls that only change files,
+/// `open` and `openat`, and `connect`, as a server may change files for the program.
+const CHANGING_CALLS_32_BIT: [Call32; 24] = [
+    ("open", 5, 5),
+    ("creat", 8, 8),
+    ("link", 9, 9),
+    ("unlink", 10, 10),
+    ("mknod", 14, 14),
+    ("chmod", 15, 15),
+    ("rename", 38, 38),
+    ("mkdir", 39, 39),
+    ("rmdir", 40, 40),
+    ("symlink", 83, 83),
+    ("truncate", 92, 92),
+    ("ftruncate", 93, 93),
+    ("openat", 295, 322),
+    ("mkdirat", 296, 323),
+    ("mknodat", 297, 324),
+    ("unlinkat", 301, 328),
+    ("renameat", 302, 329),
+    ("linkat", 303, 330),
+    ("symlinkat", 304, 331),
+    ("fchmodat", 306, 333),
+    ("utimensat", 320, 348),
+    ("renameat2", 353, 382),
+    ("openat2", 437, 437),
+    CONNECT_32_BIT,
 ];
 
-/// The 32-bit numbers of system calls for sockets: `connect`.
-#[cfg(target_arch = "x86_64")]
-pub(super) const SOCKET_CALLS_32_BIT: &[u32] = &[362];
-/// The numbers of 32-bit ARM.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) const SOCKET_CALLS_32_BIT: &[u32] = &[283];
+/// The numbers of [`CHANGING_CALLS_32_BIT`].
+pub(super) const CALLS_32_BIT: &[u32] = &numbers(&CHANGING_CALLS_32_BIT);
 
-/// The system calls of 32-bit ARM.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) const CALLS_32_BIT: &[u32] = &[
-    5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 322, 323, 324, 328, 329, 330, 331, 333, 348, 382,
-    437,
-];
+/// The 32-bit numbers of system calls for sockets.
+pub(super) const SOCKET_CALLS_32_BIT: &[u32] = &numbers(&[CONNECT_32_BIT]);
+
+/// Returns the numbers on this machine's 32-bit architecture.
+const fn numbers<const COUNT: usize>(calls: &[Call32; COUNT]) -> [u32; COUNT] {
+    let mut numbers = [0; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        let (_, x86, arm) = calls[index];
+        numbers[index] = if cfg!(target_arch = "x86_64") {
+            x86
+        } else {
+            arm
+        };
+        index += 1;
+    }
+    numbers
+}

@@ -96,7 +96,7 @@ impl Supervisor {
                 directory: directory.to_owned(),
                 writable: Vec::new(),
             }),
-            ..ShellStart::of(&Shell::bash("/bin/sh"), empty_command.into())
+            ..ShellStart::of(&Shell::bash(probe_shell()), empty_command.into())
         };
         let mut client = match self.launch(env, clock).await {
             Ok(client) => client,
@@ -111,4 +111,11 @@ impl Supervisor {
         let no_report = || StartError::Sandbox("the launcher sent no report".to_owned());
         Some(started?.and_then(|started| started.sandbox.ok_or_else(no_report)))
     }
+}
+
+/// Returns the shell that a probe starts. A container with bash alone has no `/bin/sh`.
+fn probe_shell() -> &'static str {
+    let shells = ["/bin/sh", "/bin/bash", "/usr/bin/bash"];
+    let found = shells.into_iter().find(|shell| Path::new(shell).exists());
+    found.unwrap_or("/bin/sh")
 }

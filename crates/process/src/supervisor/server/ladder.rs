@@ -258,6 +258,7 @@ impl Ladder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::serve::now;
     use super::*;
 
     /// Less than [`KILL_TIMEOUT`].
@@ -279,12 +280,12 @@ mod tests {
     fn rounds_go_on_while_processes_end_but_not_for_ever() {
         let start = now();
         let mut rounds = KillRounds::starting_at(start);
-        let mut now = start;
-        while now < start + MAX_KILL_TIME {
-            assert!(!rounds.newly_stuck(now), "{:?}", now - start);
-            rounds.last_end = now;
-            now += IN_TIME;
+        let mut time = start;
+        while time < start + MAX_KILL_TIME {
+            assert!(!rounds.newly_stuck(time), "{:?}", time.duration_since(start));
+            rounds.last_end = time;
+            time += IN_TIME;
         }
-        assert!(rounds.newly_stuck(now));
+        assert!(rounds.newly_stuck(time));
     }
 }

@@ -432,6 +432,6 @@ impl Server {
     clippy::disallowed_methods,
     reason = "the supervisor has no runtime; this is its clock"
 )]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }

@@ -1,6 +1,7 @@
 //! The terminal of a shell: its foreground process group, and the handling of stopped programs.
 
 use crate::proc_scan::has_terminal_open;
+use crate::process_group::process_group_of;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitStatus};
@@ -59,7 +60,7 @@ impl ContinuedGroup {
             return None;
         }
         // The child has not been reaped, so its pid and process group are its own.
-        let group = rustix::process::getpgid(Some(child)).ok()?;
+        let group = process_group_of(child)?;
         send_continue(group);
         let mut intervals = CHECK_INTERVALS.iter();
         let next = now + *intervals.next()?;

@@ -9,6 +9,7 @@ use super::marked_processes::MarkedProcesses;
 use super::reaped::{ReapOutcome, shell_end};
 use super::terminal::ContinuedGroup;
 use crate::proc_scan;
+use crate::process_group::own_process_group;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
@@ -291,7 +292,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
 /// this process and killed in the next round, like processes that are forked meanwhile. Excluded
 /// processes and other members of `foreign_group` are not signalled.
 fn kill_children(excluded: &BTreeSet<i32>, foreign_group: Option<i32>) {
-    let own_group = rustix::process::getpgrp().as_raw_pid();
+    let own_group = own_process_group().map_or(0, Pid::as_raw_pid);
     let mut groups = BTreeSet::new();
     let children = proc_scan::children(own_pid());
     for pid in children.into_iter().filter(|pid| !excluded.contains(pid)) {
