@@ -218,7 +218,7 @@ impl Server {
         started_at: Timestamp,
         window: Window,
     ) -> ToolResult {
-        let (pid, pgid) = call.process().unwrap_or_default();
+        let (pid, process_group) = call.process().unwrap_or_default();
         let screen = crate::terminal::screen(&self.session, call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let text = if let Some(screen) = screen {
@@ -239,7 +239,7 @@ impl Server {
         let status = Status::MovedToBackground {
             job: JobId(name),
             pid,
-            pgid,
+            pgid: process_group,
             // The output of a call is only in this server's memory, so there is no file to name.
             output: String::new(),
         };

@@ -282,7 +282,11 @@ mod tests {
         let mut rounds = KillRounds::starting_at(start);
         let mut time = start;
         while time < start + MAX_KILL_TIME {
-            assert!(!rounds.newly_stuck(time), "{:?}", time.duration_since(start));
+            assert!(
+                !rounds.newly_stuck(time),
+                "{:?}",
+                time.duration_since(start)
+            );
             rounds.last_end = time;
             time += IN_TIME;
         }
