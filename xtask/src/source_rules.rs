@@ -116,7 +116,7 @@ const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        pattern: r"\bunsafe\b",
+        pattern: r"\bunsafe\b(?:[^-]|$)",
         within: &["crates/", "tests/", "xtask/"],
         why: "system calls without a safe interface are wrapped in one place",
         except: &[

@@ -6,7 +6,7 @@
 mod masked;
 
 use crate::escape::{Escape, SequenceStep};
-use crate::scan;
+use crate::scan::{self, first_chars};
 use agent_bash_core::{LineEdit, visible};
 
 const ESC: u8 = 0x1b;
@@ -19,12 +19,6 @@ const CR_MARK: &str = "\u{240d}";
 /// Maximum number of consecutive NULs that are shown, and the stand-in for the rest.
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
-
-/// Returns the offset at which the first `chars` characters of a text end, and their number.
-fn first_chars(text: &str, chars: usize) -> (usize, usize) {
-    let first = text.char_indices().take(chars);
-    first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
-}
 
 /// True if a text has visible characters.
 fn has_visible_text(text: &str) -> bool {
