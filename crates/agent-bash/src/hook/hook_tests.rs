@@ -305,7 +305,7 @@ fn shell_call_that_cannot_be_checked_is_blocked_with_the_reason() {
             (captured.as_bytes()[..captured.len() - 3].to_vec(), "EOF"),
             (format!("{captured}{captured}").into_bytes(), "trailing"),
             (captured.replace("hi", "\u{1}").into_bytes(), "control"),
-            ([captured.as_bytes(), b"\xff"].concat(), "no call"),
+            ([captured.as_bytes(), b"\xff"].concat(), "not a tool call"),
             (
                 captured.replace("echo hi", "echo \\ud800").into_bytes(),
                 "hex escape",

@@ -343,7 +343,7 @@ async fn a_slow_capture_finishes_in_the_background() {
         home.clock.pass();
     });
     assert_eq!(first.out, "hi\n");
-    assert!(skipped(&first).is_some_and(|why| why.contains("calls go on")));
+    assert!(skipped(&first).is_some_and(|why| why.contains("calls run without the file")));
     assert!(soon(|| !home.path(".lock").exists()).await);
     // A session that began without the snapshot loads it, too.
     let spec = in_session(&home, "locked");

@@ -98,7 +98,7 @@ fn mcp_tools_use_jobs_and_outputs_of_the_target() -> Result<()> {
     let changes = ask("resources/read", json!({ "uri": "changes://0" }))?;
     let why = changes["error"]["message"].as_str().unwrap_or_default();
     ensure!(
-        why.contains("use the target's own `agent-bash changes`"),
+        why.contains("run `agent-bash changes` there"),
         "{changes}"
     );
 
