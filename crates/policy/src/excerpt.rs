@@ -33,7 +33,7 @@ const TAB_SPACES: &str = "    ";
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
 
-/// Returns the lines that a span touches, at most [`MAX_LINES`]. The part of the span in each line
+/// Returns the lines that a span touches, at most `MAX_LINES`. The part of the span in each line
 /// is underlined. Empty if the span is beyond the end of the script.
 pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     let mut out = Vec::new();

@@ -38,7 +38,7 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
 const INSTANT_BUILTINS: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
 
 /// True if an interrupt of the running program ends the script. The script's commands must be
-/// programs joined by `&&`; only [`INSTANT_BUILTINS`] may precede them.
+/// programs joined by `&&`; only `INSTANT_BUILTINS` may precede them.
 pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     let entries = &script.parsed.list.entries;
     let program = |command: &Command| match command {

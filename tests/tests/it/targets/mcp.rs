@@ -97,10 +97,7 @@ fn mcp_tools_use_jobs_and_outputs_of_the_target() -> Result<()> {
     ensure!(only[0]["title"] == "Output of `seq 50000`", "{listed}");
     let changes = ask("resources/read", json!({ "uri": "changes://0" }))?;
     let why = changes["error"]["message"].as_str().unwrap_or_default();
-    ensure!(
-        why.contains("run `agent-bash changes` there"),
-        "{changes}"
-    );
+    ensure!(why.contains("run `agent-bash changes` there"), "{changes}");
 
     drop(server);
     drop(sshd);
