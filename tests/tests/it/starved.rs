@@ -294,7 +294,7 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     )?;
     let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
-        ran.code == 125 && ran.stdout.contains("does not answer"),
+        ran.code == 125 && ran.stdout.contains("does not respond"),
         "{ran:?}"
     );
     world.assert_nothing_left(SOON);
