@@ -21,6 +21,7 @@ from typing import (
     Type,
     Union,
 )
+from weakref import WeakMethod
 
 from . import _program
 from ._call import MOST_IN_FLIGHT, PIECE, PROTOCOL, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
@@ -72,7 +73,7 @@ class Shell:
         if self._connection is not None:
             raise ShellError("this shell has been opened before; make another")
         self._connection = Connection(
-            _program.command(*self._start), self._cwd, self._env, _guarded(self._other)
+            _program.command(*self._start), self._cwd, self._env, _guarded(WeakMethod(self._other))
         )
         try:
             hello = self.request("hello", protocol=PROTOCOL, prompts=self._on_prompt is not None)
@@ -258,13 +259,19 @@ NOT_OPEN = "this shell is not open; use `with Shell(…) as sh:`, or `sh.open()`
 
 
 def _guarded(
-    on_event: Callable[[Mapping[str, Any]], object],
+    listener: "WeakMethod[Callable[[Mapping[str, Any]], None]]",
 ) -> Callable[[Mapping[str, Any]], None]:
-    """Calls a listener and prints its errors, which must not end the connection's thread."""
+    """Calls a listener and prints its errors, which must not end the connection's thread.
+
+    The reference is weak: a shell that its user has dropped must not live as long as its connection.
+    """
 
     def heard(message: Mapping[str, Any]) -> None:
+        call = listener()
+        if call is None:
+            return
         try:
-            on_event(message)
+            call(message)
         except Exception:
             traceback.print_exc()
 
