@@ -4,17 +4,16 @@
 //! [`crate::supervisor::init`]. Started by that link, the program passes its argument (the prompt)
 //! to the socket, and prints the answer. [`Askpass::variables`] names the link to the programs. The
 //! answer is neither stored nor logged.
-//!
-//! A host that is killed leaves the directory in `$TMPDIR`. No process listens on its socket.
 
+use crate::private_directory::{ASKPASS_PREFIX, PrivateDirectory};
 use crate::supervisor::shown_command;
 use crate::temporary::{NoTemporaryDirectory, make_temporary};
 use agent_bash_os::ProcessInfo;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -34,9 +33,6 @@ const PROMPT_END: u8 = 0;
 /// Precedes an answer on the socket. Without it, the person declined.
 const ANSWER_MARK: u8 = b'1';
 
-/// Maximum number of attempts to find an unused name for a directory.
-const MAX_NAMES: u32 = 1000;
-
 /// Maximum number of processes named in a question.
 const MAX_ASKERS: usize = 3;
 
@@ -53,7 +49,7 @@ const SSH_REQUIRE: (&str, &str) = ("SSH_ASKPASS_REQUIRE", "force");
 #[derive(Debug)]
 pub struct Askpass {
     listener: UnixListener,
-    directory: PathBuf,
+    directory: PrivateDirectory,
     program: PathBuf,
     shell: PathBuf,
 }
@@ -88,13 +84,9 @@ impl Askpass {
     /// The directory cannot be created.
     pub fn new(tmpdir: &Path, program: &Path, shell: &Path) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(tmpdir, |parent| {
-            let directory = make_directory(parent)?;
-            let made = listen_in(&directory, program);
-            if made.is_err() {
-                remove_files(&directory);
-            }
+            let directory = PrivateDirectory::create_in(parent, ASKPASS_PREFIX)?;
             Ok(Self {
-                listener: made?,
+                listener: listen_in(directory.path(), program)?,
                 directory,
                 program: program.to_owned(),
                 shell: shell.to_owned(),
@@ -104,7 +96,7 @@ impl Askpass {
 
     /// Returns the variables that name the askpass program.
     pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
-        let link = self.directory.join(LINK_NAME).into_os_string();
+        let link = self.directory.path().join(LINK_NAME).into_os_string();
         let named = ASKPASS_VARIABLES.map(|name| (name.into(), link.clone()));
         let (name, value) = SSH_REQUIRE;
         named.into_iter().chain([(name.into(), value.into())])
@@ -133,12 +125,6 @@ impl Askpass {
     }
 }
 
-impl Drop for Askpass {
-    fn drop(&mut self) {
-        remove_files(&self.directory);
-    }
-}
-
 impl AskpassPrompt {
     /// Answers the question. A program that has ended meanwhile gets nothing.
     pub async fn answer(mut self, answer: &str) {
@@ -160,21 +146,7 @@ impl AskpassPrompt {
 pub(crate) fn is_askpass_socket(path: &Path) -> bool {
     let directory = path.parent().and_then(Path::file_name);
     path.file_name() == Some(OsStr::new(SOCKET_NAME))
-        && directory.is_some_and(|name| name.as_bytes().starts_with(LINK_NAME.as_bytes()))
-}
-
-/// Creates a directory with mode 0700. An existing one is never used: another user may have created
-/// the directory.
-fn make_directory(parent: &Path) -> io::Result<PathBuf> {
-    let pid = std::process::id();
-    for number in 0..MAX_NAMES {
-        let directory = parent.join(format!("{LINK_NAME}-{pid}-{number}"));
-        match DirBuilder::new().mode(0o700).create(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| directory),
-        }
-    }
-    Err(io::Error::from(io::ErrorKind::AlreadyExists))
+        && directory.is_some_and(|name| name.as_bytes().starts_with(ASKPASS_PREFIX.as_bytes()))
 }
 
 fn listen_in(directory: &Path, program: &Path) -> io::Result<UnixListener> {
@@ -183,14 +155,6 @@ fn listen_in(directory: &Path, program: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(&socket)?;
     fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
     Ok(listener)
-}
-
-/// Removes the files that this module creates, and the directory.
-fn remove_files(directory: &Path) {
-    for name in [LINK_NAME, SOCKET_NAME] {
-        let _ = fs::remove_file(directory.join(name));
-    }
-    let _ = fs::remove_dir(directory);
 }
 
 /// Reads a prompt. `None` if the process ends before the prompt is complete.
@@ -312,7 +276,7 @@ mod tests {
     async fn prompt_is_answered_and_the_directory_is_private_and_removed() {
         let temp = tempfile::tempdir().unwrap();
         let askpass = askpass(temp.path());
-        let directory = askpass.directory.clone();
+        let directory = askpass.directory.path().to_owned();
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!(mode(&directory), 0o700);
         assert_eq!(mode(&directory.join(SOCKET_NAME)), 0o600);
@@ -331,7 +295,7 @@ mod tests {
     async fn dropped_prompt_is_declined_and_long_prompt_is_cut() {
         let temp = tempfile::tempdir().unwrap();
         let askpass = askpass(temp.path());
-        let directory = askpass.directory.clone();
+        let directory = askpass.directory.path().to_owned();
         let asking = tokio::spawn(asked(directory.clone(), b"Password: \0"));
         drop(askpass.next().await.unwrap());
         assert_eq!(asking.await.unwrap(), b"");
@@ -350,7 +314,7 @@ mod tests {
     async fn prompt_of_ended_process_is_abandoned() {
         let temp = tempfile::tempdir().unwrap();
         let askpass = askpass(temp.path());
-        let mut stream = UnixStream::connect(askpass.directory.join(SOCKET_NAME))
+        let mut stream = UnixStream::connect(askpass.directory.path().join(SOCKET_NAME))
             .await
             .unwrap();
         stream.write_all(b"Password: \0").await.unwrap();

@@ -27,6 +27,7 @@ mod leftovers;
 mod listening;
 mod lock_holder;
 mod platform;
+mod private_directory;
 mod proc_scan;
 mod process_group;
 mod quote;

@@ -1,6 +1,6 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
-use super::host_proxy::HostProxy;
+use super::host_proxy::{HostProxy, start_proxy};
 use super::link::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
@@ -164,8 +164,7 @@ impl SupervisorClient {
         let Some(plan) = &sandbox.plan else {
             return Ok(None);
         };
-        let parent = self.parent_proxy.clone();
-        let serve = |receiver| HostProxy::start(plan, parent, &self.clock, receiver);
+        let serve = |receiver| start_proxy(plan, self.parent_proxy.clone(), &self.clock, receiver);
         match sandbox.trial {
             Some(_) => Networks::unshared_entrance(plan, serve),
             None => self.networks.entrance(plan, serve),
@@ -175,7 +174,7 @@ impl SupervisorClient {
     /// Returns the counts of the connections that the proxy of the last shell refused; `None`
     /// without a proxy.
     pub fn refusals(&self) -> Option<Arc<Refusals>> {
-        self.proxy.as_ref().map(HostProxy::refusals)
+        self.proxy.as_ref().map(|proxy| proxy.refusals())
     }
 
     /// Returns the report on the last shell's sandbox; `None` without a sandbox.

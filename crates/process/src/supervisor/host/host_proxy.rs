@@ -2,39 +2,26 @@
 
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::Plan;
-use agent_bash_proxy::{AllowedHosts, ParentProxy, Proxy, ProxyThread, Refusals, SystemResolver};
+use agent_bash_proxy::{AllowedHosts, ParentProxy, Proxy, ProxyThread, SystemResolver};
 use agent_bash_sandbox::ListenerReceiver;
 use std::io;
 use std::sync::Arc;
 
-/// The proxy of a network.
-#[derive(Debug, Clone)]
-pub(super) struct HostProxy {
-    thread: Arc<ProxyThread>,
-}
+/// The proxy of a network. It ends with the last clone.
+pub(super) type HostProxy = Arc<ProxyThread>;
 
-impl HostProxy {
-    /// Starts a proxy for the hosts of a plan. `parent` is the host's own proxy.
-    ///
-    /// # Errors
-    /// An entry of the list is invalid, or no thread can be started.
-    pub(super) fn start(
-        plan: &Plan,
-        parent: Option<ParentProxy>,
-        clock: &Arc<dyn Clock>,
-        receiver: ListenerReceiver,
-    ) -> io::Result<Self> {
-        let allowed = AllowedHosts::parse(&plan.hosts)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let proxy = Proxy::new(allowed, Box::new(SystemResolver), parent, Arc::clone(clock));
-        let thread = ProxyThread::start(proxy, || receiver.receive())?;
-        Ok(Self {
-            thread: Arc::new(thread),
-        })
-    }
-
-    /// The refused targets.
-    pub(super) fn refusals(&self) -> Arc<Refusals> {
-        self.thread.refusals()
-    }
+/// Starts a proxy for the hosts of a plan. `parent` is the host's own proxy.
+///
+/// # Errors
+/// An entry of the list is invalid, or no thread can be started.
+pub(super) fn start_proxy(
+    plan: &Plan,
+    parent: Option<ParentProxy>,
+    clock: &Arc<dyn Clock>,
+    receiver: ListenerReceiver,
+) -> io::Result<HostProxy> {
+    let allowed = AllowedHosts::parse(&plan.hosts)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let proxy = Proxy::new(allowed, Box::new(SystemResolver), parent, Arc::clone(clock));
+    ProxyThread::start(proxy, || receiver.receive()).map(Arc::new)
 }

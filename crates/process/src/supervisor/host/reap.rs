@@ -1,7 +1,7 @@
 //! Reaps supervisors. If a supervisor was killed, ends its remaining processes.
 
+use crate::private_directory;
 use crate::proc_scan;
-use crate::supervisor::shell_directory;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
@@ -155,7 +155,7 @@ impl SupervisorProcess {
             Ok(Some(status)) if status.exit_status() != Some(0) && !self.outlives_host => {
                 let ended = sweep(pid.as_raw_pid(), &[]);
                 if let Some(directories) = &self.directories {
-                    shell_directory::sweep_temporary(directories);
+                    private_directory::sweep_temporary(directories);
                 }
                 tracing::debug!(ended, "a supervisor was killed; its session was swept");
             }
