@@ -266,6 +266,7 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash-server",
         workspace: &["agent-bash", "agent-bash-protocol"],
         third_party: &[
+            "httparse",
             "rmcp",
             "rustix",
             "schemars",

@@ -177,7 +177,9 @@ impl RequestApprover {
         let reason = match (&self.method, answered) {
             (_, Some((_, Some(action)))) => return decision(action, proposed_action),
             (_, Some((_, None))) => no_answer(proposed_action),
-            (AskMethod::Elicitation(client), None) => match elicit(client, message).await {
+            (AskMethod::Elicitation(client), None) => match elicit(client, elicitation(message))
+                .await
+            {
                 Ok(action) => return decision(&action, proposed_action),
                 Err(error) => {
                     format!("the client could not ask its user about {proposed_action}: {error}")
@@ -334,10 +336,8 @@ async fn elicit_page(client: &Peer<RoleServer>, prompt: &PasswordPrompt<'_>, url
         url,
         elicitation_id,
     });
-    let request = ServerRequest::ElicitRequest(request);
-    match client.send_request(request).await {
-        Ok(ClientResult::ElicitResult(answer)) => answer.action == ElicitationAction::Accept,
-        Ok(_) => false,
+    match elicit(client, request).await {
+        Ok(action) => action == ElicitationAction::Accept,
         Err(error) => {
             tracing::warn!(%error, "the client cannot ask its user");
             false
@@ -346,8 +346,11 @@ async fn elicit_page(client: &Peer<RoleServer>, prompt: &PasswordPrompt<'_>, url
 }
 
 /// Sends the question and waits for the answer.
-async fn elicit(client: &Peer<RoleServer>, message: String) -> Result<ElicitationAction, String> {
-    let request = ServerRequest::ElicitRequest(elicitation(message));
+async fn elicit(
+    client: &Peer<RoleServer>,
+    request: ElicitRequest,
+) -> Result<ElicitationAction, String> {
+    let request = ServerRequest::ElicitRequest(request);
     match client.send_request(request).await {
         Ok(ClientResult::ElicitResult(answer)) => Ok(answer.action),
         Ok(_) => Err("its response is not the result of a form".to_owned()),

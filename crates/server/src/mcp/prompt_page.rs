@@ -4,9 +4,9 @@
 //! The page's address has a random token, which only the client gets. Serves one page and its form,
 //! nothing else of HTTP.
 
-use agent_bash::core::Clock;
+use agent_bash::core::{Clock, hex};
+use httparse::{EMPTY_HEADER, Request, Status};
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,9 @@ use tokio::task::JoinSet;
 
 /// Maximum length of a request in bytes.
 const MAX_REQUEST_BYTES: usize = 16 * 1024;
+
+/// Maximum number of header fields of a request. Browsers send about 20.
+const MAX_FIELDS: usize = 100;
 
 /// Maximum number of connections at a time. Browsers open some in advance.
 const MAX_CONNECTIONS: usize = 16;
@@ -146,45 +149,49 @@ struct HttpRequest {
     body: Vec<u8>,
 }
 
+/// Reads a request. `None` if it is invalid, too long, or incomplete at its end.
 async fn read_request(stream: &mut TcpStream) -> Option<HttpRequest> {
     let mut bytes = Vec::new();
-    let head_end = loop {
-        if let Some(at) = bytes.windows(4).position(|part| part == b"\r\n\r\n") {
-            break at;
+    let mut part = [0; 4096];
+    loop {
+        let length = stream.read(&mut part).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&part[..length]);
+        if bytes.len() > MAX_REQUEST_BYTES {
+            return None;
         }
-        read_more(stream, &mut bytes).await?;
-    };
-    let head = String::from_utf8(bytes[..head_end].to_vec()).ok()?;
-    let mut lines = head.split("\r\n");
-    let mut words = lines.next()?.split(' ');
-    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let header = |wanted: &str| {
-        let mut headers = head
-            .split("\r\n")
-            .skip(1)
-            .filter_map(|line| line.split_once(':'));
-        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        found.map(|(_, value)| value.trim().to_owned())
-    };
-    let length = header("content-length").map_or(Ok(0), |text| text.parse::<usize>());
-    let end = (head_end + 4).checked_add(length.ok()?)?;
-    while bytes.len() < end {
-        read_more(stream, &mut bytes).await?;
+        if let Some(request) = parse_request(&bytes).ok()? {
+            return Some(request);
+        }
     }
-    Some(HttpRequest {
-        method,
-        path,
-        host: header("host")?,
-        body: bytes[head_end + 4..end].to_vec(),
-    })
 }
 
-/// Reads further bytes of a request. `None` at its end, and if it is too long.
-async fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
-    let mut part = [0; 4096];
-    let length = stream.read(&mut part).await.ok().filter(|read| *read > 0)?;
-    bytes.extend_from_slice(&part[..length]);
-    (bytes.len() <= MAX_REQUEST_BYTES).then_some(())
+/// Parses a request; `Ok(None)` if more bytes are needed.
+fn parse_request(bytes: &[u8]) -> Result<Option<HttpRequest>, httparse::Error> {
+    let mut fields = [EMPTY_HEADER; MAX_FIELDS];
+    let mut head = Request::new(&mut fields);
+    let Status::Complete(head_length) = head.parse(bytes)? else {
+        return Ok(None);
+    };
+    let field = |wanted: &str| {
+        let found = head
+            .headers
+            .iter()
+            .find(|field| field.name.eq_ignore_ascii_case(wanted));
+        found.map(|field| String::from_utf8_lossy(field.value))
+    };
+    let length = field("content-length").map_or(Ok(0), |text| text.parse::<usize>());
+    let length = length.map_err(|_| httparse::Error::HeaderValue)?;
+    let Some(body) = bytes[head_length..].get(..length) else {
+        return Ok(None);
+    };
+    Ok(Some(HttpRequest {
+        method: head.method.unwrap_or_default().to_owned(),
+        path: head.path.unwrap_or_default().to_owned(),
+        host: field("host")
+            .ok_or(httparse::Error::HeaderName)?
+            .into_owned(),
+        body: body.to_vec(),
+    }))
 }
 
 /// Reads the fields of a form.
@@ -222,11 +229,7 @@ fn token() -> io::Result<String> {
     if filled < bytes.len() {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
     }
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hex(&bytes))
 }
 
 const STYLE: &str = "<!doctype html><meta charset=utf-8><title>agent-bash: a command asks</title>\
