@@ -31,12 +31,14 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
 
 /// The metadata of the workspace, without transitive dependencies.
 pub(crate) fn metadata(tree: &Tree) -> Result<Metadata> {
+    Ok(metadata_command(tree).no_deps().exec()?)
+}
+
+/// The command that reads the metadata of the workspace.
+pub(crate) fn metadata_command(tree: &Tree) -> MetadataCommand {
     let mut command = MetadataCommand::new();
+    command.cargo_path(&tree.cargo).current_dir(&tree.root);
     command
-        .cargo_path(&tree.cargo)
-        .current_dir(&tree.root)
-        .no_deps();
-    Ok(command.exec()?)
 }
 
 /// The dependencies of one manifest.

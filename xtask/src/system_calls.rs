@@ -5,9 +5,9 @@
 //! this; the numbers of the others are compared as data. They come from the crate `libc` (for each
 //! name that the sources use), from constants of our own, and from the table of 32-bit calls.
 
+use crate::layers::metadata_command;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::MetadataCommand;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,9 +33,16 @@ struct Headers {
     header: &'static str,
     /// The Debian package.
     package: &'static str,
-    /// The files of the crate `libc` below `src/unix/linux_like/linux`, by C library; none for
-    /// 32-bit programs.
-    libc: &'static [(&'static str, &'static [&'static str])],
+    source: NumberSource,
+}
+
+/// Where our numbers of an architecture come from.
+enum NumberSource {
+    /// The files of the crate `libc` below `src/unix/linux_like/linux`, by C library.
+    Libc(&'static [(&'static str, &'static [&'static str])]),
+    /// The columns of the table of 32-bit calls.
+    TableX86,
+    TableArm,
 }
 
 const X86_64: Headers = Headers {
@@ -43,28 +50,28 @@ const X86_64: Headers = Headers {
     directory: "usr/include/x86_64-linux-gnu",
     header: "asm/unistd_64.h",
     package: "linux-libc-dev (on amd64)",
-    libc: &[
+    source: NumberSource::Libc(&[
         ("glibc", &["gnu/b64/x86_64/not_x32.rs"]),
         ("musl", &["musl/b64/x86_64/mod.rs"]),
-    ],
+    ]),
 };
 const AARCH64: Headers = Headers {
     architecture: "aarch64",
     directory: "usr/aarch64-linux-gnu/include",
     header: "asm/unistd.h",
     package: "linux-libc-dev-arm64-cross",
-    libc: &[
+    source: NumberSource::Libc(&[
         (
             "glibc",
             &["gnu/b64/aarch64/mod.rs", "gnu/b64/aarch64/lp64.rs"],
         ),
         ("musl", &["musl/b64/aarch64/mod.rs"]),
-    ],
+    ]),
 };
 const X86: Headers = Headers {
     architecture: "x86",
     header: "asm/unistd_32.h",
-    libc: &[],
+    source: NumberSource::TableX86,
     ..X86_64
 };
 const ARM: Headers = Headers {
@@ -72,7 +79,7 @@ const ARM: Headers = Headers {
     directory: "usr/arm-linux-gnueabihf/include",
     header: "asm/unistd.h",
     package: "linux-libc-dev-armhf-cross",
-    libc: &[],
+    source: NumberSource::TableArm,
 };
 
 /// The numbers of one source, by the name of the call.
@@ -103,11 +110,10 @@ fn compare(tree: &Tree, root: &Path) -> Result<()> {
             ));
             continue;
         }
-        let sources = match headers.architecture {
-            "x86" => vec![("our table", used.on_x86.clone())],
-            "32-bit ARM" => vec![("our table", used.on_arm.clone())],
-            _ => headers
-                .libc
+        let sources = match &headers.source {
+            NumberSource::TableX86 => vec![("our table", used.on_x86.clone())],
+            NumberSource::TableArm => vec![("our table", used.on_arm.clone())],
+            NumberSource::Libc(libraries) => libraries
                 .iter()
                 .map(|(library, files)| Ok((*library, used.native_numbers(&libc, files)?)))
                 .collect::<Result<_>>()?,
@@ -260,11 +266,7 @@ fn header_numbers(tree: &Tree, root: &Path, headers: &Headers, names: &Numbers) 
 
 /// Returns the directory of the files for Linux in the sources of `libc`.
 fn libc_sources(tree: &Tree) -> Result<PathBuf> {
-    let mut command = MetadataCommand::new();
-    let metadata = command
-        .cargo_path(&tree.cargo)
-        .current_dir(&tree.root)
-        .exec()?;
+    let metadata = metadata_command(tree).exec()?;
     let package = metadata
         .packages
         .iter()

@@ -443,7 +443,7 @@ fn blank_len(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Returns the length of the line end at the beginning of output; 0 if there is none.
+/// Returns the length of the line end at the beginning of output; 0 if the output begins with text.
 fn line_end_len(bytes: &[u8]) -> usize {
     let returns = bytes.iter().take_while(|byte| **byte == b'\r').count();
     match bytes.get(returns) {

@@ -211,7 +211,7 @@ impl StreamLines {
         self.count_lines(scan::newlines(lines));
     }
 
-    /// Takes whole lines, some of which may need clamping.
+    /// Takes whole lines. Clamps the long ones.
     fn lines_one_by_one(&mut self, lines: &[u8], raw: u64) {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', lines) {

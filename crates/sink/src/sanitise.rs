@@ -4,10 +4,13 @@
 //! The text is passed on piece by piece to a [`TextSink`] (`lines` in an `OutputSink`).
 
 mod masked;
+mod text_sink;
 
 use crate::escape::{Escape, SequenceStep};
-use crate::scan::{self, first_chars};
+use crate::scan;
 use agent_bash_core::{LineEdit, visible};
+
+pub(crate) use text_sink::TextSink;
 
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
@@ -19,6 +22,12 @@ const CR_MARK: &str = "\u{240d}";
 /// Maximum number of consecutive NULs that are shown, and the stand-in for the rest.
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
+
+/// Returns the offset at which the first `chars` characters of a text end, and their number.
+fn first_chars(text: &str, chars: usize) -> (usize, usize) {
+    let first = text.char_indices().take(chars);
+    first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
+}
 
 /// True if a text has visible characters.
 fn has_visible_text(text: &str) -> bool {
@@ -38,35 +47,6 @@ pub enum CarriageReturn {
     Newline,
     /// The CR is shown as `␍`, for reading artifacts, where nothing may be lost.
     Marked,
-}
-
-/// Receives clean text: valid UTF-8, whole characters, no control characters except TAB and LF.
-pub(crate) trait TextSink {
-    /// Receives text that is identical, byte for byte, to the stream at `raw`.
-    fn text(&mut self, text: &[u8], raw: u64);
-    /// Receives a stand-in for the `raw_len` bytes at `raw`. `raw_len` is 0 if the bytes were
-    /// counted before, or if the cursor only moved over the text.
-    fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
-    /// Receives a line end for the CR at `raw`.
-    fn line_end(&mut self, raw: u64);
-    /// Discards the open line: other text replaces it, because of the CR at `raw`.
-    fn restart_line(&mut self, raw: u64);
-    /// Removes up to `chars` characters from the end of the line, as far as they are available, and
-    /// returns them.
-    fn take_back(&mut self, chars: usize) -> String;
-    /// Removes the line, as far as it is available, and returns it: the cursor moves to its
-    /// beginning.
-    fn take_line(&mut self) -> String {
-        self.take_back(LineEdit::MAX_RIGHT_CHARS)
-    }
-    /// Passes on an effect if the sink does not store the line. Returns true if it did.
-    fn pass_on_effect(&mut self, _effect: LineEdit) -> bool {
-        false
-    }
-    /// Records that visible text, which was taken back before, was replaced or erased.
-    fn written_over(&mut self) {}
-    /// Receives an SGR sequence (colours), which is not part of the text.
-    fn colours(&mut self, _sequence: &[u8]) {}
 }
 
 /// The decoder and cleaner of one stream.

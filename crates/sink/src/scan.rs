@@ -82,12 +82,6 @@ fn leading(bytes: &[u8], stops: impl Fn(u8) -> bool) -> usize {
     at + rest.iter().position(|&b| stops(b)).unwrap_or(rest.len())
 }
 
-/// Returns the offset at which the first `chars` characters of a text end, and their number.
-pub(crate) fn first_chars(text: &str, chars: usize) -> (usize, usize) {
-    let first = text.char_indices().take(chars);
-    first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

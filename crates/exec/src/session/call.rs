@@ -91,7 +91,7 @@ impl<'a> SessionCall<'a> {
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let cwd = remembered.and_then(|remembered| remembered.cwd.as_ref());
-        // A new shell starts in the directory of the previous shell or, if there is none, in the
+        // A new shell starts in the directory of the previous shell. The first shell starts in the
         // directory of the call.
         let enters_cwd = spec.enter_cwd || cwd.is_none();
         let session_cwd = cwd.filter(|_| !enters_cwd).cloned();

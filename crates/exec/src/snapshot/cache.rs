@@ -229,8 +229,7 @@ impl SnapshotCache {
         Some((entry, options))
     }
 
-    /// Returns the entry for a key. Creates an entry if there is none, or if the old entry is
-    /// unusable.
+    /// Returns the entry for a key. Creates an entry for a new key, and replaces an unusable entry.
     fn entry(&self, key: CacheKey, now: Duration) -> Arc<CacheEntry> {
         // Ignores poisoning: every operation on the list leaves it consistent.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
