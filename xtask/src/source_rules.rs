@@ -43,6 +43,7 @@ const LIBRARIES: &[&str] = &[
     "crates/pty/",
     "crates/render/",
     "crates/agent-bash/",
+    "crates/hooks/",
     "crates/tui/",
     "crates/server/",
 ];
@@ -66,6 +67,7 @@ const RULES: &[Rule] = &[
             "crates/policy/src/",
             "crates/agent-bash/src/",
             "crates/cli/src/",
+            "crates/hooks/src/",
             "crates/server/src/",
             "crates/tui/src/",
         ],
@@ -76,11 +78,11 @@ const RULES: &[Rule] = &[
                 "the only parse of a call",
             ),
             (
-                "crates/agent-bash/src/agent_shell/template.rs",
+                "crates/hooks/src/agent_shell/template.rs",
                 "templates of wrappers are no scripts of a call",
             ),
             (
-                "crates/agent-bash/src/agent_shell/wrapper.rs",
+                "crates/hooks/src/agent_shell/wrapper.rs",
                 "finds the script of a call within an agent's wrapper",
             ),
             (
@@ -93,7 +95,7 @@ const RULES: &[Rule] = &[
             ),
             ("crates/agent-bash/src/tool.rs", "checks without running"),
             (
-                "crates/agent-bash/src/hook/verdict.rs",
+                "crates/hooks/src/verdict.rs",
                 "another program runs the script",
             ),
             ("crates/cli/src/commands/check.rs", "the script is not run"),

@@ -123,7 +123,7 @@ impl Exceptions {
 
     /// Adds a refused command, and returns its code. `None` if the command is too long, if the rule
     /// has no exceptions, or if the file cannot be written.
-    pub(crate) fn add(
+    pub fn add(
         &self,
         command: &str,
         cwd: &Path,
@@ -166,7 +166,7 @@ impl Exceptions {
 
     /// Returns true if the user has allowed the command. Consumes a permission to run the command
     /// once.
-    pub(crate) fn consume_permission(&self, command: &str, cwd: &Path, check: CheckedBy) -> bool {
+    pub fn consume_permission(&self, command: &str, cwd: &Path, check: CheckedBy) -> bool {
         // Avoids the lock in the usual case: the user has allowed no command.
         let is_allowed = |commands: Vec<RefusedCommand>| {
             commands

@@ -14,7 +14,6 @@
 //! the [`profiles`].
 
 pub mod adapters;
-pub mod agent_shell;
 mod answer_mask;
 mod approval;
 pub mod artifacts;
@@ -24,7 +23,6 @@ mod changes;
 pub mod exceptions;
 mod guarded_settings;
 mod history;
-pub mod hook;
 mod host;
 pub mod in_order;
 mod journal;
@@ -73,12 +71,14 @@ pub use journal::JournalSettings;
 pub use live_feed::LiveFeed;
 pub use output_mask::{MaskLevel, mask_condition, mask_job_output};
 pub use refusal::{
-    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal, RuleRefusal,
+    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal,
+    RuleRefusal, allow_line,
 };
 pub use sandbox::{CacheAccess, Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
+pub use stage::safety::rule_advice;
 pub use tool::BashTool;
 pub use tool_builder::BashToolBuilder;
 pub use tool_context::JobStarter;

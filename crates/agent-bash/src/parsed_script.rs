@@ -55,7 +55,8 @@ fn examine_with(
     let script = Script::follow(parsed, &context);
     let with_span = |refusal: RuleRefusal| refusal.with_span_in(&command, script.parsed.text);
     let verdict = check(tool, call, request, &script).map_err(with_span)?;
-    call.notices.extend(safety::advice(tool, &script));
+    call.notices
+        .extend(safety::rule_advice(&script, &tool.rules));
     let refusal = match &verdict {
         Verdict::Block(finding) => Some(with_span(finding.clone().into())),
         _ => None,

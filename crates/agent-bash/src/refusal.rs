@@ -191,7 +191,7 @@ impl From<Finding> for RuleRefusal {
 }
 
 /// Returns a line that tells the user how to allow a refused command.
-pub(crate) fn allow_line(code: &str) -> String {
+pub fn allow_line(code: &str) -> String {
     format!("The user can allow it once, on a terminal: agent-bash allow {code}")
 }
 

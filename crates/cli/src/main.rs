@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     });
     let own_failure = match cli.command {
         // Agents run the command if a hook fails with any other code.
-        Command::Hook(_) => agent_bash::hook::BLOCKED_EXIT_CODE,
+        Command::Hook(_) => agent_bash_hooks::BLOCKED_EXIT_CODE,
         _ => OWN_FAILURE_EXIT_CODE,
     };
     run_to_exit_code(own_failure, || dispatch(cli.command, &words, token))

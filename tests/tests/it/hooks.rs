@@ -1,5 +1,5 @@
 //! `agent-bash hook` as agents and their users see it: stdin, exit codes, files. The answers for
-//! each agent are a table in `crates/agent-bash/src/hook`.
+//! each agent are in `crates/hooks/src/agents`.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_policy::{Context, Finding, Script, Verdict, check_safety};
+use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety};
 use std::sync::Arc;
 
 /// Returns the verdict of the safety rules. If the rules do not block the command, the approver
@@ -14,21 +14,14 @@ pub(crate) fn check(tool: &ToolContext, script: &Script<'_>) -> Verdict {
 }
 
 /// Returns the advice of the user's rules about a command that may run.
-pub(crate) fn advice(tool: &ToolContext, script: &Script<'_>) -> Vec<Notice> {
-    let advice = agent_bash_policy::advice(script, &tool.rules);
-    advice
-        .into_iter()
-        .map(|finding| notice(finding).into())
-        .collect()
-}
-
-/// Returns the notice for a finding of a rule that only advises.
-pub(crate) fn notice(finding: Finding) -> NoticeKind {
-    NoticeKind::RuleAdvice {
+pub fn rule_advice(script: &Script<'_>, rules: &RuleSelection) -> Vec<Notice> {
+    let advice = agent_bash_policy::advice(script, rules).into_iter();
+    let notices = advice.map(|finding| NoticeKind::RuleAdvice {
         rule: finding.rule,
         message: finding.message,
         instead: finding.suggestion,
-    }
+    });
+    notices.map(Notice::from).collect()
 }
 
 /// Returns the facts about the call that the rules need in addition to the script.

@@ -1,8 +1,9 @@
 //! `agent-bash hook`.
 
-use agent_bash::hook::mcp_agents::{McpAgent, mcp_agent};
-use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, shell_agent};
-use agent_bash::hook::{AGENTS, AUTO, Agent, by_name};
+use agent_bash_hooks::take_over::ShellAgent;
+use agent_bash_hooks::{
+    AUTO, Agent, McpAgent, by_name, hook_agents, mcp_agent, shell_agent, shell_agents,
+};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
@@ -86,7 +87,7 @@ pub(crate) struct NamedAgent {
 impl NamedAgent {
     /// Returns all agents.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let names = AGENTS.into_iter().map(|agent| agent.name);
+        let names = hook_agents().map(|agent| agent.name);
         names
             .filter(|name| *name != AUTO.name)
             .filter_map(Self::by_name)
@@ -108,9 +109,9 @@ impl NamedAgent {
 
 /// Returns the parser of an agent's name.
 fn agents() -> impl TypedValueParser<Value = NamedAgent> {
-    let hooks = AGENTS.map(|agent| agent.name);
-    let shells = SHELL_AGENTS.map(|agent| agent.name);
-    let names: BTreeSet<&str> = hooks.into_iter().chain(shells).collect();
+    let hooks = hook_agents().map(|agent| agent.name);
+    let shells = shell_agents().map(|agent| agent.name);
+    let names: BTreeSet<&str> = hooks.chain(shells).collect();
     PossibleValuesParser::new(names)
         .try_map(|name| NamedAgent::by_name(&name).ok_or("no agent has this name"))
 }

@@ -5,11 +5,11 @@ use crate::args::DEFAULT_SESSION;
 use crate::output;
 use crate::start::StartContext;
 use crate::table::ago;
-use agent_bash::agent_shell::{conversation_of, is_conversation_name};
 use agent_bash::change_sets::Store;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::recordings;
 use agent_bash::process::SystemClock;
+use agent_bash_hooks::agent_shell::{conversation_of, is_conversation_name};
 use std::path::{Path, PathBuf};
 
 /// A state directory, and how it was chosen.

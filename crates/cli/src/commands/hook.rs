@@ -13,7 +13,7 @@ use crate::output;
 use crate::start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::HostContext;
-use agent_bash::hook::{Agent, HookAnswer, MAX_INPUT_BYTES, answer, answer_rewriting};
+use agent_bash_hooks::{Agent, HookAnswer, MAX_INPUT_BYTES, answer, answer_rewriting};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -115,7 +115,7 @@ fn answer_within(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::hook::CLAUDE_CODE;
+    use agent_bash_hooks::CLAUDE_CODE;
 
     #[test]
     fn failed_or_hanging_answer_blocks_the_command() {

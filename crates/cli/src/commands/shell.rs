@@ -11,15 +11,15 @@ use crate::commands::shell_link;
 use crate::output;
 use crate::runtime::{self, OneCallRuntime};
 use crate::start::{ChosenSettings, StartContext};
-use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
     Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
-use agent_bash::hook::take_over::ShellLink;
 use agent_bash::process::own_process_group;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
+use agent_bash_hooks::agent_shell::{self, Commands, quoted, real_shell};
+use agent_bash_hooks::take_over::ShellLink;
 use anyhow::{Context, bail};
 use output_destination::OutputDestination;
 use signals::ShellSignals;

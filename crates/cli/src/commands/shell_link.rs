@@ -1,8 +1,8 @@
 //! Links to this program that stand in for the shell of an agent: creates, checks and probes them.
 
 use crate::start::StartContext;
-use agent_bash::hook::take_over::ShellLink;
 use agent_bash::journals::recordings;
+use agent_bash_hooks::take_over::ShellLink;
 use anyhow::{Context, bail};
 use std::ffi::OsString;
 use std::fs;
@@ -222,7 +222,7 @@ mod tests {
     fn text_of_the_probe_is_recognised_as_claude_codes() {
         for directory in ["/tmp/x", "/tmp/a b"] {
             let text = claude_code_text(Path::new(directory));
-            let found = agent_bash::agent_shell::model_command(&text).unwrap();
+            let found = agent_bash_hooks::agent_shell::model_command(&text).unwrap();
             assert_eq!(
                 (found.agent, &*found.command),
                 ("claude-code", PROBE_COMMAND)

@@ -7,12 +7,12 @@ use crate::commands::hook::change::Connection;
 use crate::commands::hook::file::SettingsFile;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::start::StartContext;
-use agent_bash::hook::install::{
+use agent_bash_hooks::McpAgent;
+use agent_bash_hooks::install::{
     SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,
 };
-use agent_bash::hook::mcp_agents::McpAgent;
-use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
-use agent_bash::hook::{Agent, by_name};
+use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use agent_bash_hooks::{Agent, by_name};
 use std::path::Path;
 
 /// Returns findings for each agent whose program is on `PATH` or whose files have an entry of ours.

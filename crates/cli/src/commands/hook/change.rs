@@ -7,13 +7,13 @@ use crate::output;
 use crate::start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::visible;
-use agent_bash::hook::Agent;
-use agent_bash::hook::install::{
+use agent_bash_hooks::Agent;
+use agent_bash_hooks::McpAgent;
+use agent_bash_hooks::install::{
     BadFile, SettingsScope, applicable, entries, file, mcp_file, shell_file, with_hook, with_mcp,
     with_rewriting_hook, with_shell, without_hook, without_mcp, without_shell,
 };
-use agent_bash::hook::mcp_agents::McpAgent;
-use agent_bash::hook::take_over::ShellSetting;
+use agent_bash_hooks::take_over::ShellSetting;
 use similar::TextDiff;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@ use crate::args::{HookArgs, NamedAgent};
 use crate::output;
 use crate::start::StartContext;
 use crate::usage::UsageError;
-use agent_bash::hook::Agent;
-use agent_bash::hook::install::SettingsScope;
+use agent_bash_hooks::Agent;
+use agent_bash_hooks::install::SettingsScope;
 
 /// The note on the cost of a hook that replaces commands.
 const REWRITE_COST_NOTE: &str = "\

@@ -6,9 +6,9 @@ use crate::args::HookArgs;
 use crate::output;
 use crate::start::StartContext;
 use crate::usage::UsageError;
-use agent_bash::hook::install::SettingsScope;
-use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
-use agent_bash::hook::{Agent, by_name};
+use agent_bash_hooks::install::SettingsScope;
+use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use agent_bash_hooks::{Agent, by_name};
 use anyhow::Context;
 use std::path::Path;
 

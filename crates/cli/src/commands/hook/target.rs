@@ -3,7 +3,7 @@
 use crate::commands::shell_link::{self, LinkProbe};
 use crate::start::StartContext;
 use crate::usage::UsageError;
-use agent_bash::hook::take_over::{ShellLink, ShellSetting};
+use agent_bash_hooks::take_over::{ShellLink, ShellSetting};
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 

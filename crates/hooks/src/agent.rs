@@ -1,0 +1,124 @@
+//! The differences between agents: the format of a hook's answer, and the settings file that
+//! configures the hook.
+
+use super::answer_format::AnswerFormat;
+use super::fields::Fields;
+use super::install::json::JsonForm;
+
+/// An agent that can call agent-bash as a hook.
+#[derive(Debug)]
+pub struct Agent {
+    /// The agent's name on the command line.
+    pub name: &'static str,
+    /// The agent's program, as found on `PATH`.
+    pub program: &'static str,
+    /// The program and version that this entry was tested with, or the source of an untested entry.
+    pub tested_with: &'static str,
+    /// The format of the hook's answer. `None` if the format depends on the call.
+    pub(crate) format: Option<AnswerFormat>,
+    /// True if a hook can replace the agent's commands.
+    pub(crate) can_rewrite: bool,
+    /// The path of the settings file with hooks.
+    pub(crate) settings: SettingsPath,
+    /// The form of a hook in that file.
+    pub(crate) form: HookForm,
+    /// An entry that replaces this one if its settings file exists, because the agent then ignores
+    /// this entry's file.
+    pub(crate) preferred: Option<&'static Agent>,
+    /// A hint for the user after the installation.
+    pub install_hint: &'static str,
+}
+
+impl Agent {
+    /// True if a hook can replace the agent's commands.
+    pub fn can_rewrite(&self) -> bool {
+        self.can_rewrite
+    }
+
+    /// True if the hook is a file that the agent executes.
+    pub fn runs_file(&self) -> bool {
+        matches!(self.form, HookForm::Script(_))
+    }
+
+    /// Returns the format of the answer to a call.
+    ///
+    /// An agent that reads another agent's settings calls the hook of the other agent. The fields
+    /// of such a call imply another format. The answer then is an exit code, which all such agents
+    /// accept.
+    pub(crate) fn format_of(&self, call: &Fields) -> AnswerFormat {
+        match self.format {
+            Some(format) if format == AnswerFormat::of(call) => format,
+            Some(_) => AnswerFormat::ExitCode,
+            None => AnswerFormat::of(call),
+        }
+    }
+}
+
+/// The path of an agent's settings file.
+#[derive(Debug)]
+pub(crate) struct SettingsPath {
+    /// The environment variable with a directory that replaces `below_home`. Empty if the agent has
+    /// no such variable.
+    pub(crate) variable: &'static str,
+    /// The subdirectory of the variable's directory in which the file is; may be empty.
+    pub(crate) below_variable: &'static str,
+    /// The directory below the user's home.
+    pub(crate) below_home: &'static str,
+    /// The directory in a project. `None` if the agent reads no settings of a project.
+    pub(crate) below_project: Option<&'static str>,
+    /// The file's name in each of these directories.
+    pub(crate) file: &'static str,
+    /// Another name that the file may have, used if only the file with this name exists.
+    pub(crate) other_file: Option<&'static str>,
+}
+
+/// The form in which a hook is written into the agent's configuration.
+#[derive(Debug)]
+pub(crate) enum HookForm {
+    /// Entries in a JSON file.
+    Json(JsonEntry),
+    /// An entry `[[hooks]]` in a TOML file, in which `LINE` is replaced by the command line as a
+    /// TOML string.
+    Toml(&'static str),
+    /// A plugin file that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
+    /// string literal.
+    Plugin(&'static str),
+    /// A shell script that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
+    /// shell word.
+    Script(&'static str),
+    /// The agent is unknown, so a hook cannot be installed for it.
+    Unknown,
+}
+
+/// Entries of a JSON file that make the agent call agent-bash.
+#[derive(Debug)]
+pub(crate) struct JsonEntry {
+    /// The form of the file.
+    pub(crate) json: JsonForm,
+    /// A top-level member that the file must have, with its value.
+    pub(crate) header: Option<(&'static str, &'static str)>,
+    /// The lists that get an entry, each as the member names from the root to the list.
+    pub(crate) lists: &'static [&'static [&'static str]],
+    /// The entry, in which `LINE` is replaced by the command line as a JSON string.
+    pub(crate) entry: &'static str,
+}
+
+/// Returns the path of a settings file that is in `directory` both below the user's home and in a
+/// project. `variable` can replace the directory below the user's home.
+pub(crate) const fn same_directory(
+    variable: &'static str,
+    directory: &'static str,
+    file: &'static str,
+) -> SettingsPath {
+    SettingsPath {
+        variable,
+        below_variable: "",
+        below_home: directory,
+        below_project: Some(directory),
+        file,
+        other_file: None,
+    }
+}
+
+/// The list of hooks before a tool runs, in the settings of most agents.
+pub(crate) const PRE_TOOL_USE: &[&[&str]] = &[&["hooks", "PreToolUse"]];

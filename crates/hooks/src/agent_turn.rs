@@ -1,0 +1,134 @@
+//! Records the turn of a hook call: the user's prompt to which the call belongs. The record is in
+//! the same state directory in which `agent-bash shell` records the conversation's changes.
+
+use super::agent::Agent;
+use super::fields::{self, Fields};
+use super::take_over::ShellLink;
+use crate::agent_shell::{conversation_of, conversation_with_id};
+use agent_bash::HostContext;
+use agent_bash_changes::{Store, TurnSign};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// Names of the field for the conversation's id.
+const CONVERSATION_NAMES: &[&str] = &["session_id", "sessionId"];
+
+/// Names of the field for the prompt's id: `prompt_id` in Claude Code 2.1.332 and Qwen Code 0.24.4,
+/// `turn_id` in Codex 0.171.0.
+const PROMPT_NAMES: &[&str] = &["prompt_id", "turn_id"];
+
+/// Names of the events that report a new prompt of the user, in lowercase without punctuation.
+const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
+
+/// Records the turn of a call, if `agent-bash shell` may run the agent's commands: if a link to
+/// agent-bash exists, or if the hook replaces commands (`is_rewriting`). A failure has no effect on
+/// the answer.
+pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, is_rewriting: bool) {
+    let exists = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
+    if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {
+        return;
+    }
+    let Some((conversation, sign)) = turn_of(agent, fields, &host.env) else {
+        return;
+    };
+    if let Some(state) = host.state_dir()
+        && let Ok(store) = Store::open(&state)
+    {
+        let _ = store.begin_turn(&conversation, sign);
+    }
+}
+
+/// Returns the name of the conversation's state directory, and the sign by which the store
+/// recognises the turn.
+fn turn_of<'f>(
+    agent: &Agent,
+    fields: &'f Fields,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Option<(String, TurnSign<'f>)> {
+    let text = |names: &[&'static str]| fields.first(names).and_then(|(_, value)| value.as_str());
+    let event = fields::plain(text(fields::EVENT_NAMES).unwrap_or_default());
+    let prompt = text(PROMPT_NAMES);
+    let sign = if PROMPT_EVENTS.contains(&&*event) {
+        TurnSign::Prompt(prompt)
+    } else {
+        TurnSign::Call(prompt?)
+    };
+    let id = text(CONVERSATION_NAMES)?;
+    // An agent may call the hook of another agent. The environment names the agent that calls.
+    let caller = conversation_of(environment).filter(|caller| caller.id == id);
+    let agent = caller.map_or(agent.name, |caller| caller.agent);
+    Some((conversation_with_id(agent, id)?, sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AUTO, by_name};
+
+    fn environment(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+        let owned = |&(name, value): &(&str, &str)| (name.into(), value.into());
+        variables.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn turn_is_found_in_the_calls_of_each_agent() {
+        let claude_code = include_str!("captured/claude-code-2.1.332.json");
+        let codex = include_str!("captured/codex-0.171.0.json");
+        let qwen = include_str!("captured/qwen-0.24.4.json");
+        let copilot = r#"{"sessionId": "5e-0b", "hookEventName": "userPromptSubmitted"}"#;
+        let none = include_str!("captured/gemini-cli-0.61.0.json");
+        let qwen_variables = [(
+            "QWEN_CODE_SESSION_ID",
+            "fe5f6c84-c32e-4a1c-abb6-fbab9cdc7aaa",
+        )];
+        for (agent, variables, call, expected) in [
+            (
+                "claude-code",
+                &[][..],
+                claude_code,
+                Some((
+                    "claude-code-c4dc3d50-908a-42e7-8bf2-f57f5aed115b",
+                    TurnSign::Call("7d177c2c-3682-459f-8aef-d7c2fc5303af"),
+                )),
+            ),
+            (
+                "codex",
+                &[],
+                codex,
+                Some((
+                    "codex-01a21f6f-b8ac-7fa3-bb02-5fa1c6c5d469",
+                    TurnSign::Call("01a21f6f-b943-7691-92af-ce6b7b96ada1"),
+                )),
+            ),
+            (
+                "claude-code",
+                &qwen_variables,
+                qwen,
+                Some((
+                    "qwen-fe5f6c84-c32e-4a1c-abb6-fbab9cdc7aaa",
+                    TurnSign::Call("fe5f6c84-c32e-4a1c-abb6-fbab9cdc7aaa########0"),
+                )),
+            ),
+            (
+                "copilot",
+                &[],
+                copilot,
+                Some(("copilot-5e-0b", TurnSign::Prompt(None))),
+            ),
+            ("gemini-cli", &[], none, None),
+            (
+                "claude-code",
+                &[],
+                r#"{"session_id": "../x", "prompt_id": "p"}"#,
+                None,
+            ),
+        ] {
+            let fields: Fields = serde_json::from_str(call).unwrap();
+            let found = turn_of(by_name(agent).unwrap(), &fields, &environment(variables));
+            let expected = expected.map(|(name, sign)| (name.to_owned(), sign));
+            assert_eq!(found, expected, "{agent}: {call}");
+        }
+        let fields: Fields = serde_json::from_str(claude_code).unwrap();
+        assert_eq!(turn_of(&AUTO, &fields, &environment(&[])), None);
+    }
+}

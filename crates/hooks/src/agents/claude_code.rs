@@ -1,0 +1,110 @@
+//! Claude Code.
+
+use crate::agent::{Agent, HookForm, JsonEntry, same_directory};
+use crate::agent_shell::template::FileForm;
+use crate::agent_shell::wrapper_form::{Wrapper, optional, required};
+use crate::answer_format::AnswerFormat;
+use crate::install::json::STRICT;
+use crate::mcp_agent::McpAgent;
+use crate::supported_agent::SupportedAgent;
+use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use agent_bash_syntax::ast::Link;
+
+/// Calls the hook at `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`), and at
+/// `PreSkillShellCommand` for the commands in a skill or a slash command.
+///
+/// The hook never answers `allow`, because Claude Code would then not ask the user.
+pub const CLAUDE_CODE: Agent = Agent {
+    name: "claude-code",
+    program: "claude",
+    tested_with: "@anthropic-ai/claude-code 2.1.332",
+    format: Some(AnswerFormat::ClaudeCode),
+    can_rewrite: false,
+    settings: same_directory("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+    form: HookForm::Json(JsonEntry {
+        json: STRICT,
+        header: None,
+        lists: &[&["hooks", "PreToolUse"], &["hooks", "PreSkillShellCommand"]],
+        entry: group!("Bash|Monitor|PowerShell", 30),
+    }),
+    preferred: None,
+    install_hint: "Claude Code lists the hook under /hooks.",
+};
+
+/// In the file that `claude mcp add --scope user` writes.
+const MCP: McpAgent = McpAgent {
+    name: "claude-code",
+    settings: same_directory("CLAUDE_CONFIG_DIR", "", ".claude.json"),
+    form: server!(STRICT, "  \"type\": \"stdio\",\n"),
+};
+
+const SHELL: ShellAgent = ShellAgent {
+    name: "claude-code",
+    recorded_with: "@anthropic-ai/claude-code 2.1.332",
+    way: ShellWay::Setting(ShellSetting {
+        agent: "claude-code",
+        settings: CLAUDE_CODE.settings,
+        json: STRICT,
+        keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
+        link: ShellLink::Prefix,
+        install_hint: "Claude Code reads the setting when it starts.",
+    }),
+};
+
+/// Of Claude Code 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with `CLAUDE_CODE_SHELL`.
+const WRAPPER: Wrapper = Wrapper {
+    agent: "claude-code",
+    files: FILE_FORMS,
+    marker: "pwd -P >|",
+    link: Link::And,
+    parts: &[
+        // Present only before a text that old versions of bash parse differently.
+        optional(&[
+            r#"{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
+            r#"{ case "${BASH_VERSINFO-}" in '2'|'3'|'4') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
+        ]),
+        // Absent if the snapshot could not be made.
+        optional(&["source @claude-snapshot@ 2>/dev/null || true"]),
+        // Present with `CLAUDE_CODE_REMOTE`.
+        optional(&[r#"\builtin export BUN_OPTIONS="--smol${BUN_OPTIONS:+ $BUN_OPTIONS}""#]),
+        optional(&[
+            r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true",
+            r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_EQUALS; } >/dev/null 2>&1 || true",
+            r"\builtin shopt -u extglob 2>/dev/null || true",
+        ]),
+        optional(&[
+            r"{ \builtin unalias -- 'which'; \builtin unset -f -- 'which'; } >/dev/null 2>&1 || true",
+        ]),
+        optional(&[
+            r"{ \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true",
+        ]),
+        // Claude Code uses the second form for a text that redirects its own stdin.
+        required(&["eval @command@ < /dev/null", "eval @command@"]),
+        required(&["pwd -P >| @claude-cwd@"]),
+    ],
+};
+
+/// The placeholders for files in the wrapper, and the names of these files.
+const FILE_FORMS: &[FileForm] = &[
+    FileForm {
+        placeholder: "@claude-snapshot@",
+        directory: "shell-snapshots",
+        prefix: "snapshot-",
+        suffix: ".sh",
+    },
+    FileForm {
+        placeholder: "@claude-cwd@",
+        directory: "",
+        prefix: "claude-",
+        suffix: "-cwd",
+    },
+];
+
+/// All that is known of the agent.
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    mcp: Some(MCP),
+    shell: Some(SHELL),
+    conversation_variable: Some("CLAUDE_CODE_SESSION_ID"),
+    wrapper: Some(WRAPPER),
+    ..SupportedAgent::with_hook(CLAUDE_CODE)
+};

@@ -1,0 +1,54 @@
+//! Copilot CLI.
+
+use crate::agent::{Agent, HookForm, JsonEntry, SettingsPath, same_directory};
+use crate::answer_format::AnswerFormat;
+use crate::install::json::STRICT;
+use crate::mcp_agent::{McpAgent, McpForm};
+use crate::supported_agent::SupportedAgent;
+use crate::take_over::{ShellAgent, ShellWay};
+
+/// Uses the event with the camel-case name, because its answer can contain a reason. If the hook
+/// fails, Copilot refuses the call.
+const HOOK: Agent = Agent {
+    name: "copilot",
+    program: "copilot",
+    tested_with: "@github/copilot 1.0.102",
+    format: Some(AnswerFormat::Copilot),
+    can_rewrite: false,
+    settings: SettingsPath {
+        below_project: Some(".github"),
+        ..same_directory("COPILOT_HOME", ".copilot", "hooks/agent-bash.json")
+    },
+    form: HookForm::Json(JsonEntry {
+        json: STRICT,
+        header: Some(("version", "1")),
+        lists: &[&["hooks", "preToolUse"]],
+        entry: "{\n  \"type\": \"command\",\n  \"bash\": LINE,\n  \"timeoutSec\": 30\n}",
+    }),
+    preferred: None,
+    install_hint: "Copilot CLI reads the hook when it starts.",
+};
+
+const MCP: McpAgent = McpAgent {
+    name: "copilot",
+    settings: same_directory("COPILOT_HOME", ".copilot", "mcp-config.json"),
+    form: McpForm::Json {
+        json: STRICT,
+        keys: &["mcpServers", "agent-bash"],
+        entry: "{\n  \"type\": \"local\",\n  \"command\": PROGRAM,\n  \"args\": [\"mcp\"],\n  \"tools\": [\"*\"]\n}",
+    },
+};
+
+const SHELL: ShellAgent = ShellAgent {
+    name: "copilot",
+    recorded_with: "@github/copilot 1.0.102",
+    way: ShellWay::Fixed,
+};
+
+/// All that is known of the agent.
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    mcp: Some(MCP),
+    shell: Some(SHELL),
+    conversation_variable: Some("COPILOT_AGENT_SESSION_ID"),
+    ..SupportedAgent::with_hook(HOOK)
+};

@@ -1,0 +1,80 @@
+//! Gemini CLI.
+
+use crate::agent::{Agent, HookForm, JsonEntry, SettingsPath, same_directory};
+use crate::agent_shell::template::FileForm;
+use crate::agent_shell::wrapper_form::{Wrapper, required};
+use crate::answer_format::AnswerFormat;
+use crate::install::json::COMMENTS;
+use crate::mcp_agent::McpAgent;
+use crate::supported_agent::SupportedAgent;
+use crate::take_over::{ShellAgent, ShellWay};
+use agent_bash_syntax::ast::Link;
+
+const HOOK: Agent = Agent {
+    name: "gemini-cli",
+    program: "gemini",
+    tested_with: "@google/gemini-cli 0.61.0",
+    format: Some(AnswerFormat::Gemini),
+    can_rewrite: false,
+    settings: SettingsPath {
+        below_variable: ".gemini",
+        ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
+    },
+    form: HookForm::Json(JsonEntry {
+        json: COMMENTS,
+        header: None,
+        lists: &[&["hooks", "BeforeTool"]],
+        entry: group!("run_shell_command", 30_000),
+    }),
+    preferred: None,
+    install_hint: "Gemini CLI lists the hook under /hooks.",
+};
+
+const MCP: McpAgent = McpAgent {
+    name: "gemini-cli",
+    settings: SettingsPath {
+        below_variable: ".gemini",
+        ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
+    },
+    form: server!(COMMENTS, ""),
+};
+
+const SHELL: ShellAgent = ShellAgent {
+    name: "gemini-cli",
+    recorded_with: "@google/gemini-cli 0.61.0",
+    way: ShellWay::SearchPath,
+};
+
+/// Of Gemini CLI 0.61.0.
+const WRAPPER: Wrapper = Wrapper {
+    agent: "gemini-cli",
+    files: FILE_FORMS,
+    marker: "_bgpids_file=",
+    link: Link::Next,
+    parts: &[required(&[
+        r#"shopt -u promptvars nullglob extglob nocaseglob dotglob
+_bgpids_file=@gemini-pids@
+(
+  trap 'jobs -p > "$_bgpids_file"' EXIT
+@lines@
+)
+__code=$?
+exit $__code"#,
+    ])],
+};
+
+/// The placeholders for files in the wrapper, and the names of these files.
+const FILE_FORMS: &[FileForm] = &[FileForm {
+    placeholder: "@gemini-pids@",
+    directory: "gemini-shell-",
+    prefix: "bgpids",
+    suffix: ".tmp",
+}];
+
+/// All that is known of the agent.
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    mcp: Some(MCP),
+    shell: Some(SHELL),
+    wrapper: Some(WRAPPER),
+    ..SupportedAgent::with_hook(HOOK)
+};

@@ -1,0 +1,63 @@
+//! opencode.
+
+use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
+use crate::answer_format::AnswerFormat;
+use crate::install::json::LENIENT;
+use crate::mcp_agent::{McpAgent, McpForm};
+use crate::supported_agent::SupportedAgent;
+use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+
+/// Hooks of opencode are functions, so a plugin file calls agent-bash.
+const HOOK: Agent = Agent {
+    name: "opencode",
+    program: "opencode",
+    tested_with: "opencode-ai 1.18.33",
+    format: Some(AnswerFormat::Plugin),
+    can_rewrite: false,
+    settings: SettingsPath {
+        file: "plugins/agent-bash.js",
+        other_file: None,
+        ..CONFIG
+    },
+    form: HookForm::Plugin(include_str!("opencode.js")),
+    preferred: None,
+    install_hint: "opencode reads its plugins when it starts.",
+};
+
+const MCP: McpAgent = McpAgent {
+    name: "opencode",
+    settings: CONFIG,
+    form: McpForm::Json {
+        json: LENIENT,
+        keys: &["mcp", "agent-bash"],
+        entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
+    },
+};
+
+const SHELL: ShellAgent = ShellAgent {
+    name: "opencode",
+    recorded_with: "opencode-ai 1.18.33",
+    way: ShellWay::Setting(ShellSetting {
+        agent: "opencode",
+        settings: CONFIG,
+        json: LENIENT,
+        keys: &["shell"],
+        link: ShellLink::Bash,
+        install_hint: "opencode reads the setting when it starts.",
+    }),
+};
+
+/// The path of opencode's settings file.
+const CONFIG: SettingsPath = SettingsPath {
+    below_variable: "opencode",
+    below_project: Some(".opencode"),
+    other_file: Some("opencode.jsonc"),
+    ..same_directory("XDG_CONFIG_HOME", ".config/opencode", "opencode.json")
+};
+
+/// All that is known of the agent.
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    mcp: Some(MCP),
+    shell: Some(SHELL),
+    ..SupportedAgent::with_hook(HOOK)
+};

@@ -1,0 +1,48 @@
+//! pi.
+
+use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
+use crate::answer_format::AnswerFormat;
+use crate::install::json::STRICT;
+use crate::supported_agent::SupportedAgent;
+use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+
+const HOOK: Agent = Agent {
+    name: "pi",
+    program: "pi",
+    tested_with: "@mariozechner/pi-coding-agent 0.73.1",
+    format: Some(AnswerFormat::Plugin),
+    can_rewrite: false,
+    settings: SettingsPath {
+        below_project: Some(".pi"),
+        ..same_directory(
+            "PI_CODING_AGENT_DIR",
+            ".pi/agent",
+            "extensions/agent-bash.ts",
+        )
+    },
+    form: HookForm::Plugin(include_str!("pi.ts")),
+    preferred: None,
+    install_hint: "pi reads the hook when it starts, or after /reload.",
+};
+
+const SHELL: ShellAgent = ShellAgent {
+    name: "pi",
+    recorded_with: "@mariozechner/pi-coding-agent 0.73.1",
+    way: ShellWay::Setting(ShellSetting {
+        agent: "pi",
+        settings: SettingsPath {
+            below_project: Some(".pi"),
+            ..same_directory("PI_CODING_AGENT_DIR", ".pi/agent", "settings.json")
+        },
+        json: STRICT,
+        keys: &["shellPath"],
+        link: ShellLink::Bash,
+        install_hint: "pi reads the setting when it starts, or after /reload.",
+    }),
+};
+
+/// All that is known of the agent.
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    shell: Some(SHELL),
+    ..SupportedAgent::with_hook(HOOK)
+};

@@ -1,0 +1,36 @@
+//! All that agent-bash knows of one agent.
+
+use crate::agent::Agent;
+use crate::agent_shell::wrapper_form::Wrapper;
+use crate::mcp_agent::McpAgent;
+use crate::take_over::ShellAgent;
+
+/// An agent that agent-bash can be connected to.
+#[derive(Debug)]
+pub(crate) struct SupportedAgent {
+    /// The hook before each command.
+    pub(crate) hook: Agent,
+    /// The entry of an MCP server; `None` if the agent's file of MCP servers is not known.
+    pub(crate) mcp: Option<McpAgent>,
+    /// How the agent finds its shell; `None` if the shell cannot be replaced.
+    pub(crate) shell: Option<ShellAgent>,
+    /// The environment variable with the conversation's identifier, which the agent passes to its
+    /// commands; `None` if the agent sets no such variable.
+    pub(crate) conversation_variable: Option<&'static str>,
+    /// The script in which the agent wraps the model's text; `None` if the agent passes the text
+    /// unchanged, or its wrapper is not known.
+    pub(crate) wrapper: Option<Wrapper>,
+}
+
+impl SupportedAgent {
+    /// Returns an agent of which only the hook is known.
+    pub(crate) const fn with_hook(hook: Agent) -> Self {
+        Self {
+            hook,
+            mcp: None,
+            shell: None,
+            conversation_variable: None,
+            wrapper: None,
+        }
+    }
+}
