@@ -1,4 +1,4 @@
-// For the Vercel AI SDK: the shell as a tool of `generateText` and `streamText`.
+// For the Vercel AI SDK, and for agents of Mastra: the shell as a tool.
 
 import { jsonSchema, tool, type Tool } from "ai";
 import type { Shell } from "./shell.js";

@@ -13,18 +13,33 @@ use xshell::cmd;
 /// The packages that test the Python client.
 const PYTHON: &[&str] = &["pytest==9.2.0", "mypy==2.4.1"];
 
-/// The frameworks for the tests of the Python client. They take several hundred megabytes, so only
-/// CI installs them by default.
-const FRAMEWORKS: &[&str] = &[
-    "openai-agents==0.24.0",
-    "deepagents==0.7.32",
-    "mini-swe-agent==2.4.6",
-    "inspect_ai==0.3.285",
-    "claude-agent-sdk==0.2.187",
+/// The frameworks for the tests of the Python client: package, and module in
+/// `agent_bash.frameworks`. Each group is installed by itself, because pip searches for minutes
+/// for versions that suit all of them. They take several hundred megabytes, so only CI installs
+/// them by default.
+const FRAMEWORKS: &[&[(&str, &str)]] = &[
+    &[
+        ("openai-agents==0.24.0", "openai_agents"),
+        ("deepagents==0.7.32", "deepagents"),
+        ("mini-swe-agent==2.4.6", "mini_swe_agent"),
+        ("inspect_ai==0.3.285", "inspect_ai"),
+        ("claude-agent-sdk==0.2.187", "claude_agent"),
+    ],
+    &[
+        ("pydantic-ai-slim==2.68.0", "pydantic_ai"),
+        ("google-adk==2.13.0", "google_adk"),
+        ("swe-rex==1.4.0", "swe_rex"),
+    ],
 ];
 
-/// The compiler for the TypeScript client, and the framework for its tests.
-const NODE: &[&str] = &["typescript@7.0.2", "@types/node@26.6.6", "ai@6.0.326"];
+/// The compiler for the TypeScript client, and the frameworks for its tests.
+const NODE: &[&str] = &[
+    "typescript@7.0.2",
+    "@types/node@26.6.6",
+    "ai@7.0.173",
+    "bash-tool@1.3.19",
+    "@mastra/core@1.71.0",
+];
 
 /// The step of the suite. Without package indexes the client tests are skipped, except on CI.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
@@ -70,23 +85,25 @@ pub(super) fn installed(tree: &Tree, program: &Path) -> Result<()> {
 pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
-    let packages = [PYTHON, FRAMEWORKS].concat();
-    let python = venv(target, "frameworks", &packages)?;
+    let program = target.join("debug/agent-bash");
     let _here = tree.shell.push_dir("clients/python");
-    // The files are named one by one, because the configuration excludes their package.
-    let mut sources = tree.shell.read_dir("src/agent_bash/frameworks")?;
-    sources.retain(|path| path.extension().is_some_and(|end| end == "py"));
-    let types = cmd!(
-        tree.shell,
-        "{python} -m mypy --cache-dir /dev/null {sources...}"
-    );
-    check(&types.quiet().env("MYPYPATH", "src"))?;
-    pytest(
-        tree,
-        &python,
-        &target.join("debug/agent-bash"),
-        &["tests/frameworks"],
-    )
+    for group in FRAMEWORKS {
+        let (packages, modules): (Vec<_>, Vec<_>) = group.iter().copied().unzip();
+        let python = venv(target, "frameworks", &[PYTHON, &packages].concat())?;
+        // The files are named one by one, because the configuration excludes their package.
+        let source = |module: &&str| format!("src/agent_bash/frameworks/{module}.py");
+        let sources: Vec<_> = modules.iter().map(source).collect();
+        let types = cmd!(
+            tree.shell,
+            "{python} -m mypy --cache-dir /dev/null {sources...}"
+        );
+        check(&types.quiet().env("MYPYPATH", "src"))?;
+        let test = |module: &&str| format!("tests/frameworks/test_{module}.py");
+        let tests: Vec<_> = modules.iter().map(test).collect();
+        let tests: Vec<_> = tests.iter().map(String::as_str).collect();
+        pytest(tree, &python, &program, &tests)?;
+    }
+    Ok(())
 }
 
 /// Returns the interpreter of an environment with these packages; creates the environment once.
