@@ -1,5 +1,6 @@
-"""The official MCP Python SDK is asked by `agent-bash mcp`: whether a trial may be committed, and whether a call may leave
-its sandbox. Its user accepts, declines, dismisses, fails to be asked, or cannot be asked at all.
+"""`agent-bash mcp` asks the user of the official MCP SDK for Python whether a trial may be committed, and whether a call
+may leave its sandbox. The user accepts, declines, dismisses, cannot be reached, or the client does not ask users at all:
+by requests of the server (legacy), by answers that ask (2026-07-28), and as the client chooses by itself (auto).
 
 Started by tests/tests/clients, in a world of its own, in a repository. Exits 0 if all is as it should be.
 """
@@ -8,10 +9,12 @@ import asyncio
 import os
 import sys
 
-from mcp import ClientSession, StdioServerParameters, types
+from mcp import Client, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPError
 
 OUTSIDE = sys.argv[1]
+MODE = sys.argv[2]
 
 
 def check(condition, what):
@@ -39,10 +42,21 @@ class User:
 async def served(user, part):
     """That part of the conversation, with a server and a client of its own."""
     server = StdioServerParameters(command="agent-bash", args=["mcp"], env=dict(os.environ))
-    async with stdio_client(server) as (read, write):
-        async with ClientSession(read, write, elicitation_callback=user and user.asked) as session:
-            await session.initialize()
-            await part(session)
+    async with Client(stdio_client(server), mode=MODE, elicitation_callback=user and user.asked) as session:
+        newest = session.protocol_version == "2026-07-28"
+        check(newest == (MODE != "legacy"), session.protocol_version)
+        await part(session)
+
+
+async def asked_call(session, tool, arguments, user):
+    """The answer of a call about which the user is asked; None if the SDK fails instead of answering the server."""
+    if MODE == "legacy" or user is None or user.action != "fail":
+        return await session.call_tool(tool, arguments)
+    try:
+        raise AssertionError(await session.call_tool(tool, arguments))
+    except MCPError as error:
+        check("no window" in str(error), error)
+    return None
 
 
 async def committing(action, why):
@@ -56,11 +70,13 @@ async def committing(action, why):
         # The sets of a directory are numbered on, whichever server they are of.
         trial = held.structured_content["changes"]["id"]
         trials.append(trial)
-        answer = await session.call_tool("bash_changes", {"action": "commit", "id": trial})
-        text = answer.content[0].text
+        answer = await asked_call(session, "bash_changes", {"action": "commit", "id": trial}, user)
         is_made = os.path.exists("new") and not os.path.exists("old")
-        check(is_made == (why is None) and answer.is_error == (why is not None), answer)
-        check((why or f"[Trial {trial} applied: 1 created, 1 deleted.]") in text, text)
+        check(is_made == (why is None), answer)
+        if answer is not None:
+            text = answer.content[0].text
+            check(answer.is_error == (why is not None), answer)
+            check((why or f"[Trial {trial} applied: 1 created, 1 deleted.]") in text, text)
         if why is not None:
             # It is held still.
             gone = await session.call_tool("bash_changes", {"action": "discard", "id": trial})
@@ -86,8 +102,11 @@ async def leaving(action, why):
         held = await session.call_tool("bash", {"command": command})
         check(held.is_error and not os.path.exists(OUTSIDE), held)
         out = {"level": "off", "reason": "the file belongs there"}
-        answer = await session.call_tool("bash", {"command": command, "sandbox": out})
-        check(os.path.exists(OUTSIDE) == (why is None) and answer.is_error == (why is not None), answer)
+        answer = await asked_call(session, "bash", {"command": command, "sandbox": out}, user)
+        check(os.path.exists(OUTSIDE) == (why is None), answer)
+        if answer is None:
+            return
+        check(answer.is_error == (why is not None), answer)
         if why is not None:
             check(why in answer.content[0].text, answer.content[0].text)
             return

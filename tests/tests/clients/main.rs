@@ -25,8 +25,12 @@ use std::time::Duration;
 /// of adapters are added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
-/// Runs TypeScript, and the SDK for it.
-const NODE: [&str; 2] = ["tsx@4", "@modelcontextprotocol/sdk@1"];
+/// Runs TypeScript, and the two SDKs for it: the older one, and the one for revision 2026-07-28.
+const NODE: [&str; 3] = [
+    "tsx@4",
+    "@modelcontextprotocol/sdk@1",
+    "@modelcontextprotocol/client@2.4.0",
+];
 
 /// The time that a slow machine may take to end leftover processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,6 +62,11 @@ fn main() -> Result<()> {
         "the official MCP SDK for TypeScript",
         has_node,
         mcp_sdk_typescript,
+    );
+    add(
+        "the user of the official MCP client for TypeScript is asked",
+        has_node,
+        mcp_asking_typescript,
     );
     add(
         "a plain Python script speaks RPC, by its schemas",
@@ -241,16 +250,34 @@ fn mcp_sdk(tools: &Tools) -> Result<()> {
 }
 
 fn mcp_asking(tools: &Tools) -> Result<()> {
+    for mode in ["legacy", "auto", "2026-07-28"] {
+        let world = world()?;
+        std::fs::create_dir(world.cwd().join(".git"))?;
+        let mut command = world.command(tools.python()?);
+        command
+            .arg(root()?.join("tests/clients/mcp_asking.py"))
+            .args([world.home().join("outside").as_os_str(), mode.as_ref()])
+            .env("AGENT_BASH_MCP_STRUCTURED", "on");
+        let said = ran_well(world, command)?;
+        ensure!(
+            said.matches(" ok\n").count() == 10 && said.ends_with("leave None ok\n"),
+            "{mode}: {said}"
+        );
+    }
+    Ok(())
+}
+
+fn mcp_asking_typescript(tools: &Tools) -> Result<()> {
     let world = world()?;
     std::fs::create_dir(world.cwd().join(".git"))?;
-    let mut command = world.command(tools.python()?);
+    let script = std::fs::read_to_string(root()?.join("tests/clients/mcp_asking.ts"))?;
+    let mut command = typescript(&world, tools, "mcp-asking", &script)?;
     command
-        .arg(root()?.join("tests/clients/mcp_asking.py"))
-        .arg(world.home().join("outside"))
-        .env("AGENT_BASH_MCP_STRUCTURED", "on");
+        .env("AGENT_BASH_MCP_STRUCTURED", "on")
+        .env("AGENT_BASH_SANDBOX_LEVEL", "off");
     let said = ran_well(world, command)?;
     ensure!(
-        said.matches(" ok\n").count() == 10 && said.ends_with("leave None ok\n"),
+        said.matches(" ok\n").count() == 12 && said.ends_with("modern none ok\n"),
         "{said}"
     );
     Ok(())

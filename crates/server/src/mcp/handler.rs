@@ -325,7 +325,9 @@ impl Server {
                 } else {
                     CallToolResult::success(shown)
                 };
-                result.structured_content = self.options.structured.then_some(answer.data);
+                // Clients refuse structured content that is not an object.
+                let structured = self.options.structured.then_some(answer.data);
+                result.structured_content = structured.filter(Value::is_object);
                 result
             }
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
