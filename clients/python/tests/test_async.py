@@ -382,3 +382,36 @@ def test_unsolicited_messages_are_passed_on(world: World, monkeypatch: pytest.Mo
 
     asyncio.run(test())
     assert heard == [{"type": "news", "of": 1}, {"type": "gossip", "id": 1}]
+
+
+def test_changes_are_undone_singly_since_and_by_turn(world: World) -> None:
+    async def test(sh: AsyncShell) -> None:
+        (world.work / "a").write_text("1\n")
+        sh.turn = "first"
+        one = present((await sh.run("echo 2 > a")).changes)
+        await sh.run("echo new > b")
+        sh.turn = "second"
+        await sh.run("echo 3 > a; echo later > c")
+        assert [found.get("turn") for found in await sh.changes()] == ["first", "first", "second"]
+        assert "-1" in present((await sh.diff(one["id"], paths=["a"]))[0]["diff"])
+
+        with pytest.raises(ShellError) as conflict:
+            await sh.undo(one["id"])
+        assert conflict.value.code == "conflict" and (world.work / "a").read_text() == "3\n"
+        await sh.undo(turn="last")
+        assert (world.work / "a").read_text() == "2\n" and not (world.work / "c").exists()
+        await sh.redo(turn="second")
+        assert (world.work / "c").exists()
+        await sh.undo(since=one["id"])
+        assert [path.name for path in world.work.iterdir()] == ["a"] and (world.work / "a").read_text() == "1\n"
+        with pytest.raises(ShellError, match="one of a change set"):
+            await sh.undo()
+
+        held = present((await sh.run("echo held > d", trial=True)).changes)
+        await sh.discard(held["id"])
+        held = present((await sh.run("echo held > e", trial=True)).changes)
+        assert not (world.work / "e").exists()
+        await sh.commit(held["id"])
+        assert not (world.work / "d").exists() and (world.work / "e").exists()
+
+    in_shell(world, test)

@@ -261,3 +261,34 @@ def test_prompt_of_a_command_is_answered_or_declined(world: World) -> None:
         assert prompts[0]["command"] == "\"$GIT_ASKPASS\" 'Password: '" and prompts[0]["askers"]
     with Shell(**world.options) as sh:
         assert "agent-bash-askpass" not in sh.run("env").text
+
+
+def test_changes_are_undone_singly_since_and_by_turn(world: World) -> None:
+    with Shell(**world.options) as sh:
+        (world.work / "a").write_text("1\n")
+        sh.turn = "first"
+        one = present((sh.run("echo 2 > a")).changes)
+        sh.run("echo new > b")
+        sh.turn = "second"
+        sh.run("echo 3 > a; echo later > c")
+        assert [found.get("turn") for found in sh.changes()] == ["first", "first", "second"]
+        assert "-1" in present((sh.diff(one["id"], paths=["a"]))[0]["diff"])
+
+        with pytest.raises(ShellError) as conflict:
+            sh.undo(one["id"])
+        assert conflict.value.code == "conflict" and (world.work / "a").read_text() == "3\n"
+        sh.undo(turn="last")
+        assert (world.work / "a").read_text() == "2\n" and not (world.work / "c").exists()
+        sh.redo(turn="second")
+        assert (world.work / "c").exists()
+        sh.undo(since=one["id"])
+        assert [path.name for path in world.work.iterdir()] == ["a"] and (world.work / "a").read_text() == "1\n"
+        with pytest.raises(ShellError, match="one of a change set"):
+            sh.undo()
+
+        held = present((sh.run("echo held > d", trial=True)).changes)
+        sh.discard(held["id"])
+        held = present((sh.run("echo held > e", trial=True)).changes)
+        assert not (world.work / "e").exists()
+        sh.commit(held["id"])
+        assert not (world.work / "d").exists() and (world.work / "e").exists()

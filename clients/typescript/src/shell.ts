@@ -8,8 +8,12 @@ import type {
   AdapterCallData,
   ArtifactData,
   CallOptions,
+  ChangesDoneData,
+  ChangesGroupData,
+  ChangesSetData,
   CheckData,
   DataByCommand,
+  FileDiffData,
   FoundData,
   HelloData,
   JobData,
@@ -76,6 +80,9 @@ export interface Abortable {
   signal?: AbortSignal;
 }
 
+/** One change set, by its number or link; all since a number or a time such as `10m`; or all of a turn (`last`). */
+export type ChangesChoice = number | string | { since: number | string } | { turn: string };
+
 /** The last event of a stream. */
 export interface Ended {
   type: "result";
@@ -96,6 +103,11 @@ export class Shell {
   private adapter: string | undefined;
   /** The program's answer to the handshake: its version, and the profile. */
   readonly hello!: HelloData;
+  /**
+   * The name of the agent's turn, to which the calls of `run`, `stream`, `start` and `call("bash", …)` belong from now
+   * on. Then `undo({ turn })` undoes them together.
+   */
+  turn: string | undefined;
 
   private constructor(private readonly connection: Connection) {}
 
@@ -155,12 +167,13 @@ export class Shell {
 
   /** Runs a command and returns its result. A failed command has a result, too. */
   async run(command: string, { signal, ...options }: CallOptions & Abortable = {}): Promise<ToolResult> {
-    return this.request("tool_call", { request: { ...options, command } }, { signal });
+    return this.request("tool_call", { request: { ...options, command }, turn: this.turn }, { signal });
   }
 
   /** Runs a command; iterates over its live output, then its result. Leaving the loop early cancels the command. */
   stream(command: string, { signal, ...options }: CallOptions & Abortable = {}): Stream {
-    return new Stream(this.connection, { ...options, command }, signal, this.patience);
+    const call = { request: { ...options, command }, turn: this.turn, stream: "delta" };
+    return new Stream(this.connection, call, signal, this.patience);
   }
 
   /** Starts a command in the background. */
@@ -198,7 +211,7 @@ export class Shell {
         `no tool "${tool}": without an adapter there is \`bash\`; name one, as in tools("codex"), or pass adapter`,
       );
     }
-    const result = await this.request("tool_call", { request: input }, { signal });
+    const result = await this.request("tool_call", { request: input, turn: this.turn }, { signal });
     return { content: result.text, is_error: result.is_error, structured: null, result };
   }
 
@@ -219,6 +232,44 @@ export class Shell {
   /** The background jobs; with `port`, those that listen on it. */
   async jobs({ port }: { port?: number } = {}): Promise<JobData[]> {
     return (await this.request("jobs.list", { port })).jobs;
+  }
+
+  /** The recorded change sets, oldest first. */
+  async changes(): Promise<ChangesSetData[]> {
+    return (await this.request("changes.list")).sets;
+  }
+
+  /** The differences of a change set's files; with `paths`, of those files. */
+  async diff(changes: number | string, { paths }: { paths?: string[] } = {}): Promise<FileDiffData[]> {
+    return (await this.request("changes.diff", { changes: String(changes), paths })).files;
+  }
+
+  /**
+   * Puts the files of a change set, or of several, back. A `ShellError` with the code `conflict` names files that were
+   * changed later; `partial` leaves those as they are. `paths` limits the undo of one change set to these files.
+   */
+  async undo(
+    choice: ChangesChoice,
+    { paths, partial }: { paths?: string[]; partial?: boolean } = {},
+  ): Promise<ChangesDoneData | ChangesGroupData> {
+    if (typeof choice !== "object") return this.request("changes.undo", { changes: String(choice), paths, partial });
+    return this.request("changes.undo_all", { ...several(choice), partial });
+  }
+
+  /** Makes undone changes again. */
+  async redo(choice: ChangesChoice): Promise<ChangesDoneData | ChangesGroupData> {
+    if (typeof choice !== "object") return this.request("changes.redo", { changes: String(choice) });
+    return this.request("changes.redo_all", several(choice));
+  }
+
+  /** Applies the changes that a trial has held. */
+  async commit(changes: number | string): Promise<ChangesDoneData> {
+    return this.request("changes.commit", { changes: String(changes) });
+  }
+
+  /** Drops the changes that a trial has held. */
+  async discard(changes: number | string): Promise<ChangesDoneData> {
+    return this.request("changes.discard", { changes: String(changes) });
   }
 
   /** Returns whether a command would be refused, and why. Does not run it. */
@@ -271,6 +322,11 @@ export class Shell {
   }
 }
 
+/** The fields of a request for several change sets. */
+function several(choice: { since: number | string } | { turn: string }): { since?: string; turn?: string } {
+  return "since" in choice ? { since: String(choice.since) } : choice;
+}
+
 /** The data of a response, or its error. */
 function dataOf(message: Message): unknown {
   if (!message["success"]) throw new ShellError(message["error"], message["code"]);
@@ -318,7 +374,7 @@ export class Stream implements AsyncIterableIterator<Delta | Ended> {
   /** @internal */
   constructor(
     private readonly connection: Connection,
-    private readonly request: object,
+    private readonly fields: object,
     private readonly signal: AbortSignal | undefined,
     private readonly patience: number,
   ) {}
@@ -356,7 +412,7 @@ export class Stream implements AsyncIterableIterator<Delta | Ended> {
 
   private async event(): Promise<Delta | Ended> {
     this.signal?.throwIfAborted();
-    this.call ??= await this.connection.begin("tool_call", { request: this.request, stream: "delta" }, this.signal);
+    this.call ??= await this.connection.begin("tool_call", this.fields, this.signal);
     const delta = await this.untilAborted(this.call.delta());
     if (delta) return delta;
     this.result = dataOf(await this.call.answer) as ToolResult;

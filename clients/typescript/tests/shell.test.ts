@@ -230,3 +230,29 @@ inWorld("the prompt of a command is answered or declined", async (world) => {
   assert.ok((await sh.run(`"$GIT_ASKPASS" 'Other: '`)).is_error);
   await sh.close();
 });
+
+inShell("changes are undone singly, since one, and by turn", async (sh, world) => {
+  writeFileSync(join(world.work, "a"), "1\n");
+  sh.turn = "first";
+  const one = (await sh.run("echo 2 > a")).changes!;
+  await sh.run("echo new > b");
+  sh.turn = "second";
+  await sh.run("echo 3 > a; echo later > c");
+  assert.deepEqual((await sh.changes()).map((set) => set.turn), ["first", "first", "second"]);
+  assert.match((await sh.diff(one.id!, { paths: ["a"] }))[0]!.diff!, /-1/);
+
+  await assert.rejects(sh.undo(one.id!), (error: ShellError) => error.code === "conflict");
+  assert.equal(world.read("a"), "3\n");
+  await sh.undo({ turn: "last" });
+  assert.deepEqual([world.read("a"), world.read("c")], ["2\n", undefined]);
+  await sh.redo({ turn: "second" });
+  assert.equal(world.read("c"), "later\n");
+  await sh.undo({ since: one.id! });
+  assert.deepEqual([world.read("a"), world.read("b"), world.read("c")], ["1\n", undefined, undefined]);
+
+  await sh.discard((await sh.run("echo held > d", { trial: true })).changes!.id!);
+  const held = (await sh.run("echo held > e", { trial: true })).changes!.id!;
+  assert.equal(world.read("e"), undefined);
+  await sh.commit(held);
+  assert.deepEqual([world.read("d"), world.read("e")], [undefined, "held\n"]);
+});

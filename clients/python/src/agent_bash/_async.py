@@ -22,7 +22,20 @@ from typing import (
 )
 
 from . import _program
-from ._call import MOST_IN_FLIGHT, PIECE, PROTOCOL, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._call import (
+    MOST_IN_FLIGHT,
+    PIECE,
+    PROTOCOL,
+    Call,
+    Outcome,
+    carry,
+    data_of,
+    patience,
+    tool_answer,
+    tool_list,
+    tool_request,
+    undo_request,
+)
 from ._connection import Connection
 from ._errors import NoJob, ShellError
 from ._result import Answer, Delta, Found, Page, Result
@@ -82,6 +95,9 @@ class AsyncShell:
         self._prompts: Set[asyncio.Task[None]] = set()
         self._connection: Optional[Connection] = None
         self._adapter: Optional[str] = None
+        #: The name of the agent's turn, to which the calls of `run`, `stream`, `start` and `call("bash", …)` belong from
+        #: now on. Then `undo(turn=…)` undoes them together.
+        self.turn: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
         self._patience = patience("")
 
@@ -142,7 +158,7 @@ class AsyncShell:
         If the task is cancelled, the command is ended first; the `CancelledError` has what it printed so far as
         `result` (see `result_of`).
         """
-        return Result(await self.request("tool_call", request={"command": command, **options}))
+        return Result(await self.request("tool_call", request={"command": command, **options}, turn=self.turn))
 
     def stream(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncStream:
         """Runs a command; iterates over its live output, then its result. Leaving the loop early cancels it."""
@@ -173,7 +189,7 @@ class AsyncShell:
     async def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
         """Passes on a model's call of one of the adapter's tools, unchanged."""
         adapter = adapter or self._adapter
-        kind, fields = tool_request(adapter, tool, input)
+        kind, fields = tool_request(adapter, tool, input, self.turn)
         return tool_answer(adapter, await self.request(kind, **fields))
 
     def artifact(self, artifact: Union[int, str]) -> AsyncArtifact:
@@ -192,6 +208,55 @@ class AsyncShell:
         """The background jobs; with `port`, those that listen on it."""
         data: t.JobsData = await self.request("jobs.list", port=port)
         return data["jobs"]
+
+    async def changes(self) -> List[t.ChangesSetData]:
+        """The recorded change sets, oldest first."""
+        data: t.ChangesListData = await self.request("changes.list")
+        return data["sets"]
+
+    async def diff(self, changes: Union[int, str], *, paths: Optional[Sequence[str]] = None) -> List[t.FileDiffData]:
+        """The differences of a change set's files; with `paths`, of those files."""
+        data: t.ChangesDiffData = await self.request("changes.diff", changes=str(changes), paths=paths)
+        return data["files"]
+
+    async def undo(
+        self,
+        changes: Union[int, str, None] = None,
+        *,
+        since: Union[int, str, None] = None,
+        turn: Optional[str] = None,
+        paths: Optional[Sequence[str]] = None,
+        partial: bool = False,
+    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
+        """Puts the files of a change set back, or those of all change sets `since` a number or a time (`"10m"`), or of
+        a `turn` (a name, or `"last"`). A `ShellError` with the code `conflict` names files that were changed later;
+        `partial` leaves those as they are. `paths` limits the undo of one change set to these files."""
+        limit = {} if paths is None else {"paths": paths}
+        kind, fields = undo_request("undo", changes, since, turn, partial=partial, **limit)
+        data: Union[t.ChangesDoneData, t.ChangesGroupData] = await self.request(kind, **fields)
+        return data
+
+    async def redo(
+        self,
+        changes: Union[int, str, None] = None,
+        *,
+        since: Union[int, str, None] = None,
+        turn: Optional[str] = None,
+    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
+        """Makes undone changes again; the arguments are those of `undo`."""
+        kind, fields = undo_request("redo", changes, since, turn)
+        data: Union[t.ChangesDoneData, t.ChangesGroupData] = await self.request(kind, **fields)
+        return data
+
+    async def commit(self, changes: Union[int, str]) -> t.ChangesDoneData:
+        """Applies the changes that a trial has held."""
+        data: t.ChangesDoneData = await self.request("changes.commit", changes=str(changes))
+        return data
+
+    async def discard(self, changes: Union[int, str]) -> t.ChangesDoneData:
+        """Drops the changes that a trial has held."""
+        data: t.ChangesDoneData = await self.request("changes.discard", changes=str(changes))
+        return data
 
     async def check(self, command: str) -> t.CheckData:
         """Returns whether a command would be refused, and why. Does not run it."""
@@ -366,7 +431,8 @@ class AsyncStream:
             self._shell._opened()
             await self._shell._gate.acquire()
             try:
-                self._call = self._shell._begin("tool_call", {"request": self._request, "stream": "delta"})
+                fields = {"request": self._request, "stream": "delta", "turn": self._shell.turn}
+                self._call = self._shell._begin("tool_call", fields)
             except BaseException:
                 self._over = True
                 self._shell._gate.release()

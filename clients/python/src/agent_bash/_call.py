@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple, Union
 
 from ._deltas import Pending
 from ._errors import ShellError, ShellLost
@@ -97,7 +97,7 @@ def carry(error: BaseException, outcome: Optional[Outcome]) -> None:
 
 
 def tool_request(
-    adapter: Optional[str], tool: str, input: Any
+    adapter: Optional[str], tool: str, input: Any, turn: Optional[str]
 ) -> Tuple[str, Mapping[str, Any]]:
     """The request for a call of a model's tool."""
     if adapter is None:
@@ -105,8 +105,24 @@ def tool_request(
             raise ShellError(
                 f"no tool {tool!r}: without an adapter there is `bash`; name one, as in tools('codex'), or pass adapter="
             )
-        return "tool_call", {"request": input}
+        return "tool_call", {"request": input, "turn": turn}
     return "adapter_call", {"adapter": adapter, "tool": tool, "input": input}
+
+
+def undo_request(
+    kind: str,
+    changes: Union[int, str, None],
+    since: Union[int, str, None],
+    turn: Optional[str],
+    **fields: Any,
+) -> Tuple[str, Mapping[str, Any]]:
+    """The request to undo or redo one change set, or several."""
+    given = {"changes": changes, "since": since, "turn": turn}
+    given = {name: str(value) for name, value in given.items() if value is not None}
+    if len(given) != 1:
+        raise ShellError(f"{kind} takes one of a change set, `since` and `turn`; given: {', '.join(given) or 'none'}")
+    fields.update(given)
+    return f"changes.{kind}" if "changes" in given else f"changes.{kind}_all", fields
 
 
 def tool_answer(adapter: Optional[str], data: Any) -> Answer:

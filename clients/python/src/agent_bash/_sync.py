@@ -24,7 +24,20 @@ from typing import (
 from weakref import WeakMethod
 
 from . import _program
-from ._call import MOST_IN_FLIGHT, PIECE, PROTOCOL, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._call import (
+    MOST_IN_FLIGHT,
+    PIECE,
+    PROTOCOL,
+    Call,
+    Outcome,
+    carry,
+    data_of,
+    patience,
+    tool_answer,
+    tool_list,
+    tool_request,
+    undo_request,
+)
 from ._connection import Connection
 from ._errors import NoJob, ShellError
 from ._result import Answer, Delta, Found, Page, Result
@@ -65,6 +78,9 @@ class Shell:
         self._connection: Optional[Connection] = None
         self._gate = Gate()
         self._adapter: Optional[str] = None
+        #: The name of the agent's turn, to which the calls of `run`, `stream`, `start` and `call("bash", …)` belong from
+        #: now on. Then `undo(turn=…)` undoes them together.
+        self.turn: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
         self._patience = patience("")
 
@@ -141,7 +157,7 @@ class Shell:
         On Ctrl-C the command is ended first; the `KeyboardInterrupt` has what it printed so far as `result` (see
         `result_of`).
         """
-        return Result(self.request("tool_call", request={"command": command, **options}))
+        return Result(self.request("tool_call", request={"command": command, **options}, turn=self.turn))
 
     def stream(self, command: str, **options: Unpack[t.CallOptions]) -> Stream:
         """Runs a command; iterates over its live output, then its result. Leaving the loop early cancels it."""
@@ -172,7 +188,7 @@ class Shell:
     def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
         """Passes on a model's call of one of the adapter's tools, unchanged."""
         adapter = adapter or self._adapter
-        kind, fields = tool_request(adapter, tool, input)
+        kind, fields = tool_request(adapter, tool, input, self.turn)
         return tool_answer(adapter, self.request(kind, **fields))
 
     def artifact(self, artifact: Union[int, str]) -> Artifact:
@@ -191,6 +207,55 @@ class Shell:
         """The background jobs; with `port`, those that listen on it."""
         data: t.JobsData = self.request("jobs.list", port=port)
         return data["jobs"]
+
+    def changes(self) -> List[t.ChangesSetData]:
+        """The recorded change sets, oldest first."""
+        data: t.ChangesListData = self.request("changes.list")
+        return data["sets"]
+
+    def diff(self, changes: Union[int, str], *, paths: Optional[Sequence[str]] = None) -> List[t.FileDiffData]:
+        """The differences of a change set's files; with `paths`, of those files."""
+        data: t.ChangesDiffData = self.request("changes.diff", changes=str(changes), paths=paths)
+        return data["files"]
+
+    def undo(
+        self,
+        changes: Union[int, str, None] = None,
+        *,
+        since: Union[int, str, None] = None,
+        turn: Optional[str] = None,
+        paths: Optional[Sequence[str]] = None,
+        partial: bool = False,
+    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
+        """Puts the files of a change set back, or those of all change sets `since` a number or a time (`"10m"`), or of
+        a `turn` (a name, or `"last"`). A `ShellError` with the code `conflict` names files that were changed later;
+        `partial` leaves those as they are. `paths` limits the undo of one change set to these files."""
+        limit = {} if paths is None else {"paths": paths}
+        kind, fields = undo_request("undo", changes, since, turn, partial=partial, **limit)
+        data: Union[t.ChangesDoneData, t.ChangesGroupData] = self.request(kind, **fields)
+        return data
+
+    def redo(
+        self,
+        changes: Union[int, str, None] = None,
+        *,
+        since: Union[int, str, None] = None,
+        turn: Optional[str] = None,
+    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
+        """Makes undone changes again; the arguments are those of `undo`."""
+        kind, fields = undo_request("redo", changes, since, turn)
+        data: Union[t.ChangesDoneData, t.ChangesGroupData] = self.request(kind, **fields)
+        return data
+
+    def commit(self, changes: Union[int, str]) -> t.ChangesDoneData:
+        """Applies the changes that a trial has held."""
+        data: t.ChangesDoneData = self.request("changes.commit", changes=str(changes))
+        return data
+
+    def discard(self, changes: Union[int, str]) -> t.ChangesDoneData:
+        """Drops the changes that a trial has held."""
+        data: t.ChangesDoneData = self.request("changes.discard", changes=str(changes))
+        return data
 
     def check(self, command: str) -> t.CheckData:
         """Returns whether a command would be refused, and why. Does not run it."""
@@ -364,7 +429,8 @@ class Stream:
             self._shell._opened()
             self._shell._gate.acquire()
             try:
-                self._call = self._shell._begin("tool_call", {"request": self._request, "stream": "delta"})
+                fields = {"request": self._request, "stream": "delta", "turn": self._shell.turn}
+                self._call = self._shell._begin("tool_call", fields)
             except BaseException:
                 self._over = True
                 self._shell._gate.release()
