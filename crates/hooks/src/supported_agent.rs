@@ -23,7 +23,7 @@ pub(crate) struct SupportedAgent {
 }
 
 impl SupportedAgent {
-    /// Returns an agent of which only the hook is known.
+    /// Returns an agent with a known hook and nothing else.
     pub(crate) const fn with_hook(hook: Agent) -> Self {
         Self {
             hook,
