@@ -63,23 +63,47 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
         "{} needs a dynamic linker",
         program.display()
     );
+    ensure!(
+        !has_symbols(&bytes),
+        "{} has symbols; its package needs `strip = true` in profile.{profile}.package",
+        program.display()
+    );
     Ok(program)
 }
 
 /// True if a 64-bit ELF file names a dynamic linker (`PT_INTERP`).
 fn is_interpreted(elf: &[u8]) -> bool {
     const PT_INTERP: u64 = 3;
-    let number = |at: usize, length: usize| {
-        let bytes = elf.get(at..at + length).unwrap_or_default();
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |number, byte| (number << 8) | u64::from(*byte))
-    };
-    let (headers, size, count) = (number(0x20, 8), number(0x36, 2), number(0x38, 2));
-    (0..count).any(|index| {
-        usize::try_from(headers + index * size).is_ok_and(|at| number(at, 4) == PT_INTERP)
-    })
+    let (headers, size, count) = (
+        number(elf, 0x20, 8),
+        number(elf, 0x36, 2),
+        number(elf, 0x38, 2),
+    );
+    (0..count).any(|index| number(elf, headers + index * size, 4) == PT_INTERP)
+}
+
+/// True if a 64-bit ELF file has a table of symbols (`SHT_SYMTAB`).
+fn has_symbols(elf: &[u8]) -> bool {
+    const SHT_SYMTAB: u64 = 2;
+    let (headers, size, count) = (
+        number(elf, 0x28, 8),
+        number(elf, 0x3A, 2),
+        number(elf, 0x3C, 2),
+    );
+    // The type of a section is the second field of its header.
+    (0..count).any(|index| number(elf, headers + index * size + 4, 4) == SHT_SYMTAB)
+}
+
+/// Returns the little-endian number at an offset; 0 beyond the end.
+fn number(elf: &[u8], offset: u64, length: usize) -> u64 {
+    let bytes = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| elf.get(offset..)?.get(..length))
+        .unwrap_or_default();
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 #[cfg(test)]
@@ -91,5 +115,12 @@ mod tests {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(is_interpreted(&own), "tests are linked dynamically");
         assert!(!is_interpreted(b"\x7fELF"));
+    }
+
+    #[test]
+    fn symbols_of_a_program_are_detected() {
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(has_symbols(&own), "tests have symbols");
+        assert!(!has_symbols(b"\x7fELF"));
     }
 }
