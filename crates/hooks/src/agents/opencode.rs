@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::LENIENT;
+use crate::install::json::{JsonForm, LENIENT};
 use crate::mcp_agent::{McpAgent, McpForm};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
@@ -28,7 +28,7 @@ const MCP: McpAgent = McpAgent {
     name: "opencode",
     settings: CONFIG,
     form: McpForm::Json {
-        json: LENIENT,
+        json: JSON,
         keys: &["mcp", "agent-bash"],
         entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
     },
@@ -40,11 +40,17 @@ const SHELL: ShellAgent = ShellAgent {
     way: ShellWay::Setting(ShellSetting {
         agent: "opencode",
         settings: CONFIG,
-        json: LENIENT,
+        json: JSON,
         keys: &["shell"],
         link: ShellLink::Bash,
         install_hint: "opencode reads the setting when it starts.",
     }),
+};
+
+/// opencode inserts this member into a settings file that lacks it, unless a comment comes first.
+const JSON: JsonForm = JsonForm {
+    inserted_at_start: Some("\n  \"$schema\": \"https://opencode.ai/config.json\","),
+    ..LENIENT
 };
 
 /// The path of opencode's settings file.

@@ -70,7 +70,7 @@ impl JsonMember<'_> {
         else {
             return Ok(Some(before.to_owned()));
         };
-        if self.fresh(&program) == before {
+        if self.is_fresh(before, &program) {
             return Ok(None);
         }
         let insert = |text: &str| self.insert(text, &program);
@@ -112,6 +112,16 @@ impl JsonMember<'_> {
         };
         let item = nested(&self.keys[depth - 1..], &(self.to_json)(program));
         Ok(JsonContainer::object(deepest.object).with(text, depth, &item))
+    }
+
+    /// True if agent-bash created the file, and at most the agent's own start has changed it.
+    fn is_fresh(&self, text: &str, program: &str) -> bool {
+        let fresh = self.fresh(program);
+        let started = self
+            .json
+            .inserted_at_start
+            .map(|inserted| fresh.replacen('{', &format!("{{{inserted}"), 1));
+        text == fresh || started.is_some_and(|started| text == started)
     }
 
     /// Returns a text that contains only the member.

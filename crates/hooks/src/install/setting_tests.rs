@@ -101,6 +101,20 @@ fn created_file_is_removed_on_uninstall() {
 }
 
 #[test]
+fn created_file_is_removed_after_the_agent_has_inserted_its_own_member() {
+    let opencode = setting("opencode");
+    let with = with_shell(opencode, None, &link(opencode)).unwrap();
+    let schema = "\n  \"$schema\": \"https://opencode.ai/config.json\",";
+    let started = with.replacen('{', &format!("{{{schema}"), 1);
+    assert_eq!(without_shell(opencode, &started).unwrap(), None);
+    // Control: a file that the user wrote stays as opencode has left it.
+    let before = format!("{{{schema}\n  \"model\": \"x\"\n}}\n");
+    let with = with_shell(opencode, Some(&before), &link(opencode)).unwrap();
+    let without = without_shell(opencode, &with).unwrap();
+    assert_eq!(without.as_deref(), Some(&*before));
+}
+
+#[test]
 fn link_of_another_directory_is_replaced() {
     for setting in settings() {
         let old = format!("/old/agent-bash/links/{}", setting.link.name());
