@@ -56,6 +56,34 @@ async def told(sh: AsyncShell, action: Dict[str, Any]) -> str:
     assert run.final_output == "done"
     return str([item for item in inputs[1] if item.get("type") == "shell_call_output"][0])
 
+
+def test_sandbox(world: World) -> None:
+    from agents.sandbox import ExecTimeoutError, Manifest
+
+    from agent_bash.frameworks.openai_agents import SandboxClient
+
+    async def test() -> None:
+        async with AsyncShell(**world.options) as sh:
+            client = SandboxClient(sh)
+            session = await client.create(manifest=Manifest(root=str(world.work)))
+            async with session:
+                done = await session.exec("echo out; echo err >&2; pwd >&2; exit 3", timeout=10)
+                assert (done.stdout, done.exit_code) == (b"out\n", 3)
+                assert done.stderr.decode().split() == ["err", str(world.work)]
+                # A refused command is not started.
+                done = await session.exec("touch ran; git add -A", timeout=10)
+                assert done.exit_code != 0 and not (world.work / "ran").exists()
+                with pytest.raises(ExecTimeoutError):
+                    await session.exec("echo before; sleep 60", timeout=1)
+                # A process that holds the output does not delay the result.
+                done = await session.exec("sleep 600 & echo $!", timeout=30)
+                os.kill(int(done.stdout), 9)
+                assert done.exit_code == 0
+            await client.delete(session)
+
+    asyncio.run(asyncio.wait_for(test(), 120))
+
+
 def test_it(world: World) -> None:
     async def test() -> None:
         async with AsyncShell(**world.options) as sh:
