@@ -224,6 +224,17 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-tools",
+        workspace: &[
+            "agent-bash-changes",
+            "agent-bash-core",
+            "agent-bash-policy",
+            "agent-bash-sink",
+        ],
+        third_party: &["serde", "serde_json", "thiserror"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash",
         workspace: &[
             "agent-bash-changes",
@@ -238,6 +249,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-remote",
             "agent-bash-sandbox",
             "agent-bash-sink",
+            "agent-bash-tools",
         ],
         third_party: &[
             "async-trait",

@@ -42,6 +42,7 @@ const LIBRARIES: &[&str] = &[
     "crates/exec/",
     "crates/pty/",
     "crates/render/",
+    "crates/tools/",
     "crates/agent-bash/",
     "crates/hooks/",
     "crates/tui/",

@@ -1,65 +1,8 @@
-//! Adapters: the shell tools that models were trained on. Each adapter is a static value; its calls
-//! run through the same pipeline as all others.
-//!
-//! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
-//! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter,
-//! add a value here and a layout in `layout/adapters/`. Stages and interfaces must not depend on an
-//! adapter's name.
+//! Serves the calls of adapters: the shell tools that models were trained on. `agent-bash-tools`
+//! defines them.
 
-mod adapter;
-mod anthropic_agent;
-mod anthropic_bash;
-mod claude_code;
-mod codex;
-mod field;
-mod gemini;
-mod limits;
-mod openai_shell;
-mod plan;
 mod serve;
 
-pub use adapter::{Adapter, Tool, ToolDeclaration};
-pub use field::{CallFields, Field, FieldError, FieldType};
-pub use limits::AdapterLimits;
-pub use plan::{
-    AdapterPlan, CallOutcome, CommandInput, FinishedRun, OutputChunk, PlannedCommand, WrittenAnswer,
-};
+pub use agent_bash_tools::adapter::*;
+pub use agent_bash_tools::adapters::{ALL, UnknownAdapter, by_name, names};
 pub use serve::{ClientAdapters, ToolAnswer};
-
-/// All adapters, in listing order.
-pub static ALL: [&Adapter; 6] = [
-    &anthropic_bash::ADAPTER,
-    &anthropic_agent::ADAPTER,
-    &claude_code::ADAPTER,
-    &openai_shell::ADAPTER,
-    &codex::ADAPTER,
-    &gemini::ADAPTER,
-];
-
-/// Finds an adapter by name.
-///
-/// # Errors
-/// No adapter has this name; the error lists the existing names.
-pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
-    let found = ALL.into_iter().find(|adapter| adapter.name == name);
-    found.ok_or_else(|| UnknownAdapter {
-        name: name.to_owned(),
-    })
-}
-
-/// No adapter has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no adapter `{name}`; there are {}", names().join(", "))]
-pub struct UnknownAdapter {
-    /// The requested name.
-    pub name: String,
-}
-
-/// Returns the names of all adapters, in listing order.
-pub fn names() -> Vec<&'static str> {
-    ALL.iter().map(|adapter| adapter.name).collect()
-}
-
-#[cfg(test)]
-#[path = "adapters/adapters_tests.rs"]
-mod tests;

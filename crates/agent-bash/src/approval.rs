@@ -134,14 +134,6 @@ pub enum Approval {
     },
 }
 
-/// The host denied the command.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct ApprovalDenied {
-    /// The host's reason.
-    pub reason: String,
-}
-
 /// An approver that allows all commands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;

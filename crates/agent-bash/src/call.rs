@@ -5,7 +5,6 @@ use crate::answer_mask::PromptAnswers;
 use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
 use crate::panics::WorkPanicked;
-use crate::refusal::Refusal;
 use crate::sandbox::CallSandbox;
 use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
@@ -17,11 +16,11 @@ use agent_bash_core::{
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedTail;
 use agent_bash_policy::Predefined;
-use agent_bash_sink::{CallOutput, SinkReport};
+use agent_bash_sink::CallOutput;
+use agent_bash_tools::KeepOutput;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The options of a call in addition to its JSON.
@@ -63,23 +62,6 @@ pub struct CallOptions<'a> {
     /// The command line that runs instead of the request's command, which only describes it. The
     /// captured output goes to `live`, not into the result.
     pub invocation: Option<Arc<Invocation>>,
-}
-
-/// A flag that a watcher of a call sets if it does not show all of the output. The full output is
-/// then stored. Clones share the flag.
-#[derive(Debug, Clone, Default)]
-pub struct KeepOutput(Arc<AtomicBool>);
-
-impl KeepOutput {
-    /// Sets the flag.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// True if the flag is set.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
 }
 
 impl fmt::Debug for CallOptions<'_> {
@@ -203,18 +185,4 @@ pub(crate) struct StageDecisions<'a> {
     pub(crate) needs_trace: bool,
     /// True if the call must not be traced.
     pub(crate) is_untraceable: bool,
-}
-
-/// A finished call: its result, and the data from which other texts can be written.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct FinishedCall {
-    /// The result.
-    pub result: ToolResult,
-    /// The output: the merged stream, or stdout and stderr. Empty if nothing was started.
-    pub printed: Vec<SinkReport>,
-    /// The limits in force for what is shown.
-    pub limits: OutputLimits,
-    /// The reason, if nothing was started.
-    pub refusal: Option<Refusal>,
 }

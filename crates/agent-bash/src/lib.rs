@@ -26,18 +26,14 @@ mod history;
 mod host;
 pub mod in_order;
 mod journal;
-pub mod layout;
 mod live_feed;
 mod output_mask;
 pub mod panics;
 mod parsed_script;
 mod pipeline;
 mod predefined;
-pub mod profiles;
-mod refusal;
 pub mod running;
 mod sandbox;
-pub mod schema;
 pub mod session;
 mod session_definitions;
 pub mod settings;
@@ -58,10 +54,16 @@ pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
 pub use agent_bash_sink as sink;
+pub use agent_bash_tools as tools;
 
-pub use approval::{AllowAll, Approval, ApprovalDenied, Approver, PasswordPrompt, Proposal};
+pub use agent_bash_core::sandbox::{Escalation, LackingPolicy, TmpDirectory};
+pub use agent_bash_tools::{
+    APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,
+    KeepOutput, NotSandboxed, Refusal, RuleRefusal, allow_line, profiles,
+};
+pub use approval::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
 pub use blocking::run_blocking;
-pub use call::{CallOptions, FinishedCall, KeepOutput};
+pub use call::CallOptions;
 pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
     ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,
@@ -70,11 +72,7 @@ pub use host::HostContext;
 pub use journal::JournalSettings;
 pub use live_feed::LiveFeed;
 pub use output_mask::{MaskLevel, mask_condition, mask_job_output};
-pub use refusal::{
-    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal,
-    RuleRefusal, allow_line,
-};
-pub use sandbox::{CacheAccess, Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
+pub use sandbox::{CacheAccess, SandboxSettings};
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;

@@ -1,13 +1,13 @@
 //! Parses a call's script once, for all stages that examine it.
 
 use crate::call::Call;
-use crate::refusal::{Refusal, RuleRefusal};
 use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::tool_context::ToolContext;
 use agent_bash_core::Request;
 use agent_bash_policy::{
     Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
 };
+use agent_bash_tools::{Refusal, RuleRefusal};
 
 /// The findings of the stages about a script. The parsed script is not kept, because it may be
 /// large.

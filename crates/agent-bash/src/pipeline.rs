@@ -2,11 +2,10 @@
 //! `stage/`. A stage that refuses ends the call before anything is started. `stage::offer` refuses
 //! requests for components that this tool lacks.
 
-use crate::call::{Call, CallOptions, FinishedCall, FinishedRun, StageDecisions, StartedCallEnd};
+use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order;
 use crate::journal::RequestDetails;
 use crate::panics::caught_in;
-use crate::refusal::Refusal;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -18,6 +17,7 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedTail};
+use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;
 
 /// Takes a call through all stages.

@@ -7,16 +7,16 @@
 
 mod recent;
 
-use crate::call::FinishedCall;
 use crate::in_order::poll_once;
 use crate::stage::parse_input::Input;
-use crate::{BashTool, CallOptions, KeepOutput};
+use crate::{BashTool, CallOptions};
 use agent_bash_core::{
     Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
     OutputMask, StreamId, Window, masked_part,
 };
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
+use agent_bash_tools::{FinishedCall, KeepOutput, OutputPart};
 use recent::RecentOutput;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -119,26 +119,6 @@ impl CallProgress {
         let before = context.bytes.get(..length).unwrap_or_default();
         masked_part(&**mask, before, &bytes, b"", is_end)
     }
-}
-
-/// A part of a call's output.
-#[derive(Debug)]
-pub struct OutputPart {
-    /// The bytes, with masked secrets.
-    pub output: MaskedPart,
-    /// The offset of these bytes. Later than requested if the requested bytes are no longer stored.
-    pub from: u64,
-    /// Bytes printed so far.
-    pub total: u64,
-    /// Number of line ends before `from`.
-    pub lines_before: u64,
-    /// Offset of the unread output.
-    pub unread_from: u64,
-    /// The stored beginning of the unread output, for a case in which `from` is later than the
-    /// beginning.
-    pub head: Vec<u8>,
-    /// Number of line ends in the unread output.
-    pub lines: u64,
 }
 
 /// The result of a wait.

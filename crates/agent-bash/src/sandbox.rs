@@ -4,7 +4,6 @@
 mod caches;
 mod file_access;
 mod names;
-mod options;
 mod settings;
 mod watched;
 mod workspaces;
@@ -12,7 +11,6 @@ mod workspaces;
 pub use caches::CacheAccess;
 pub(crate) use caches::missed as missed_cache;
 pub(crate) use file_access::TimedFileAccess;
-pub use options::{Escalation, LackingPolicy, TmpDirectory};
 pub use settings::SandboxSettings;
 pub(crate) use watched::WatchedPaths;
 

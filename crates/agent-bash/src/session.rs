@@ -33,15 +33,14 @@ mod ask;
 mod bang;
 mod expect;
 mod exported;
-mod message;
 mod open;
 mod open_on;
 mod remote_session;
 
+pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
-pub use message::{BangLine, BangMessage, parse_bang};
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
 use crate::panics::{WorkPanicked, caught_in};

@@ -2,12 +2,11 @@
 //! built once, and called many times and concurrently.
 
 use crate::approval::Approver;
-use crate::call::{CallOptions, FinishedCall};
+use crate::call::CallOptions;
 use crate::live_feed::LiveFeed;
 use crate::pipeline;
 use crate::predefined;
 use crate::sandbox::SandboxSettings;
-use crate::schema::{self, ToolSchema};
 use crate::stage::parse_input::Input;
 use crate::tool_context::ToolContext;
 use crate::trials;
@@ -16,6 +15,7 @@ use agent_bash_core::{Cancel, NotStarted, OutputMask, Profile, Request, Shell, T
 use agent_bash_policy::{Context, InterceptMode, Policy, Predefined, Script, Verdict};
 use agent_bash_process::environment::BaseEnvironment;
 use agent_bash_sink::LiveUpdates;
+use agent_bash_tools::{FinishedCall, ToolSchema, profiles};
 use std::fmt;
 use std::sync::Arc;
 
@@ -174,9 +174,9 @@ impl BashTool {
 
     /// Returns the schema, which names the missing promises of `report`.
     fn schema_with_report(&self, report: Option<&Report>) -> ToolSchema {
-        schema::tool(&self.context.profile, &self.context.host.cwd)
+        profiles::schema(&self.context.profile, &self.context.host.cwd)
             .with_safe_mode(self.context.safe_mode.as_ref())
-            .with_sandbox(&self.context.sandbox.settings, report)
+            .with_sandbox(&self.context.sandbox.settings.terms(), report)
     }
 
     /// Returns the tool's profile.

@@ -60,7 +60,7 @@ pub(crate) struct ToolContext {
     pub(crate) terminal: Option<Terminal>,
     /// The sandbox settings, and the state that calls share.
     pub(crate) sandbox: Arc<SandboxState>,
-    /// True if the model knows the fields of [`crate::schema`]. False if the model knows the fields
+    /// True if the model knows the fields of its schema. False if the model knows the fields
     /// of an adapter's tool.
     pub(crate) has_own_fields: bool,
     /// The settings and the store of change sets.

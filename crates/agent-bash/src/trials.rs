@@ -3,14 +3,13 @@
 use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::CommitBy;
-use crate::refusal::RuleRefusal;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::Sample;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
     Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
-    TextLayout,
 };
+use agent_bash_tools::{RuleRefusal, profiles};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,8 +33,7 @@ const GIT_LOCATION_VARIABLES: [&str; 5] = [
 /// field `trial`, that changes are recorded so that the model can list them, and that a trial
 /// works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
-    // The profile `modes` has a fixed set of fields.
-    let is_fixed = tool.profile.layout == TextLayout::Modes;
+    let is_fixed = profiles::by_layout(tool.profile.layout).has_fixed_fields;
     tool.has_own_fields && !is_fixed && tool.changes.is_recording() && are_possible(tool, cwd).await
 }
 

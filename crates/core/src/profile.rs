@@ -1,7 +1,7 @@
 //! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one
 //! kind of tool.
 //!
-//! The four built-in profiles are in `agent_bash::profiles`. No code compares profiles; each stage
+//! The four built-in profiles are in `agent_bash_tools::profiles`. No code compares profiles; each stage
 //! reads the field that it needs.
 
 use crate::Streams;
@@ -305,7 +305,7 @@ pub enum Direction {
     HeadTail,
 }
 
-/// The format of the result's text: one file each in `agent_bash::layout`.
+/// The format of the result's text: one file each in `agent_bash_tools::profiles`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextLayout {
     /// Output, then everything else.

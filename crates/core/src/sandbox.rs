@@ -1,6 +1,10 @@
 //! The sandbox of a call as values: the request, the plan, and what was observed.
 //! `agent-bash-sandbox` enforces the plan with the kernel.
 
+mod options;
+
+pub use options::{Escalation, LackingPolicy, TmpDirectory};
+
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;

@@ -1,16 +1,17 @@
 //! Serves the calls of adapters: parses their fields, runs their plans through the pipeline, and
 //! writes the answers.
 
-use super::{
-    Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
-    PlannedCommand, Tool, WrittenAnswer,
-};
 use crate::output_mask::mask_job_output;
 use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
-use crate::{Approver, Conversation, FinishedCall, run_blocking};
+use crate::{Approver, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
-use agent_bash_exec::{JobError, JobState, KillOutcome, OutputRange};
-use agent_bash_pty::PtyOptions;
+use agent_bash_exec::{JobError, JobState, OutputRange};
+use agent_bash_pty::{PtyOptions, PtySize};
+use agent_bash_tools::adapter::{
+    Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
+    PlannedCommand, StoppedJob, Tool, WrittenAnswer,
+};
+use agent_bash_tools::{FinishedCall, clean};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::hash_map::RandomState;
@@ -62,7 +63,7 @@ enum Outcome {
     Ran(Vec<FinishedRun>),
     Restarted,
     Chunk(Box<OutputChunk>),
-    Stopped(Box<KillOutcome>),
+    Stopped(Box<StoppedJob>),
 }
 
 impl ClientAdapters {
@@ -280,7 +281,7 @@ impl ClientAdapters {
     }
 
     /// Ends a background job.
-    async fn stop(&self, job: &JobId) -> Result<KillOutcome, String> {
+    async fn stop(&self, job: &JobId) -> Result<StoppedJob, String> {
         let error_text = |error| match error {
             JobError::Unknown { id } => format!("there is no task with the id {id}"),
             error => error.to_string(),
@@ -290,7 +291,12 @@ impl ClientAdapters {
             return Err(format!("task {job} is not running: it has ended"));
         }
         let grace = self.conversation.tool().profile().grace;
-        jobs.kill(job, grace).await.map_err(error_text)
+        let killed = jobs.kill(job, grace).await.map_err(error_text)?;
+        Ok(StoppedJob {
+            id: killed.job.id,
+            command: killed.job.command,
+            survivors: killed.survivors,
+        })
     }
 
     /// Returns the output of a job during `delay`.
@@ -315,7 +321,7 @@ impl ClientAdapters {
             Ok(Ok(mut part)) => {
                 let mask = self.conversation.tool().output_mask();
                 mask_job_output(mask.map(|mask| &**mask), &mut part);
-                crate::layout::clean(&part.bytes)
+                clean(&part.bytes)
             }
             _ => String::new(),
         }
@@ -339,7 +345,8 @@ impl ClientAdapters {
         }
         let terminal = match planned.terminal {
             None => None,
-            Some(size) => {
+            Some((cols, rows)) => {
+                let size = PtySize::clamped(cols, rows);
                 let options = self.conversation.terminals().ok_or(NO_TERMINALS)?.clone();
                 Some(PtyOptions { size, ..options })
             }

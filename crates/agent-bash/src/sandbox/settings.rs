@@ -1,10 +1,12 @@
 //! [`SandboxSettings`]: the settings of the section `[sandbox]`. Resolves them to a plan.
 
 use super::caches::{self, CacheAccess};
-use super::options::{Escalation, LackingPolicy, TmpDirectory};
-use agent_bash_core::sandbox::{Level, Network, SandboxLevel};
+use agent_bash_core::sandbox::{
+    Escalation, LackingPolicy, Level, Network, SandboxLevel, TmpDirectory,
+};
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
+use agent_bash_tools::SandboxTerms;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +81,18 @@ impl SandboxSettings {
             caches: CacheAccess::Off,
             escalation: Escalation::Never,
             ..self
+        }
+    }
+
+    /// Returns the settings that the tool's definition states.
+    pub fn terms(&self) -> SandboxTerms<'_> {
+        SandboxTerms {
+            level: self.level,
+            network: self.network,
+            hosts: &self.hosts,
+            lacking: self.lacking,
+            tmp: self.tmp,
+            escalation: self.escalation,
         }
     }
 

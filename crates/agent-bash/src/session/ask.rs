@@ -1,8 +1,8 @@
 //! Sends requests that are not calls to a remote host.
 
-use crate::layout::clean;
 use agent_bash_core::{Cancel, RemoteHost};
 use agent_bash_remote::protocol::RpcCall;
+use agent_bash_tools::clean;
 use serde::de::DeserializeOwned;
 
 /// Sends a request to a remote host, and returns the answer. The answer is untrusted, so it is

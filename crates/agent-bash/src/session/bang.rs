@@ -4,10 +4,7 @@
 use crate::call::{Call, StageDecisions};
 use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
-use crate::layout;
 use crate::parsed_script;
-use crate::profiles;
-use crate::session::BangMessage;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::holders::FailedCall;
@@ -22,6 +19,7 @@ use agent_bash_core::{
 use agent_bash_journal::{JournalEntry, PrintedTail};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
+use agent_bash_tools::{BangMessage, output_text, profiles};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -241,25 +239,16 @@ fn message(
     };
     notices.extend(changed.notices);
     let CallReport { first, .. } = report;
-    BangMessage {
-        command: call.command,
-        output: layout::output_text(std::slice::from_ref(&first)),
-        exit_code: match status {
-            Status::Exited { code } => Some(code),
-            Status::Signaled { number, .. } => Some(128 + number),
-            _ => None,
-        },
-        cancelled: matches!(status, Status::Cancelled | Status::TimedOut { .. }),
-        truncated: first.summary.truncated,
-        artifact: first.artifact,
-        time,
-        excluded_from_context,
-        status,
-        summary: first.summary,
-        duration_ms: shape::to_millis(duration),
-        cwd: cwd.unwrap_or(cwd_before),
-        changes: changed.changes,
-        survivors,
-        notices,
-    }
+    let mut message = BangMessage::new(call.command, status, time);
+    message.output = output_text(std::slice::from_ref(&first));
+    message.truncated = first.summary.truncated;
+    message.artifact = first.artifact;
+    message.excluded_from_context = excluded_from_context;
+    message.summary = first.summary;
+    message.duration_ms = shape::to_millis(duration);
+    message.cwd = cwd.unwrap_or(cwd_before);
+    message.changes = changed.changes;
+    message.survivors = survivors;
+    message.notices = notices;
+    message
 }

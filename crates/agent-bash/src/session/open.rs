@@ -3,7 +3,7 @@
 use super::{Conversation, SessionParts};
 use crate::exceptions::Exceptions;
 use crate::settings::Settings;
-use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal};
+use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal, profiles};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
@@ -140,7 +140,7 @@ impl Conversation {
         } = options;
         let askpass = supervisor.program_path().filter(|_| settings.ask_user);
         let profile = settings.profile();
-        let naming = artifacts::naming(profile.layout);
+        let naming = profiles::by_layout(profile.layout).naming;
         if let Some(root) = host.state_dir() {
             sweep_on_thread(root, clock.wall());
         }

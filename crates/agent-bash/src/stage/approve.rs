@@ -1,11 +1,11 @@
 //! Asks the host's approver before a command is started.
 
-use crate::approval::{Approval, ApprovalDenied, Proposal};
+use crate::approval::{Approval, Proposal};
 use crate::call::Call;
-use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Request};
 use agent_bash_policy::Verdict;
+use agent_bash_tools::{ApprovalDenied, Refusal};
 
 /// Asks the host's approver to approve the call, or, with the reason `escalation`, to let the call
 /// leave the sandbox. Stops waiting if the call is cancelled.

@@ -2,7 +2,6 @@
 
 use crate::call::{DetachedCall, FinishedRun, StartedCallEnd};
 use crate::changes::CallChanges;
-use crate::refusal::Refusal;
 use crate::sandbox::CallSandbox;
 use crate::stage::sandbox;
 use crate::tool_context::JobStarter;
@@ -11,6 +10,7 @@ use agent_bash_core::{
 };
 use agent_bash_exec::{Job, JobError, JobState, JobStdin};
 use agent_bash_sink::CallOutput;
+use agent_bash_tools::Refusal;
 use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;

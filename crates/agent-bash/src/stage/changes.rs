@@ -11,7 +11,6 @@ use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
 use crate::journal::command_label;
-use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
 use agent_bash_core::changes::{
@@ -20,6 +19,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
+use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 //! host provides rules and the names of the model's tools. `agent-bash-policy` matches the rules.
 
 use crate::call::Call;
-use crate::refusal::RuleRefusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::NoticeKind;
 use agent_bash_policy::{InterceptMode, Script, Verdict};
+use agent_bash_tools::RuleRefusal;
 
 /// Refuses a command that a rule of the interceptor matches, or adds advice to the call, as the
 /// mode determines.

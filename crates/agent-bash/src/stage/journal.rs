@@ -1,10 +1,10 @@
 //! Writes a finished call to the journal, if the conversation has a journal.
 
 use crate::panics::caught;
-use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedTail, RefusalEntry};
+use agent_bash_tools::Refusal;
 
 /// Returns a collector for the end of the output, if the journal records outputs.
 pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {

@@ -1,9 +1,9 @@
 //! Refuses requests for features that this tool does not offer. If the tool ignored the field of
 //! such a feature, the call would differ from the request.
 
-use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, Request, StdinMode};
+use agent_bash_tools::Refusal;
 
 /// Refuses a request that needs a feature that this tool does not offer, or that combines fields
 /// that exclude each other.

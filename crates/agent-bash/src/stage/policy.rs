@@ -4,11 +4,11 @@
 use crate::call::Call;
 use crate::parsed_script;
 use crate::predefined;
-use crate::refusal::Refusal;
 use crate::stage::sandbox::RequestedSandbox;
 use crate::stage::{approve, exception, journal, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Findings, Request};
+use agent_bash_tools::Refusal;
 
 /// The verdict on an allowed call.
 pub(crate) struct PolicyVerdict {

@@ -2,9 +2,9 @@
 
 use crate::call::{Call, CallOptions, StartedCallEnd};
 use crate::in_order;
-use crate::refusal::Refusal;
 use crate::stage::policy::PolicyVerdict;
 use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
+use agent_bash_tools::Refusal;
 
 /// Runs a call on the remote host to its end. The remote host determines the working directory, the
 /// time limit, the output and the text of the result.

@@ -1,10 +1,10 @@
 //! Allows only listed commands. `agent-bash-policy` has the list. The call's sandbox makes the
 //! kernel refuse writes (`crate::SandboxSettings::in_safe_mode`).
 
-use crate::refusal::RuleRefusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Environment, Request};
 use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
+use agent_bash_tools::RuleRefusal;
 
 /// Refuses a command that is not listed, or that sets environment variables.
 pub(crate) fn check(

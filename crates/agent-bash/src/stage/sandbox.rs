@@ -3,13 +3,11 @@
 
 mod denied;
 
-use crate::refusal::{NotSandboxed, Refusal};
-use crate::sandbox::{
-    CallSandbox, Escalation, LackingPolicy, PreparedSandbox, SandboxSettings, missed_cache,
-};
+use crate::sandbox::{CallSandbox, PreparedSandbox, SandboxSettings, missed_cache};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Lack, Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
+    Escalation, Lack, LackingPolicy, Network, ObservedSandbox, Report, SandboxLevel,
+    SandboxRequest, Sandboxed, Unknown,
 };
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding,
@@ -19,6 +17,7 @@ use agent_bash_policy::SafeLevel;
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::HostFacts;
 use agent_bash_sink::SinkReport;
+use agent_bash_tools::{NotSandboxed, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,10 +1,8 @@
 //! Makes the result of a call from its outcome: status, counts, notices, and the text.
 
-use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd};
-use crate::layout::{self, CallEnding, CallFacts};
+use crate::call::{Call, DetachedCall, FinishedRun, StartedCallEnd};
 use crate::output_mask::mask_notices;
 use crate::panics::WorkPanicked;
-use crate::refusal::Refusal;
 use crate::stage::holders::{CallNetwork, FailedCall};
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{holders, limits, prompts, sandbox};
@@ -13,6 +11,7 @@ use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
 };
 use agent_bash_sink::{CallReport, SinkReport};
+use agent_bash_tools::{CallEnding, CallFacts, FinishedCall, Refusal, profiles};
 use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
@@ -35,12 +34,9 @@ pub(crate) async fn account(
         Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
-    FinishedCall {
-        result,
-        printed: Vec::new(),
-        limits,
-        refusal,
-    }
+    let mut account = FinishedCall::without_output(result, limits);
+    account.refusal = refusal;
+    account
 }
 
 /// Returns the result of a call that a stage refused.
@@ -84,12 +80,8 @@ pub(crate) fn unshaped(
     panicked: &WorkPanicked,
 ) -> FinishedCall {
     let status = status_after(panicked, started);
-    FinishedCall {
-        result: bare(tool, cwd, panicked.to_string(), status),
-        printed: Vec::new(),
-        limits: tool.profile.output,
-        refusal: None,
-    }
+    let result = bare(tool, cwd, panicked.to_string(), status);
+    FinishedCall::without_output(result, tool.profile.output)
 }
 
 /// Returns the result of a call that continues as a job.
@@ -135,7 +127,7 @@ fn without_output(
         notices: &call.notices,
         limits: call.limits,
     };
-    let text = layout::write(tool.profile.layout, &facts);
+    let text = profiles::text(tool.profile.layout, &facts);
     let mut result = bare(tool, &call.cwd, text, status);
     result.notices = call.notices;
     result
@@ -217,7 +209,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         notices: &notices,
         limits,
     };
-    let text = layout::write(tool.profile.layout, &facts);
+    let text = profiles::text(tool.profile.layout, &facts);
     // Notices may quote commands and output.
     let text = match masked_text(tool.mask.as_deref(), &text) {
         Cow::Owned(masked) => masked,
@@ -243,12 +235,9 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     result.survivors = outcome.survivors;
     result.notices = notices;
     result.artifacts = artifacts;
-    FinishedCall {
-        result,
-        printed,
-        limits,
-        refusal: None,
-    }
+    let mut account = FinishedCall::without_output(result, limits);
+    account.printed = printed;
+    account
 }
 
 /// Maximum bytes and maximum lines that layouts add around the output: headings, the paths of both

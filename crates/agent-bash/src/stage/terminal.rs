@@ -4,9 +4,9 @@
 //! show a terminal. The host's environment can forbid terminals. These conditions are checked when
 //! the tool is built. This module checks the call.
 
-use crate::refusal::Refusal;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
+use agent_bash_tools::Refusal;
 use std::sync::Arc;
 
 /// Returns the terminal with the `executor` that the call itself provides. The host need not show

@@ -1,11 +1,11 @@
 //! The working directory of a call: makes the requested path absolute, and checks that the path is
 //! a directory. Does not change the file system.
 
-use crate::refusal::{DirectoryError, Refusal};
 use crate::tool_context::ToolContext;
 use crate::{HostContext, run_blocking};
 use agent_bash_core::{Cancel, Mode, Request};
 use agent_bash_process::{is_known_directory, is_reachable_from_cwd};
+use agent_bash_tools::{DirectoryError, Refusal};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;

@@ -11,8 +11,8 @@ use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::recordings;
-use agent_bash::layout::changes as layout;
 use agent_bash::process::{SystemClock, terminal_columns};
+use agent_bash::tools::change_texts;
 use agent_bash::{ChangeSets, ChangesDone, ChangesGroupDone, ChangesRefused};
 use agent_bash_server::{ChangesGroupData, ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
@@ -276,7 +276,11 @@ impl StoredChanges<'_> {
             command.insert_str(0, "background processes of: ");
         }
         let changed_by = self.sets().changed_by(id, &changes.conflicts);
-        Ok(output::print(&layout::set(&changes, &files, &changed_by))?)
+        Ok(output::print(&change_texts::set(
+            &changes,
+            &files,
+            &changed_by,
+        ))?)
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), NotDone> {
@@ -286,7 +290,7 @@ impl StoredChanges<'_> {
             let all: Vec<FileDiffData> = all.collect();
             return print_json(&json!(all));
         }
-        let text: String = diffs.iter().map(layout::diff).collect();
+        let text: String = diffs.iter().map(change_texts::diff).collect();
         Ok(output::print(&text)?)
     }
 }
@@ -328,8 +332,8 @@ fn row(listed: &ListedChanges, now: Timestamp) -> [String; 6] {
     [
         changes.id.to_string(),
         ago(listed.begun, now),
-        layout::kind(listed),
-        layout::counts(&changes.counts),
+        change_texts::kind(listed),
+        change_texts::counts(&changes.counts),
         one_line(&changes.root).into_owned(),
         one_line(changes.command.as_deref().unwrap_or_default()).into_owned(),
     ]

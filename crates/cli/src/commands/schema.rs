@@ -9,7 +9,7 @@ use agent_bash::core::Clock;
 use agent_bash::core::sandbox::{Report, SandboxLevel};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::schema;
+use agent_bash::profiles;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ pub(crate) fn schema(args: &SchemaArgs, start: &StartContext) -> anyhow::Result<
         SandboxLevel::Off => None,
         _ => enforced(start)?,
     };
-    let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
+    let tool = profiles::schema(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
         .with_safe_mode(policy.safe_mode.as_ref())
-        .with_sandbox(&sandbox, enforced.as_ref());
+        .with_sandbox(&sandbox.terms(), enforced.as_ref());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)

@@ -6,7 +6,7 @@ use crate::into_data::IntoData;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
-use agent_bash::layout::changes as layout;
+use agent_bash::tools::change_texts;
 use agent_bash::{Approver, ChangeSets, ChangesRefused, Conversation};
 use agent_bash_protocol::data::ChangesSetData;
 use rmcp::model::{Resource, ResourceTemplate};
@@ -124,7 +124,7 @@ async fn perform(
         ChangesAction::Diff => {
             let diff = move |sets: &ChangeSets| {
                 let diffs = sets.diff(id, &paths)?;
-                let text: String = diffs.iter().map(layout::diff).collect();
+                let text: String = diffs.iter().map(change_texts::diff).collect();
                 Ok(text_answer(cut(
                     &text,
                     window,
@@ -174,8 +174,8 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
     // Latest first, because the client most likely wants the latest change sets.
     let lines = listed.iter().rev().map(|listed_set| {
         let (kind, counts) = (
-            layout::kind(listed_set),
-            layout::counts(&listed_set.changes.counts),
+            change_texts::kind(listed_set),
+            change_texts::counts(&listed_set.changes.counts),
         );
         let why = listed_set.changes.in_the_way();
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
@@ -216,7 +216,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
 /// returns the change set.
 fn describe(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;
-    let mut text = layout::set(&changes, &files[..files.len().min(MAX_FILES)], &[]);
+    let mut text = change_texts::set(&changes, &files[..files.len().min(MAX_FILES)], &[]);
     if let more @ 1.. = files.len().saturating_sub(MAX_FILES) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  and {more} others");
@@ -268,7 +268,10 @@ pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
         .into_iter()
         .map(|listed_set| {
             let changes = &listed_set.changes;
-            let (kind, counts) = (layout::kind(&listed_set), layout::counts(&changes.counts));
+            let (kind, counts) = (
+                change_texts::kind(&listed_set),
+                change_texts::counts(&changes.counts),
+            );
             Resource::new(changes.all.clone(), format!("changes {}", changes.id))
                 .with_title(format!("{kind}: {counts}"))
                 .with_description(format!("started {} in {}", listed_set.begun, changes.root))

@@ -16,8 +16,8 @@ use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
-use agent_bash::schema::ToolSchema;
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
+use agent_bash::tools::ToolSchema;
 use agent_bash::{Approver, Conversation, Input};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;

@@ -1,18 +1,19 @@
 //! The server instructions, which a client may pass on to its model: how the tools work together.
 //! The instructions mention only features that the profile offers.
 
-use agent_bash::core::{Profile, TextLayout, short_duration};
+use agent_bash::core::{Profile, short_duration};
+use agent_bash::profiles;
 use std::time::Duration;
 
 /// Returns the instructions of a server with `profile`. `records_changes`: the server records
 /// changes. `handle_after`: the time after which a running call is answered with a handle.
 pub(super) fn text(profile: &Profile, records_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
-    let reader = if profile.layout == TextLayout::Paged {
-        "`view` (file_path, offset, limit, pattern)"
-    } else {
-        "`read_artifact` (id, offset, limit, pattern)"
-    };
+    let reader = profiles::by_layout(profile.layout).reader;
+    let reader = format!(
+        "`{}` ({}, offset, limit, pattern)",
+        reader.name, reader.field
+    );
     let mut parts = vec![format!(
         "\
 `bash` is the shell: run and execute terminal commands with it. The result ends with how the command ended; do not append `echo $?`, `|| true` or `2>&1`.
@@ -60,7 +61,6 @@ A long output is shown only in part and kept whole: read further lines of it, or
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::profiles;
 
     #[test]
     fn instructions_name_only_what_the_profile_offers() {
@@ -82,7 +82,7 @@ mod tests {
                 let offered = profile.schema_fields.contains(&field);
                 assert_eq!(text.contains(word), offered, "{:?}: {word}", profile.name);
             }
-            let paged = profile.layout == TextLayout::Paged;
+            let paged = profile == &profiles::PAGED;
             assert_eq!(text.contains("`view`"), paged, "{text}");
             assert_eq!(text.contains("`read_artifact`"), !paged, "{text}");
         }

@@ -12,8 +12,8 @@ use agent_bash::core::{
     Cancel, Clock, JobId, MetCondition, Status, Window, listens_on, short_duration,
 };
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
-use agent_bash::layout::clean;
 use agent_bash::running::{RunningCall, RunningCalls};
+use agent_bash::tools::clean;
 use agent_bash::until::wait_until;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};

@@ -4,9 +4,8 @@ use agent_bash::core::{
     ArtifactEnd, ArtifactMeta, OutputLimits, OutputSummary, Status, StreamId, Streams, Timestamp,
     TruncatedBy, Truncation, Window,
 };
-use agent_bash::layout;
-use agent_bash::running::OutputPart;
 use agent_bash::sink::{CallOptions, CallOutput, CarriageReturn};
+use agent_bash::tools::{OutputPart, output_text};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -65,7 +64,7 @@ impl OutputSoFar {
             *line += part.lines_before;
         }
         Self {
-            text: layout::output_text(&[report.first]),
+            text: output_text(&[report.first]),
             output,
             from,
         }

@@ -1,9 +1,10 @@
 //! The tool definitions: descriptions and input schemas for the model.
 
 use agent_bash::Conversation;
-use agent_bash::core::{MAX_SHOW_KB, TextLayout, ToolResult, Until, Window};
-use agent_bash::schema::ToolSchema;
+use agent_bash::core::{MAX_SHOW_KB, ToolResult, Until, Window};
+use agent_bash::profiles;
 use agent_bash::sink::MAX_PAGE_BYTES;
+use agent_bash::tools::{ReaderTool, ToolSchema};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
@@ -57,26 +58,24 @@ impl McpTool {
         self != Self::Changes || session.changes().is_recording()
     }
 
-    /// Finds a tool by name. [`Self::Read`] has two names.
+    /// Finds a tool by name. [`Self::Read`] has the names of all profiles.
     pub(super) fn named(name: &str) -> Option<Self> {
         let has_name = |tool: &Self| {
-            [TextLayout::Standard, TextLayout::Paged]
-                .iter()
-                .any(|layout| tool.name(*layout) == name)
+            let mut profiles = profiles::TOOLS.iter();
+            profiles.any(|profile| tool.name(profile.reader) == name)
         };
         Self::ALL.into_iter().find(has_name)
     }
 
-    /// Returns the tool's name. Under `paged`, the name of [`Self::Read`] is `view`.
-    pub(super) fn name(self, layout: TextLayout) -> &'static str {
+    /// Returns the tool's name. `reader` is the profile's tool for full outputs.
+    pub(super) fn name(self, reader: ReaderTool) -> &'static str {
         match self {
             Self::Bash => "bash",
             Self::Output => "bash_output",
             Self::Input => "bash_input",
             Self::Kill => "bash_kill",
             Self::Jobs => "bash_jobs",
-            Self::Read if layout == TextLayout::Paged => "view",
-            Self::Read => "read_artifact",
+            Self::Read => reader.name,
             Self::Changes => "bash_changes",
         }
     }
@@ -206,19 +205,19 @@ pub(super) enum ChangesAction {
 
 /// Returns the names of the tools that a session offers.
 pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
-    let layout = session.tool().profile().layout;
+    let reader = profiles::by_layout(session.tool().profile().layout).reader;
     let all = McpTool::ALL.into_iter();
     let offered = all.filter(|tool| tool.is_offered(session));
-    offered.map(|tool| tool.name(layout)).collect()
+    offered.map(|tool| tool.name(reader)).collect()
 }
 
 /// Returns all tools, with `bash` first. `structured` adds schemas for the results' data.
 pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
-    let layout = session.tool().profile().layout;
+    let reader = profiles::by_layout(session.tool().profile().layout).reader;
     let mut tools: Vec<Tool> = McpTool::ALL
         .into_iter()
         .filter(|tool| tool.is_offered(session))
-        .map(|tool| definition(tool, layout, bash).with_meta(meta(tool, session)))
+        .map(|tool| definition(tool, reader, bash).with_meta(meta(tool, session)))
         .collect();
     if structured && let Some(bash) = tools.first_mut() {
         bash.output_schema = Some(Arc::new(result_schema()));
@@ -226,8 +225,8 @@ pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -
     tools
 }
 
-fn definition(tool: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
-    let name = tool.name(layout);
+fn definition(tool: McpTool, reader: ReaderTool, bash: &ToolSchema) -> Tool {
+    let name = tool.name(reader);
     let hints = ToolAnnotations::new();
     let job = json!({
         "type": "string",
@@ -302,7 +301,7 @@ fn definition(tool: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
         ),
         McpTool::Read => (
             "Reads an output that was shown only in part, page by page, or its lines that match a pattern.",
-            reader_schema(layout),
+            reader_schema(reader),
             hints.read_only(true).open_world(false),
         ),
         McpTool::Changes => (
@@ -347,17 +346,12 @@ fn changes_schema() -> Value {
     })
 }
 
-fn reader_schema(layout: TextLayout) -> Value {
-    let (name, description) = if layout == TextLayout::Paged {
-        ("file_path", "The path that the result has named")
-    } else {
-        ("id", "Its number, its link (artifact://3), or its path")
-    };
+fn reader_schema(reader: ReaderTool) -> Value {
     json!({
         "type": "object",
-        "required": [name],
+        "required": [reader.field],
         "properties": {
-            name: { "type": "string", "description": description },
+            reader.field: { "type": "string", "description": reader.field_about },
             "offset": {
                 "type": "integer", "minimum": 0,
                 "description": "First line, from 1"
@@ -452,8 +446,8 @@ mod tests {
     #[test]
     fn named_finds_tools_of_every_layout() {
         for tool in McpTool::ALL {
-            for layout in [TextLayout::Standard, TextLayout::Paged] {
-                assert_eq!(McpTool::named(tool.name(layout)), Some(tool));
+            for reader in [ReaderTool::BY_NUMBER, ReaderTool::BY_PATH] {
+                assert_eq!(McpTool::named(tool.name(reader)), Some(tool));
             }
         }
         assert_eq!(McpTool::named("view"), Some(McpTool::Read));

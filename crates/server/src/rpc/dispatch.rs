@@ -19,10 +19,10 @@ use agent_bash::core::{
     Cancel, Clock, Findings, JobId, OutputMask, PolicyFindings, Request, SessionName, Status,
 };
 use agent_bash::exec::{JobState, OutputRange};
-use agent_bash::layout::clean;
 use agent_bash::running::RunningCalls;
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
+use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{BashTool, CallOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};

@@ -1,0 +1,91 @@
+//! The parts that the answers of several adapters share.
+
+use super::plan::{CallOutcome, FinishedRun, WrittenAnswer};
+use crate::finished_call::FinishedCall;
+use crate::wording::{self, output_notes};
+use agent_bash_core::{NoticeKind, Status, StreamId};
+use agent_bash_sink::SinkReport;
+
+/// Returns the shown output, stdout before stderr.
+pub(crate) fn output(account: &FinishedCall) -> String {
+    let mut text = String::new();
+    output_notes::output(&mut text, &account.printed);
+    text
+}
+
+/// Returns the lines below the output: the link to the full output, and the notices.
+pub(crate) fn notes(account: &FinishedCall) -> Vec<String> {
+    output_notes::notes(&account.printed, &account.result.notices, account.limits)
+}
+
+/// Returns the lines of [`notes`] for the streams `printed`, but without the notice about
+/// survivors. For a tool that reports survivors in its own way.
+pub(crate) fn notes_without_survivors(
+    account: &FinishedCall,
+    printed: &[SinkReport],
+) -> Vec<String> {
+    let notices = account.result.notices.iter();
+    let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
+    let others: Vec<_> = others.cloned().collect();
+    output_notes::notes(printed, &others, account.limits)
+}
+
+/// Returns the output, a blank line, and the lines. Without lines, returns only the output.
+pub(crate) fn with_lines(output: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return output.to_owned();
+    }
+    let mut text = output.to_owned();
+    wording::blank_line(&mut text);
+    text.push_str(&lines.join("\n"));
+    text
+}
+
+/// Returns a sentence that says why a command did not run or did not exit by itself. `None` if the
+/// command exited by itself.
+pub(crate) fn ending_sentence(account: &FinishedCall) -> Option<String> {
+    if account.refusal.is_some() {
+        return Some(account.result.text.clone());
+    }
+    match &account.result.status {
+        Status::TimedOut { after_ms } => Some(format!(
+            "Command timed out after {}",
+            wording::seconds_text(*after_ms)
+        )),
+        Status::Cancelled => Some("Command cancelled".to_owned()),
+        Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
+        Status::Lost { reason, .. } => Some(format!("Command failed: {reason}")),
+        _ => None,
+    }
+}
+
+/// Returns the shown part of one stream.
+pub(crate) fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
+    let mut printed = account.printed.iter();
+    let printed = printed.find(|printed| printed.stream == stream);
+    printed.map(wording::shown_text).unwrap_or_default()
+}
+
+/// Returns the answer of `write` for a call with a single command. If the command was refused,
+/// returns the refusal as an error.
+pub(crate) fn write_single(
+    ran: &[FinishedRun],
+    write: impl FnOnce(&FinishedCall) -> WrittenAnswer,
+) -> WrittenAnswer {
+    match last_run(ran) {
+        None => WrittenAnswer::text(""),
+        Some(account) if account.refusal.is_some() => WrittenAnswer::error(&account.result.text),
+        Some(account) => write(account),
+    }
+}
+
+/// Returns the answer of a call that ran no command: the reason, in the words of agent-bash.
+pub(crate) fn not_run(done: &CallOutcome<'_>) -> WrittenAnswer {
+    done.error()
+        .map_or_else(|| done.unexpected(), WrittenAnswer::error)
+}
+
+/// Returns the last finished command of a call.
+pub(crate) fn last_run(ran: &[FinishedRun]) -> Option<&FinishedCall> {
+    ran.last().map(|ran| &*ran.account)
+}
