@@ -55,6 +55,24 @@ struct FileVersion {
     changed: (i64, i64),
 }
 
+/// A recorded file before a call.
+#[derive(Debug, Clone)]
+pub(crate) struct GuardedText {
+    pub(crate) path: PathBuf,
+    /// The text that the host uses.
+    pub(crate) used: Option<String>,
+    /// The text of the file itself.
+    own: Option<String>,
+    version: Option<PathVersion>,
+}
+
+impl GuardedText {
+    /// True if the file was written since, with the same text.
+    pub(crate) fn is_rewritten(&self) -> bool {
+        PathVersion::at(&self.path) != self.version && text(&self.path) == self.own
+    }
+}
+
 impl PathVersion {
     /// Returns the version of a path; `None` if the path does not exist.
     fn at(path: &Path) -> Option<Self> {
@@ -109,6 +127,20 @@ impl GuardedSettings {
         }
         let guarded = self.files.get(&by_its_name(path))?;
         (guarded.version == PathVersion::at(path)).then_some(guarded.text.as_deref())
+    }
+
+    /// Returns the files whose texts the host replaces.
+    pub(crate) fn in_force(&self) -> Vec<GuardedText> {
+        let in_force = self.files.iter().filter_map(|(path, file)| {
+            let is_unchanged = file.version == PathVersion::at(path);
+            is_unchanged.then(|| GuardedText {
+                path: path.clone(),
+                used: file.text.clone(),
+                own: text(path),
+                version: file.version,
+            })
+        });
+        in_force.collect()
     }
 
     /// Returns the text to use for this path: the recorded text, else the file's text.

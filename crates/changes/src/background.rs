@@ -27,6 +27,8 @@ pub struct BackgroundChanges {
     after: Option<u64>,
     /// True if an earlier call of the same shell may have started the processes instead.
     or_earlier: bool,
+    /// The lowest number of the next change set, even if the directory is removed or replaced.
+    lowest: u64,
     hidden: Vec<PathBuf>,
     recorder: Option<Box<Recorder>>,
 }
@@ -36,12 +38,14 @@ impl Recorder {
     pub fn background(&self) -> BackgroundChanges {
         let path = self.set.path();
         let number = path.file_name().and_then(OsStr::to_str);
+        let after: Option<u64> = number.and_then(|number| number.parse().ok());
         BackgroundChanges {
             meta: self.meta.clone(),
             root: self.root().to_owned(),
             session: path.parent().unwrap_or(path).to_owned(),
-            after: number.and_then(|number| number.parse().ok()),
+            after,
             or_earlier: false,
+            lowest: after.map_or(0, |call| call.saturating_add(1)),
             hidden: self.hidden.clone(),
             recorder: None,
         }
@@ -92,6 +96,7 @@ impl BackgroundChanges {
             session: self.session.clone(),
             after: self.after,
             or_earlier: true,
+            lowest: self.lowest,
             hidden: self.hidden.clone(),
             recorder: None,
         }
@@ -136,7 +141,8 @@ impl BackgroundChanges {
                     after: self.after,
                     or_earlier: self.or_earlier,
                 };
-                let recorder = begin(&self.meta, &self.session, kind)?;
+                let (recorder, id) = begin(&self.meta, &self.session, kind, self.lowest)?;
+                self.lowest = id.0.saturating_add(1);
                 none.insert(Box::new(recorder.hiding(self.hidden.clone())))
             }
         };
@@ -166,12 +172,18 @@ impl BackgroundChanges {
     }
 }
 
-fn begin(meta: &Meta, session: &Path, kind: SetKind) -> Result<Recorder, ChangesError> {
+/// Creates a change set, and returns its recorder and its number, which is at least `lowest`.
+fn begin(
+    meta: &Meta,
+    session: &Path,
+    kind: SetKind,
+    lowest: u64,
+) -> Result<(Recorder, ChangesId), ChangesError> {
     let root = meta.root();
     let tree = RootedDir::open_same(&root, meta.identity)?;
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
     let meta = Meta::new(kind, root, meta.level, meta.limits);
-    let set = create_set(&opened, &tree, meta)?;
+    let set = create_set(&opened, &tree, meta, lowest)?;
     // This process releases the lock once the recorder has its own.
-    Recorder::open(set.dir())
+    Ok((Recorder::open(set.dir())?, set.id))
 }

@@ -30,6 +30,7 @@ mod group_run;
 mod held_plan;
 mod inversion;
 mod journal;
+mod known_numbers;
 mod listing;
 mod look_up;
 mod mark;

@@ -26,11 +26,12 @@ pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
     Ok(numbers)
 }
 
-/// Finds the next number of a session. `claim` creates the file with this name, and fails with
-/// `AlreadyExists` if another process has the number. Lists the directory only if the counter is
-/// unknown or wrong.
+/// Finds the next number of a session, at least `lowest`. `claim` creates the file with this name,
+/// and fails with `AlreadyExists` if another process has the number. Lists the directory only if
+/// the counter is unknown or wrong.
 pub(crate) fn take_next<T>(
     session: &PrivateDir,
+    lowest: u64,
     mut claim: impl FnMut(&str) -> io::Result<T>,
 ) -> Result<(ChangesId, T), ChangesError> {
     // Without the lock, `claim` detects the numbers that other processes claim.
@@ -38,12 +39,13 @@ pub(crate) fn take_next<T>(
     let mut known = counter.as_ref().and_then(|counter| counter.next);
     let path = session.path();
     for _ in 0..2 {
-        let first = match known.take() {
+        let next = match known.take() {
             Some(next) => next,
             None => numbers(session)?
                 .last()
                 .map_or(1, |last| last.saturating_add(1)),
         };
+        let first = next.max(lowest);
         for id in first..first.saturating_add(MAX_ATTEMPTS) {
             match claim(&id.to_string()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -129,15 +129,20 @@ impl Store {
         Ok(())
     }
 
-    /// Reads a change set. Closes the set if its recorder died and no call waits for it.
+    /// Reads a change set. Closes the set if its recorder died and no call waits for it. Returns
+    /// `None` if this process knows the number from a directory that was removed or replaced.
     pub(crate) fn look_up(
         &self,
         session: &PrivateDir,
         id: ChangesId,
     ) -> Result<Option<ChangeSet>, ChangesError> {
+        if id < self.first_number(session)? {
+            return Ok(None);
+        }
         let Some(mut set) = ChangeSet::read(session, id)? else {
             return Ok(None);
         };
+        self.record_number(session, id)?;
         // On a full disk, the state of a discarded set may still be `Running`.
         let is_nothing = match set.meta.kind {
             SetKind::Trial => !set.dir.has(WORK_DIR),

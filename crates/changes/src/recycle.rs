@@ -61,8 +61,12 @@ impl Store {
             last.register().ok()?;
             Some(last)
         })?;
-        match reuse(&mut set, &directory, root) {
-            Ok(true) => Some(set),
+        let lowest = self.lowest_new_number(&directory).ok()?;
+        match reuse(&mut set, &directory, root, lowest) {
+            Ok(true) => {
+                self.record_number(&directory, set.id).ok()?;
+                Some(set)
+            }
             // The set stays registered. The next process that opens the store recovers it as empty.
             Ok(false) | Err(_) => None,
         }
@@ -90,8 +94,14 @@ fn last_unused(session: &PrivateDir) -> Option<ChangeSet> {
     (is_empty && index.is_complete(set.state)).then_some(set)
 }
 
-/// Gives a change set the next number. Returns false if the set cannot be reused.
-fn reuse(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool, ChangesError> {
+/// Gives a change set the next number, at least `lowest`. Returns false if the set cannot be
+/// reused.
+fn reuse(
+    set: &mut ChangeSet,
+    session: &PrivateDir,
+    root: &Path,
+    lowest: u64,
+) -> Result<bool, ChangesError> {
     let tree = RootedDir::open_same(root, set.meta.identity)?;
     let is_same_mount = mount_of(set.dir())? == mount_of(tree.path())?;
     // A set without listed changes can have been undone, for example because of changed times. The
@@ -102,7 +112,7 @@ fn reuse(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool,
     }
     clear(set).map_err(ChangesError::io("clearing", set.dir()))?;
     set.set_size(0);
-    let (id, ()) = take_next(session, |name| set.dir.rename_in(session, name))?;
+    let (id, ()) = take_next(session, lowest, |name| set.dir.rename_in(session, name))?;
     set.id = id;
     set.command = None;
     set.mark = mark::touched(&set.lock, set.dir())?;

@@ -3,6 +3,7 @@
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::git_index;
+use crate::known_numbers::KnownNumbers;
 use crate::mark;
 use crate::meta::{Meta, SetKind};
 use crate::numbers::{give_back, take_next};
@@ -12,7 +13,7 @@ use crate::set::{
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
-use agent_bash_core::changes::ChangesLevel;
+use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
@@ -37,6 +38,7 @@ pub struct Store {
     pub(crate) precautions: Precautions,
     /// Change sets of calls that changed nothing, which later calls reuse.
     pub(crate) unused_sets: Mutex<Vec<ChangeSet>>,
+    pub(crate) known_numbers: KnownNumbers,
 }
 
 impl Store {
@@ -64,6 +66,7 @@ impl Store {
             steps: Arc::new(Undisturbed),
             precautions: Precautions::default(),
             unused_sets: Mutex::default(),
+            known_numbers: KnownNumbers::default(),
         })
     }
 
@@ -160,6 +163,7 @@ impl Store {
         set.remove().map_err(ChangesError::io("removing", &path))?;
         if let Ok(session) = PrivateDir::open(path.parent().unwrap_or(&path), &[]) {
             give_back(&session, id);
+            self.known_numbers.give_back(&session, id);
         }
         Ok(())
     }
@@ -184,12 +188,46 @@ impl Store {
         self.check_not_nested(&root)?;
         let tree = RootedDir::open(&root)?;
         let session = self.session(session)?;
-        let set = create_set(&session, &tree, Meta::new(kind, root, level, self.limits))?;
+        let meta = Meta::new(kind, root, level, self.limits);
+        let lowest = self.lowest_new_number(&session)?;
+        let set = create_set(&session, &tree, meta, lowest)?;
+        self.record_number(&session, set.id)?;
         // A failed prune does not prevent the begin. The next change set tries again.
         if !matches!(kind, SetKind::Undo { .. }) {
             let _ = self.prune(set.mark);
         }
         Ok(set)
+    }
+
+    /// Returns the lowest number that a new change set of the session may have.
+    pub(crate) fn lowest_new_number(&self, session: &PrivateDir) -> Result<u64, ChangesError> {
+        let next = self.known_numbers.next(session);
+        next.map_err(ChangesError::io(
+            "numbering a change set in",
+            session.path(),
+        ))
+    }
+
+    /// Returns the lowest number that may name a change set of this directory.
+    pub(crate) fn first_number(&self, session: &PrivateDir) -> Result<ChangesId, ChangesError> {
+        let first = self.known_numbers.first(session);
+        first.map_err(ChangesError::io(
+            "numbering a change set in",
+            session.path(),
+        ))
+    }
+
+    /// Records that this process uses or shows the number.
+    pub(crate) fn record_number(
+        &self,
+        session: &PrivateDir,
+        id: ChangesId,
+    ) -> Result<(), ChangesError> {
+        let recorded = self.known_numbers.record(session, id);
+        recorded.map_err(ChangesError::io(
+            "numbering a change set in",
+            session.path(),
+        ))
     }
 
     /// Returns an error if the tree contains the store, or the store contains the tree.
@@ -229,13 +267,14 @@ impl Store {
     }
 }
 
-/// Creates the next change set of a session.
+/// Creates the next change set of a session. Its number is at least `lowest`.
 pub(crate) fn create_set(
     session: &PrivateDir,
     tree: &RootedDir,
     mut meta: Meta,
+    lowest: u64,
 ) -> Result<ChangeSet, ChangesError> {
-    let (id, dir) = take_next(session, |name| session.make_dir(name))?;
+    let (id, dir) = take_next(session, lowest, |name| session.make_dir(name))?;
     let lock = dir
         .open_or_create(LOCK_FILE)
         .map_err(ChangesError::io("making", dir.path().join(LOCK_FILE)))?;

@@ -106,6 +106,16 @@ impl Jobs {
         Ok(jobs.iter().map(entry::JobFiles::to_job).collect())
     }
 
+    /// Returns all jobs as [`Self::list`] does, and running jobs whose files were removed: their
+    /// supervisors are found by `/proc`.
+    ///
+    /// # Errors
+    /// [`JobError::Registry`].
+    pub fn list_with_removed_files(&self) -> Result<Vec<Job>, JobError> {
+        let jobs = self.registry.jobs_with_removed_files()?;
+        Ok(jobs.iter().map(entry::JobFiles::to_job).collect())
+    }
+
     /// Returns the job with this id.
     ///
     /// # Errors

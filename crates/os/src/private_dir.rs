@@ -247,6 +247,13 @@ impl PrivateDir {
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 
+    /// Returns another handle of the directory.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let fd = self.fd.try_clone()?;
+        let path = self.path.clone();
+        Ok(Self { fd, path })
+    }
+
     /// True if the path still leads to this directory: no process has removed, moved or replaced
     /// it.
     pub fn is_at_its_path(&self) -> bool {

@@ -6,7 +6,6 @@ use crate::supervisor::shown_command;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessIdentity;
 use agent_bash_os::ProcessInfo;
-use rustix::process::Signal;
 use std::collections::BTreeSet;
 
 /// The properties by which leftovers are found.
@@ -67,35 +66,45 @@ impl Leftovers {
         named.collect()
     }
 
+    /// Returns the running descendants of the living supervisor: all of them, or only `first` with
+    /// its descendants and the processes that write to the output.
+    pub fn below_supervisor(&self, first: Option<i32>) -> Vec<ProcessIdentity> {
+        if !self.supervisor.is_alive() {
+            return Vec::new();
+        }
+        let running = running_processes();
+        let all = self.descendants_in(&running);
+        let pipes: Vec<u64> = self.pipe.into_iter().collect();
+        let members = first.map(|first| {
+            let mut members = BTreeSet::from([first]);
+            members.extend(all.iter().filter(|pid| proc_scan::writes_to(**pid, &pipes)));
+            proc_scan::add_descendants(&mut members, &running);
+            members
+        });
+        let is_member = |pid: &i32| members.as_ref().is_none_or(|members| members.contains(pid));
+        running
+            .iter()
+            .filter(|process| all.contains(&process.pid) && is_member(&process.pid))
+            .map(|process| ProcessIdentity::new(process.pid, process.start_time))
+            .collect()
+    }
+
     /// Returns all descendants of the supervisor, including orphans, which are reparented to it.
     fn descendants_of_supervisor(&self) -> Vec<i32> {
-        let running: Vec<_> = proc_scan::processes()
-            .into_iter()
-            .filter(|process| !process.zombie)
-            .collect();
-        let mut descendants = BTreeSet::from([self.supervisor.pid]);
-        proc_scan::add_descendants(&mut descendants, &running);
-        descendants.remove(&self.supervisor.pid);
+        let descendants = self.descendants_in(&running_processes());
         descendants.into_iter().collect()
     }
 
-    /// Sends SIGTERM and SIGCONT once to each leftover. Returns their number.
-    pub fn terminate(&self) -> usize {
-        let found = self.find();
-        for process in &found {
-            let _ = process.signal(Signal::TERM.as_raw());
-            let _ = process.signal(Signal::CONT.as_raw());
-        }
-        found.len()
+    fn descendants_in(&self, running: &[ProcessInfo]) -> BTreeSet<i32> {
+        let mut descendants = BTreeSet::from([self.supervisor.pid]);
+        proc_scan::add_descendants(&mut descendants, running);
+        descendants.remove(&self.supervisor.pid);
+        descendants
     }
+}
 
-    /// Sends SIGKILL once to each leftover. Call again until 0 is returned: a leftover may have
-    /// forked meanwhile. Returns their number.
-    pub fn kill(&self) -> usize {
-        let found = self.find();
-        for process in &found {
-            let _ = process.signal(Signal::KILL.as_raw());
-        }
-        found.len()
-    }
+fn running_processes() -> Vec<ProcessInfo> {
+    let mut running = proc_scan::processes();
+    running.retain(|process| !process.zombie);
+    running
 }

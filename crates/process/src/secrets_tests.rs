@@ -62,6 +62,12 @@ fn is_secret_recognises_names() {
         "DBPWD",
         "VAULT_SECRET_ID",
         "NETRC",
+        "HTTP_AUTHORIZATION",
+        "MNEMONIC",
+        "SEED_PHRASE",
+        "WALLET_SEED",
+        "RECOVERY_CODES",
+        "WEBHOOK_URL",
     ] {
         assert!(is_secret(name, "x"), "{name} must go");
     }
@@ -211,6 +217,16 @@ fn is_secret_recognises_tokens_of_many_issuers() {
         ),
         format!("https://discord.com/api/webhooks/123456789012345678/{b}"),
         format!("npm_{b36}"),
+        format!("GOCSPX-{}", &b[..28]),
+        format!("rnd_{}", &b[..28]),
+        format!("csk-{}", &b[..48]),
+        format!("tgp_v1_{}", &b[..43]),
+        format!("glsoat-{b20}"),
+        format!("rubygems_{h}{}", &h[..8]),
+        format!("pcsk_{b20}_{b36}"),
+        format!("xoxe.xoxp-1-{b36}"),
+        format!("squ_{h}"),
+        format!("rzp_live_{}", &b[..14]),
     ] {
         assert!(is_secret("INNOCENT", &value), "{value} must go");
     }
@@ -230,6 +246,9 @@ fn is_secret_recognises_tokens_of_many_issuers() {
         "a.atlasv1.b",
         "cio_something_of_thirty_two_letters_",
         "dapi-documentation-of-databricks-2",
+        "pcsk_a_name_of_several_words_that_is_long_enough",
+        "rnd_values_for_the_test_of_the_generator",
+        "jina_embeddings_of_the_second_version_of_the_model",
     ] {
         assert!(!is_secret("INNOCENT", value), "{value} must stay");
     }

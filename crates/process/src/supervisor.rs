@@ -30,6 +30,7 @@
 mod channel;
 mod host;
 pub mod job_directory;
+mod job_supervisors;
 mod nested;
 mod protocol;
 mod proxy_variables;
@@ -41,6 +42,7 @@ pub use host::{
     ShellFds, StartError, StartedOnTerminal, Supervisor, SupervisorClient,
 };
 pub use job_directory::JobEnd;
+pub use job_supervisors::{JobSupervisor, job_supervisors};
 pub use nested::is_below_supervisor;
 #[doc(hidden)]
 pub use protocol::ORDER_NAMES;

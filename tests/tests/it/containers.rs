@@ -95,6 +95,55 @@ fn call_ends_with_its_command_without_pidfds_and_with_a_strict_subreaper() -> Re
     Ok(())
 }
 
+/// Without mounts, calls can write protected files, which are compared afterwards.
+#[test]
+fn settings_that_a_call_of_a_partial_sandbox_changes_stay_in_force() -> Result<()> {
+    let world = repository()?;
+    let refusals = engine("docker-2026")?;
+    let secret = world.home().join("secret");
+    fs::write(&secret, "CANARY\n")?;
+    let settings = format!("[sandbox]\nhidden = [\"{}\"]\n", secret.display());
+    let dotfiles = world.cwd().join("dot/agent-bash");
+    fs::create_dir_all(&dotfiles)?;
+    fs::create_dir_all(world.home().join(".config/agent-bash"))?;
+    let user = dotfiles.join("config.toml");
+    let link = world.home().join(".config/agent-bash/config.toml");
+    std::os::unix::fs::symlink(&user, link)?;
+    let project = world.cwd().join(".agent-bash.toml");
+    let call = |script: &str| {
+        let words = ["--sandbox", "workspace_write", script];
+        result(&world, refusals, &words)
+    };
+    let read = format!("cat {}", secret.display());
+    for file in [&project, &user] {
+        fs::write(file, &settings)?;
+        let path = file.strip_prefix(world.cwd())?.display().to_string();
+        for script in [
+            "true".to_owned(),
+            format!("echo > {path}"),
+            // The same text once more, and a file with the same text.
+            format!("touch {path}"),
+            format!("echo > other; mv other {path}"),
+            format!("rm {path}"),
+            format!("rm -f {path}; ln -s /dev/null {path}"),
+        ] {
+            let ended = call(&script)?;
+            ensure!(ended["status"]["kind"] == "exited", "{script}: {ended}");
+            let seen = call(&read)?;
+            let text = seen["text"].as_str().unwrap_or_default();
+            ensure!(!text.contains("CANARY"), "{path}, {script}: {seen}");
+        }
+        // The user saves the file again.
+        fs::remove_file(file)?;
+        fs::write(file, "# mine\n")?;
+        let seen = call(&read)?;
+        ensure!(seen["text"] == "CANARY\n", "{path}: {seen}");
+        fs::remove_file(file)?;
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 #[test]
 fn doctor_reports_working_facilities_in_each_engine() -> Result<()> {
     for Engine {

@@ -431,3 +431,39 @@ fn another_writable_directory_is_protected_like_the_workspace() -> Result<()> {
     }
     Ok(())
 }
+
+/// A mount protects a name. A call can write the file by another name, if the user has made one.
+#[test]
+fn protected_file_written_by_another_hard_link_is_named_and_settings_stay() -> Result<()> {
+    let scene = Scene::new()?;
+    let repo = scene.repo();
+    fs::write(scene.victim().join("secret"), "CANARY\n")?;
+    let secret = scene.victim().join("secret").display().to_string();
+    let settings = format!("[sandbox]\nhidden = [\"{secret}\"]\n");
+    fs::write(repo.join(".agent-bash.toml"), settings)?;
+    fs::create_dir(repo.join(".vscode"))?;
+    fs::write(repo.join(".vscode/tasks.json"), "{}\n")?;
+    fs::create_dir(repo.join("copies"))?;
+    for (file, copy) in [
+        (".agent-bash.toml", "settings"),
+        (".vscode/tasks.json", "tasks"),
+        (".git/config", "config"),
+    ] {
+        fs::hard_link(repo.join(file), repo.join("copies").join(copy))?;
+    }
+    let read = format!("cat {secret}");
+    ensure!(!text(&scene.call(&repo, &[&read])?).contains("CANARY"));
+    let write = "for file in copies/*; do echo '# x' >> $file; done; : > copies/settings";
+    let mut named = named(&scene.call(&repo, &[write])?);
+    named.sort();
+    for file in [".agent-bash.toml", ".git/config", ".vscode"] {
+        let is_named = named.iter().any(|path| path.starts_with(file));
+        ensure!(is_named, "{file}: {named:?}");
+    }
+    ensure!(fs::read(repo.join(".agent-bash.toml"))?.is_empty());
+    ensure!(!text(&scene.call(&repo, &[&read])?).contains("CANARY"));
+    // A call that changes no such file names none.
+    let ended = scene.call(&repo, &["echo 1 > other"])?;
+    ensure!(crate::sandbox_edges::named(&ended).is_empty(), "{ended}");
+    Ok(())
+}

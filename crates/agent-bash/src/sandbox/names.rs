@@ -2,10 +2,11 @@
 //! sandbox. If a call has changed a settings file, the host continues to use the former text.
 
 use super::workspaces::Workspaces;
-use crate::guarded_settings::{GuardedSettings, PROJECT_FILE};
+use crate::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{NameScan, by_its_name};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +20,23 @@ const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
 /// Time limit of the scan after a call, for slow file systems.
 const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
 
-/// A settings file, and the text that the host uses for it.
-pub(super) type SettingsFile = (PathBuf, Option<String>);
+/// A settings file before a call.
+#[derive(Debug, Clone)]
+pub(super) struct SettingsFile {
+    path: PathBuf,
+    /// The target, if the path is a symbolic link.
+    target: Option<PathBuf>,
+    /// The text that the host uses.
+    text: Option<String>,
+}
+
+impl SettingsFile {
+    fn is_among(&self, changed: &[PathBuf]) -> bool {
+        let target = std::fs::canonicalize(&self.path).ok();
+        let names = [Some(&self.path), self.target.as_ref(), target.as_ref()];
+        changed.iter().any(|path| names.contains(&Some(path)))
+    }
+}
 
 /// The files that are protected because of their names, as a scan before the call found them.
 #[derive(Debug, Clone)]
@@ -31,6 +47,8 @@ pub(crate) struct NamesBeforeCall {
     /// True if the scan was made after an earlier call.
     is_reused: bool,
     settings: Vec<SettingsFile>,
+    /// Settings files that earlier calls have changed.
+    guarded: Vec<GuardedText>,
 }
 
 impl NamesBeforeCall {
@@ -45,17 +63,27 @@ impl NamesBeforeCall {
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
         let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
-        let files = files.iter().map(|path| by_its_name(path));
-        let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
+        let mut files: Vec<PathBuf> = files.iter().map(|path| by_its_name(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();
         files.dedup();
-        let settings = files.into_iter().map(|path| {
-            let text = guarded.effective_text(&path);
-            (path, text)
+        let settings = files.into_iter().filter_map(|path| {
+            let target = path.is_symlink().then(|| std::fs::canonicalize(&path).ok());
+            let target = target.flatten();
+            let is_protected = |path: &PathBuf| plan.protected.contains(path);
+            let is_writable = is_protected(&path)
+                || target.as_ref().is_some_and(is_protected)
+                || path.ends_with(PROJECT_FILE)
+                    && scan.files_named(PROJECT_FILE).any(|it| it == path);
+            is_writable.then(|| SettingsFile {
+                text: guarded.effective_text(&path),
+                path,
+                target,
+            })
         });
         Self {
             settings: settings.collect(),
+            guarded: guarded.in_force(),
             scan: Arc::new(scan),
             since: clock.wall(),
             is_reused: false,
@@ -73,6 +101,8 @@ impl NamesBeforeCall {
             since,
             is_reused: true,
             settings,
+            // Calls that can write such a file are not prepared in this way.
+            guarded: Vec::new(),
         }
     }
 
@@ -116,27 +146,26 @@ impl NamesBeforeCall {
 
     /// Records the settings files that the call has changed, with the texts that stay in force.
     fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
-        let is_changed = |path: &Path| {
-            let target = std::fs::canonicalize(path).ok();
-            changed
-                .iter()
-                .any(|it| it == path || Some(it) == target.as_ref())
+        let Some(state) = state else {
+            return;
         };
-        let known = self
-            .settings
-            .iter()
-            .filter(|(path, _)| is_changed(path))
-            .cloned();
-        let is_known = |path: &PathBuf| self.settings.iter().any(|(file, _)| file == path);
+        let known = self.settings.iter().filter(|file| file.is_among(changed));
+        let known = known.map(|file| (file.path.clone(), file.text.clone()));
+        let is_known = |path: &PathBuf| self.settings.iter().any(|file| file.path == *path);
         let others = changed
             .iter()
             .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));
-        let settings: Vec<SettingsFile> = known
-            .chain(others.map(|path| (path.clone(), None)))
-            .collect();
-        let Some(state) = state.filter(|_| !settings.is_empty()) else {
+        let others = others.map(|path| (path.clone(), None));
+        let mut settings: BTreeMap<PathBuf, Option<String>> = others.chain(known).collect();
+        // A call that writes the same text once more does not make the text the user's.
+        let rewritten = self.guarded.iter().filter(|before| before.is_rewritten());
+        for before in rewritten {
+            let text = before.used.clone();
+            settings.entry(before.path.clone()).or_insert(text);
+        }
+        if settings.is_empty() {
             return;
-        };
+        }
         if let Err(error) = GuardedSettings::add(state, settings) {
             tracing::warn!(%error, "settings that a sandboxed call has changed cannot be remembered");
         }

@@ -112,9 +112,9 @@ impl WatchedPaths {
 }
 
 /// True if a mount protects the file. A symbolic link cannot be protected, because a mount cannot
-/// cover it.
+/// cover it. A file with further hard links may be written by another name.
 fn is_mount_protected(plan: &Plan, found: PathIdentity) -> bool {
-    plan.tier == Tier::Full && !found.is_link
+    plan.tier == Tier::Full && !found.is_link && !found.has_further_names
 }
 
 /// Returns the digest of a file, or of a directory with everything below it.
@@ -228,6 +228,37 @@ mod tests {
         ];
         for (index, (change, want)) in cases.into_iter().enumerate() {
             assert_eq!(changed(Tier::Base, &[], change), want, "case {index}");
+        }
+    }
+
+    /// A mount covers a name, not a file.
+    #[test]
+    fn file_with_a_further_hard_link_is_compared_at_both_tiers() {
+        let outside = tempfile::tempdir().unwrap();
+        let other = outside.path().join("other");
+        for tier in [Tier::Base, Tier::Full] {
+            let plan = |dir: &Path| Plan {
+                level: Level::WorkspaceWrite,
+                network: Network::Off,
+                hosts: Vec::new(),
+                tier,
+                writable: vec![dir.to_owned()],
+                hidden: Vec::new(),
+                protected: vec![dir.join("config")],
+                devices: Vec::new(),
+                caches: Caches::default(),
+            };
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join("config"), "a = 1").unwrap();
+            let _ = fs::remove_file(&other);
+            fs::hard_link(dir.path().join("config"), &other).unwrap();
+            let plan = plan(dir.path());
+            let stamp = PlanStamp::of(&plan);
+            let is_read = WatchedPaths::without_reading(&plan, &stamp).is_none();
+            assert!(is_read, "the contents are compared");
+            let before = WatchedPaths::before(&plan, &stamp, &BTreeSet::new());
+            fs::write(&other, "a = 2").unwrap();
+            assert_eq!(before.changed(), [dir.path().join("config")], "{tier:?}");
         }
     }
 

@@ -13,6 +13,7 @@ mod extremes;
 mod group;
 mod held_plan;
 mod in_order;
+mod known_numbers;
 mod names;
 mod no_room;
 mod other_device;

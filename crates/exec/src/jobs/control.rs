@@ -5,6 +5,8 @@ use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
 use agent_bash_core::{Cancel, JobId, Survivor};
 use agent_bash_process::supervisor::{JobClient, JobKilled};
+use agent_bash_process::{Leftovers, ProcessIdentity};
+use rustix::process::Signal;
 use std::io;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -60,8 +62,12 @@ impl Jobs {
             }
         };
         tokio::pin!(limit);
+        let mut last: Option<JobFiles> = None;
         loop {
-            let job_files = self.registry.job(id)?;
+            let job_files = match (self.registry.job(id), last) {
+                (Err(_), Some(last)) if last.is_from_supervisor => last.renewed(),
+                (found, _) => found?,
+            };
             if !job_files.is_running() {
                 return Ok(WaitOutcome::Over(job_files.to_job()));
             }
@@ -79,6 +85,7 @@ impl Jobs {
                 () = ended => {}
                 () = &mut limit => return Ok(WaitOutcome::StillRunning(job_files.to_job())),
             }
+            last = Some(job_files);
         }
     }
 
@@ -91,13 +98,22 @@ impl Jobs {
     pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<KillOutcome, JobError> {
         let job_files = self.registry.job(id)?;
         job_files.mark_kill_requested();
-        let stuck = if let Some(client) = self.connect(&job_files).await? {
-            self.end(&job_files, client, grace).await
-        } else {
-            self.end_remaining(&job_files, grace).await;
-            Vec::new()
-        };
-        let job = self.show(id)?;
+        let mut stuck = Vec::new();
+        match self.connect(&job_files).await {
+            Ok(Some(client)) => stuck = self.end(&job_files, client, grace).await,
+            Ok(None) => {
+                self.end_members(&Members::Leftovers(job_files.leftovers()), grace)
+                    .await;
+            }
+            // A command may have removed the socket.
+            Err(error) => {
+                let found = self.registry.job_of_supervisor(id).ok_or(error)?;
+                self.end_members(&Members::BelowSupervisor(&found), grace)
+                    .await;
+                self.wait_for_end(&found).await;
+            }
+        }
+        let job = self.show_after(job_files)?;
         // The job's files now tell how the job ended.
         let survivors = match &job.state {
             _ if !stuck.is_empty() => stuck,
@@ -169,8 +185,14 @@ impl Jobs {
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn processes(&self, id: &JobId) -> Result<Vec<Survivor>, JobError> {
         let job_files = self.registry.job(id)?;
-        let Some(mut client) = self.connect(&job_files).await? else {
-            return Ok(job_files.leftovers().survivors());
+        let mut client = match self.connect(&job_files).await {
+            Ok(Some(client)) => client,
+            Ok(None) => return Ok(job_files.leftovers().survivors()),
+            // A command may have removed the socket.
+            Err(error) => {
+                let found = self.registry.job_of_supervisor(id).ok_or(error)?;
+                return Ok(found.leftovers().survivors());
+            }
         };
         let survivors = self.within_answer_timeout(id, client.survivors()).await?;
         Ok(survivors.unwrap_or_default())
@@ -213,7 +235,16 @@ impl Jobs {
             }
             let _ = job_files.entry.supervisor.wake();
             match JobClient::connect(&job_files.directory).await {
-                Ok(client) => return Ok(Some(client)),
+                Ok(client) if client.is_of(&job_files.entry.supervisor) => {
+                    return Ok(Some(client));
+                }
+                Ok(_) => {
+                    let reason = "another process listens on its socket";
+                    return Err(JobError::Unreachable {
+                        id: job_files.id.clone(),
+                        source: io::Error::other(reason),
+                    });
+                }
                 // The job has ended, but its supervisor continues for other processes.
                 Err(_)
                     if job_files.entry.is_adopted
@@ -265,28 +296,82 @@ impl Jobs {
             .job(&job_files.id)
             .is_ok_and(|now| matches!(now.state, JobState::Lost { .. }))
         {
-            self.end_remaining(job_files, Duration::ZERO).await;
+            let leftovers = Members::Leftovers(job_files.leftovers());
+            self.end_members(&leftovers, Duration::ZERO).await;
         }
         Vec::new()
     }
 
-    /// Ends the remaining processes from this process, because the job has no supervisor.
-    async fn end_remaining(&self, job_files: &JobFiles, grace: Duration) {
+    /// Waits until the supervisor has recorded the end of a job, for at most [`AFTER_GRACE`].
+    async fn wait_for_end(&self, job_files: &JobFiles) {
         let clock = &self.options.clock;
-        let leftovers = job_files.leftovers();
-        if leftovers.find().is_empty() {
+        let give_up = clock.now() + AFTER_GRACE;
+        while job_files.clone().renewed().is_running() && clock.now() < give_up {
+            clock.sleep(POLL_INTERVAL / 10).await;
+        }
+    }
+
+    /// Returns a job that was read before, with its present state. The supervisor that had the
+    /// job's description may have exited meanwhile.
+    fn show_after(&self, before: JobFiles) -> Result<Job, JobError> {
+        match self.registry.job(&before.id) {
+            Ok(now) => Ok(now.to_job()),
+            Err(_) if before.is_from_supervisor => Ok(before.renewed().to_job()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends processes of a job from this process, because no supervisor takes the request.
+    async fn end_members(&self, members: &Members<'_>, grace: Duration) {
+        let clock = &self.options.clock;
+        if members.find().is_empty() {
             return;
         }
         if !grace.is_zero() {
-            leftovers.terminate();
+            members.signal(&[Signal::TERM, Signal::CONT]);
         }
         let kill_at = clock.now() + grace;
-        while clock.now() < kill_at && !leftovers.find().is_empty() {
+        while clock.now() < kill_at && !members.find().is_empty() {
             clock.sleep(POLL_INTERVAL).await;
         }
         let give_up = clock.now() + AFTER_GRACE;
-        while leftovers.kill() > 0 && clock.now() < give_up {
+        while members.signal(&[Signal::KILL]) > 0 && clock.now() < give_up {
             clock.sleep(POLL_INTERVAL / 4).await;
         }
+    }
+}
+
+/// The processes of a job that its supervisor does not end.
+enum Members<'a> {
+    /// The supervisor was killed.
+    Leftovers(Leftovers),
+    /// The supervisor is alive, and its socket was removed.
+    BelowSupervisor(&'a JobFiles),
+}
+
+impl Members<'_> {
+    fn find(&self) -> Vec<ProcessIdentity> {
+        match self {
+            Self::Leftovers(leftovers) => leftovers.find(),
+            Self::BelowSupervisor(job_files) => {
+                let entry = &job_files.entry;
+                // The supervisor of survivors may also have a shell and other jobs.
+                let first = entry.is_adopted.then_some(entry.process.pid);
+                job_files.leftovers().below_supervisor(first)
+            }
+        }
+    }
+
+    /// Sends the signals to all members, and returns the number of the members. A member may fork
+    /// meanwhile.
+    fn signal(&self, signals: &[Signal]) -> usize {
+        let found = self.find();
+        for process in &found {
+            for signal in signals {
+                // The process may have ended.
+                let _ = process.signal(signal.as_raw());
+            }
+        }
+        found.len()
     }
 }

@@ -5,7 +5,7 @@ use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
 use agent_bash_os::{PrivateDir, open_regular};
 use agent_bash_process::supervisor::job_directory::{END_FILE, ENTRY_FILE, OUTPUT_FILE};
-use agent_bash_process::supervisor::{JobEnd, SupervisorClient};
+use agent_bash_process::supervisor::{JobEnd, JobSupervisor, SupervisorClient};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -63,12 +63,14 @@ pub(super) fn observed_sandbox(
 }
 
 /// A job's directory and the files read from it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct JobFiles {
     pub(super) directory: PathBuf,
     pub(super) id: JobId,
     pub(super) entry: JobEntry,
     pub(super) state: JobState,
+    /// True if the description is the supervisor's copy, because the file was damaged or removed.
+    pub(super) is_from_supervisor: bool,
 }
 
 impl JobFiles {
@@ -83,7 +85,36 @@ impl JobFiles {
             id: id.clone(),
             entry,
             state,
+            is_from_supervisor: false,
         }))
+    }
+
+    /// Returns a job whose description was damaged or removed, from the supervisor's copy; `None`
+    /// if the copy is unusable.
+    pub(super) fn from_supervisor(jobs: &Path, found: &JobSupervisor) -> Option<Self> {
+        let entry: JobEntry = serde_json::from_slice(&found.description).ok()?;
+        if entry.supervisor != found.process {
+            return None;
+        }
+        let directory = jobs.join(&found.job);
+        Some(Self {
+            state: state(&directory, &entry).unwrap_or(JobState::Running),
+            id: JobId(found.job.clone()),
+            directory,
+            entry,
+            is_from_supervisor: true,
+        })
+    }
+
+    /// Returns the job with its present state, after its description was damaged or removed.
+    pub(super) fn renewed(self) -> Self {
+        let state = match state(&self.directory, &self.entry) {
+            Ok(JobState::Lost { .. }) | Err(_) => JobState::Lost {
+                reason: "its files were damaged or removed, so its end was not recorded".to_owned(),
+            },
+            Ok(state) => state,
+        };
+        Self { state, ..self }
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -153,12 +184,13 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
             JobState::Ended(end)
         }))
     };
-    if let Some(ended) = ended()? {
-        return Ok(ended);
-    }
-    // A supervisor in another PID namespace cannot be checked, so it counts as alive.
-    if !entry.supervisor.is_dead() {
-        return Ok(JobState::Running);
+    match ended() {
+        Ok(Some(ended)) => return Ok(ended),
+        // A supervisor in another PID namespace cannot be checked, so it counts as alive. A record
+        // that a command has damaged does not count either while the supervisor is alive.
+        _ if !entry.supervisor.is_dead() => return Ok(JobState::Running),
+        Ok(None) => {}
+        Err(error) => return Err(error),
     }
     Ok(ended()?.unwrap_or_else(|| JobState::Lost {
         reason: if entry.supervisor.is_local() {

@@ -18,12 +18,12 @@ pub struct JobListener {
 
 impl Jobs {
     /// Returns all jobs with the addresses on which they listen, or only the jobs that listen on
-    /// `port`, in the order in which they started.
+    /// `port`, in the order in which they started; also running jobs whose files were removed.
     ///
     /// # Errors
     /// [`JobError::Registry`].
     pub async fn list_with_ports(&self, port: Option<u16>) -> Result<Vec<Job>, JobError> {
-        let mut jobs = self.list()?;
+        let mut jobs = self.list_with_removed_files()?;
         self.find_ports(&mut jobs).await;
         if let Some(port) = port {
             let is_port = |address: &SocketAddr| address.port() == port;

@@ -8,7 +8,9 @@ use agent_bash_os::{PrivateDir, open_regular};
 use agent_bash_process::supervisor::job_directory::{
     END_LENGTH, ENTRY_FILE, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
+use agent_bash_process::supervisor::job_supervisors;
 use rustix::fs::{FlockOperation, flock};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -54,21 +56,65 @@ impl Registry {
         Self { directory, last }
     }
 
-    /// Returns all jobs in the order of their numbers, without jobs that cannot be read.
+    /// Returns all jobs in the order of their numbers. If the description of a running job was
+    /// damaged or removed, its supervisor's copy counts. Leaves out other jobs that cannot be read.
     pub(super) fn jobs(&self) -> Result<Vec<JobFiles>, JobError> {
-        let mut found = Vec::new();
-        for (number, path) in self.directories()? {
-            match JobFiles::read(&path, &JobId(number.to_string())) {
-                Ok(job_files) => found.extend(job_files),
-                Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "a job cannot be read");
-                }
-            }
+        let (mut found, is_complete) = self.readable_jobs()?;
+        if !is_complete {
+            self.add_from_supervisors(&mut found);
         }
         Ok(found)
     }
 
-    /// Returns the job with this id.
+    /// Returns all jobs as [`Self::jobs`] does, and running jobs whose directory was removed. Reads
+    /// the arguments of all processes.
+    pub(super) fn jobs_with_removed_files(&self) -> Result<Vec<JobFiles>, JobError> {
+        let (mut found, _) = self.readable_jobs()?;
+        self.add_from_supervisors(&mut found);
+        Ok(found)
+    }
+
+    /// Returns the jobs that can be read, and false if a description may have been damaged or
+    /// removed.
+    fn readable_jobs(&self) -> Result<(Vec<JobFiles>, bool), JobError> {
+        let (mut found, mut is_complete) = (Vec::new(), true);
+        for (number, path) in self.directories()? {
+            match JobFiles::read(&path, &JobId(number.to_string())) {
+                Ok(None) => is_complete = false,
+                Ok(Some(job_files)) => {
+                    is_complete &= !matches!(job_files.state, JobState::Lost { .. });
+                    found.push(job_files);
+                }
+                Err(error) => {
+                    is_complete = false;
+                    tracing::warn!(path = %path.display(), %error, "a job cannot be read");
+                }
+            }
+        }
+        Ok((found, is_complete))
+    }
+
+    /// Adds the jobs that only their supervisors know.
+    fn add_from_supervisors(&self, jobs: &mut Vec<JobFiles>) {
+        for supervisor in job_supervisors(&self.directory) {
+            let is_lost = |job: &JobFiles| matches!(job.state, JobState::Lost { .. });
+            jobs.retain(|job| job.id.0 != supervisor.job || !is_lost(job));
+            if jobs.iter().all(|job| job.id.0 != supervisor.job) {
+                jobs.extend(JobFiles::from_supervisor(&self.directory, &supervisor));
+            }
+        }
+        jobs.sort_by_key(|job| job.id.0.parse::<u64>().unwrap_or(u64::MAX));
+    }
+
+    /// Returns the job with this id from its running supervisor.
+    pub(super) fn job_of_supervisor(&self, id: &JobId) -> Option<JobFiles> {
+        let supervisors = job_supervisors(&self.directory);
+        let supervisor = supervisors.iter().find(|found| found.job == id.0)?;
+        JobFiles::from_supervisor(&self.directory, supervisor)
+    }
+
+    /// Returns the job with this id. If its description was damaged or removed, the copy of its
+    /// running supervisor counts.
     pub(super) fn job(&self, id: &JobId) -> Result<JobFiles, JobError> {
         let unknown = || JobError::Unknown { id: id.clone() };
         // Accepts only numbers, because the id becomes part of a path.
@@ -77,9 +123,17 @@ impl Registry {
             return Err(unknown());
         }
         let path = self.directory.join(&id.0);
-        JobFiles::read(&path, id)
-            .map_err(|error| registry_error(&path, error))?
-            .ok_or_else(unknown)
+        match JobFiles::read(&path, id) {
+            Ok(Some(lost)) if matches!(lost.state, JobState::Lost { .. }) => {
+                Ok(self.job_of_supervisor(id).unwrap_or(lost))
+            }
+            Ok(Some(job_files)) => Ok(job_files),
+            Ok(None) => self.job_of_supervisor(id).ok_or_else(unknown),
+            Err(error) => {
+                let found = self.job_of_supervisor(id);
+                found.ok_or_else(|| registry_error(&path, error))
+            }
+        }
     }
 
     /// Takes the lock; waits for the lock for at most `max_wait`.
@@ -173,6 +227,13 @@ impl RegistryLock<'_> {
         })
     }
 
+    /// True if a supervisor has this job, whose description a command has removed.
+    fn is_running(&self, directory: &Path) -> bool {
+        let name = directory.file_name().and_then(OsStr::to_str);
+        let id = name.map(|name| JobId(name.to_owned()));
+        id.is_some_and(|id| self.registry.job_of_supervisor(&id).is_some())
+    }
+
     /// Removes directories of jobs that were not started, and jobs that ended more than `keep` ago.
     /// Returns the number of removed jobs.
     pub(super) fn clean(&self, now: Timestamp, keep: Duration) -> Result<usize, JobError> {
@@ -185,6 +246,7 @@ impl RegistryLock<'_> {
             let cleaned = match &job_files {
                 // No other process creates a job while this process holds the lock, so the creator
                 // of this directory has died.
+                None if self.is_running(&path) => continue,
                 None => withdraw(&path).map(drop),
                 Some(job_files) => {
                     let old = ended_since(job_files).is_some_and(|since| {

@@ -10,6 +10,7 @@
 
 mod adopting;
 mod boxed;
+mod damaged;
 mod ending;
 mod feeding;
 mod hosts;

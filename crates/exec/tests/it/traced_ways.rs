@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::process::Stdio;
 use std::thread;
 
 const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n"), ("d/six", "six\n")];
@@ -286,6 +287,41 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     assert!(!changes.exact);
     // The negative control: processes of the call itself.
     let (ran, changes) = place.changed_by(&format!("{PROGRAM} connect-itself")).await;
+    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
+}
+
+/// A process can enter the network of an outside process, so a network of its own proves nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
+    let place = TestWorkspace::with(FILES);
+    if !has_namespaces(&place).await {
+        return;
+    }
+    let mut server = crate::support::command("unshare")
+        .args(["-rn", PROGRAM, "serve-name", "served"])
+        .current_dir(&place.root)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 6];
+    let output = server.stdout.as_mut().unwrap();
+    output.read_exact(&mut ready).unwrap();
+    let pid = server.id();
+    let enter = format!("nsenter -t {pid} -U -n --preserve-credentials");
+    let (ran, changes) = place
+        .changed_by(&format!("{enter} {PROGRAM} connect-name served"))
+        .await;
+    server.wait().unwrap();
+    assert_eq!(place.contents("one"), "by another process", "{ran:?}");
+    assert!(
+        lacking(&ran).is_some_and(|why| why.contains("@served")),
+        "{ran:?}"
+    );
+    assert!(!changes.exact);
+    // The negative control: a network with processes of the call only.
+    let script = format!("unshare -rn {PROGRAM} connect-own-name own");
+    let (ran, changes) = place.changed_by(&script).await;
     assert_eq!((&*ran.err, lacking(&ran)), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }

@@ -11,6 +11,7 @@ use std::error::Error;
 use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::{fs, thread};
 
@@ -67,6 +68,29 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
             let mut socket = UnixStream::connect(argument)?;
             socket.write_all(b"do")?;
             let _ = socket.read(&mut [0; 8]);
+        }
+        // At an abstract name, which belongs to a network namespace.
+        "connect-name" => {
+            let address = std::os::unix::net::SocketAddr::from_abstract_name(argument)?;
+            let mut socket = UnixStream::connect_addr(&address)?;
+            socket.write_all(b"do")?;
+            let _ = socket.read(&mut [0; 8]);
+        }
+        "serve-name" => {
+            let address = std::os::unix::net::SocketAddr::from_abstract_name(argument)?;
+            let listener = UnixListener::bind_addr(&address)?;
+            println!("ready");
+            let (mut socket, _) = listener.accept()?;
+            socket.read_exact(&mut [0; 2])?;
+            fs::write("one", "by another process")?;
+            socket.write_all(b"done")?;
+        }
+        "connect-own-name" => {
+            let address = std::os::unix::net::SocketAddr::from_abstract_name(argument)?;
+            let listener = UnixListener::bind_addr(&address)?;
+            UnixStream::connect_addr(&address)?;
+            drop(listener);
+            fs::write("one", "changed")?;
         }
         "connect-tcp" => {
             let mut socket = TcpStream::connect(argument)?;

@@ -56,6 +56,7 @@ pub(super) const SECRET_NAMES: &[&str] = &[
     "CONNECTION_STRING",
     "CONNECTIONSTRING",
     "DSN",
+    "WEBHOOK_URL",
     "*_WEBHOOK",
     "*_CONNECTION_STRING",
     "*_DSN",
@@ -99,6 +100,7 @@ pub(super) const SECRET_WORDS: &[&str] = &[
     "cookies",
     "jwt",
     "bearer",
+    "mnemonic",
     "otp",
 ];
 
@@ -136,7 +138,7 @@ pub(super) const HARMLESS_WORDS: &[&str] = &[
 ];
 
 /// A variable whose name has one of these as its last word holds a secret.
-pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
+pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth", "authorization"];
 
 /// A variable whose name has one of these as its last word holds a location, not a secret.
 pub(super) const LOCATION_WORDS: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
@@ -315,6 +317,12 @@ pub(super) const SECRET_PAIRS: &[(&str, &str)] = &[
     ("account", "key"),
     ("client", "secret"),
     ("service", "account"),
+    ("seed", "phrase"),
+    ("wallet", "seed"),
+    ("unlock", "code"),
+    ("recovery", "code"),
+    ("recovery", "codes"),
+    ("backup", "codes"),
 ];
 
 /// Values that mean yes or no.
@@ -396,6 +404,12 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("gitlab", "glpat-", TokenLetters::Any, 16),
     token("gitlab", "gldt-", TokenLetters::Word, 16),
     token("gitlab", "glrt-", TokenLetters::Any, 16),
+    token("gitlab", "glsoat-", TokenLetters::Word, 16),
+    token("gitlab", "gloas-", TokenLetters::Word, 32),
+    token("gitlab", "glptt-", TokenLetters::Word, 16),
+    token("gitlab", "glcbt-", TokenLetters::Word, 16),
+    token("gitlab", "glagent-", TokenLetters::Word, 32),
+    token("gitlab", "glimt-", TokenLetters::Word, 16),
     token("atlassian", "ATATT3", TokenLetters::Any, 40),
     token("atlassian", "ATCTT3", TokenLetters::Any, 40),
     fixed("bitbucket", "ATBB", TokenLetters::Alphanumeric, 32),
@@ -404,6 +418,11 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     fixed("aws", "ASIA", TokenLetters::Upper, 16),
     token("google", "AIza", TokenLetters::Word, 30),
     token("google", "ya29.", TokenLetters::Any, 16),
+    token("google", "GOCSPX-", TokenLetters::Word, 24),
+    token("render", "rnd_", TokenLetters::Alphanumeric, 24),
+    token("heroku", "HRKU-", TokenLetters::Any, 36),
+    token("neon", "napi_", TokenLetters::Alphanumeric, 40),
+    token("dynatrace", "dt0c01.", TokenLetters::Any, 60),
     token("digitalocean", "dop_v1_", TokenLetters::Hex, 32),
     token("digitalocean", "doo_v1_", TokenLetters::Hex, 32),
     token("digitalocean", "dor_v1_", TokenLetters::Hex, 32),
@@ -433,6 +452,12 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("replicate", "r8_", TokenLetters::Alphanumeric, 32),
     token("hugging face", "hf_", TokenLetters::Alphanumeric, 30),
     token("nvidia", "nvapi-", TokenLetters::Word, 40),
+    token("cerebras", "csk-", TokenLetters::Alphanumeric, 32),
+    token("together", "tgp_v1_", TokenLetters::Word, 32),
+    token("pinecone", "pcsk_", TokenLetters::Word, 40),
+    token("tavily", "tvly-", TokenLetters::Word, 24),
+    token("jina", "jina_", TokenLetters::Word, 40),
+    token("langsmith", "lsv2_", TokenLetters::Word, 36),
     // Payments, mail, messengers.
     token("stripe", "sk_live_", TokenLetters::Alphanumeric, 12),
     token("stripe", "sk_test_", TokenLetters::Alphanumeric, 12),
@@ -441,6 +466,12 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("webhook", "whsec_", TokenLetters::Any, 16),
     token("shopify", "shpat_", TokenLetters::Hex, 32),
     token("shopify", "shpss_", TokenLetters::Hex, 32),
+    token("shopify", "shpca_", TokenLetters::Hex, 32),
+    token("shopify", "shppa_", TokenLetters::Hex, 32),
+    token("square", "sq0csp-", TokenLetters::Word, 40),
+    token("square", "sq0atp-", TokenLetters::Word, 20),
+    fixed("razorpay", "rzp_live_", TokenLetters::Alphanumeric, 14),
+    fixed("razorpay", "rzp_test_", TokenLetters::Alphanumeric, 14),
     token("sendgrid", "SG.", TokenLetters::Any, 20),
     fixed("mailgun", "key-", TokenLetters::Hex, 32),
     fixed("twilio", "SK", TokenLetters::Hex, 32),
@@ -449,10 +480,17 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("slack", "xoxa-", TokenLetters::Word, 15),
     token("slack", "xoxr-", TokenLetters::Word, 15),
     token("slack", "xoxs-", TokenLetters::Word, 15),
+    token("slack", "xoxe-", TokenLetters::Word, 15),
+    token("slack", "xoxe.xox", TokenLetters::Word, 15),
     token("slack", "xapp-", TokenLetters::Word, 15),
     // Packages, builds, secrets, tools.
     token("npm", "npm_", TokenLetters::Alphanumeric, 30),
     token("pypi", "pypi-AgE", TokenLetters::Word, 30),
+    token("rubygems", "rubygems_", TokenLetters::Hex, 40),
+    fixed("sonar", "sqp_", TokenLetters::Hex, 40),
+    fixed("sonar", "squ_", TokenLetters::Hex, 40),
+    fixed("sonar", "sqa_", TokenLetters::Hex, 40),
+    token("posthog", "phx_", TokenLetters::Alphanumeric, 40),
     fixed("crates.io", "cio", TokenLetters::Alphanumeric, 32),
     token("docker", "dckr_pat_", TokenLetters::Word, 20),
     token("docker", "dckr_oat_", TokenLetters::Word, 20),

@@ -6,12 +6,14 @@
 //! All access uses a descriptor of the directory: a path may be longer than a socket's address
 //! allows, and the directory may be moved.
 
+use crate::platform::unnamed_file;
 use agent_bash_core::{ScriptEnding, Timestamp};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +35,11 @@ pub const END_LENGTH: usize = 512;
 
 /// The output of a started job.
 pub const OUTPUT_FILE: &str = "output";
+
+/// The label of the unnamed file in which a supervisor stores the description of its job, without
+/// the job's number. The file contains the resolved directory of the jobs, a NUL and the
+/// description. No command can damage this copy.
+pub(super) const DESCRIPTION_LABEL: &str = "agent-bash-job-";
 
 /// The socket of the job's supervisor.
 const SOCKET_FILE: &str = "control";
@@ -66,6 +73,20 @@ impl JobDirectory {
     /// Opens an existing file for writing: at its beginning, or at its end with `append`.
     pub(super) fn file(&self, name: &str, append: bool) -> io::Result<File> {
         self.0.write(name, append)
+    }
+
+    /// Copies the new entry's file into an unnamed file, which [`super::job_supervisors`] reads if
+    /// the entry's file is damaged or removed.
+    pub(super) fn copy_description(&self) -> io::Result<OwnedFd> {
+        let path = fs::canonicalize(self.0.path())?;
+        let name = path.file_name().unwrap_or_default();
+        let copy = unnamed_file(&format!("{DESCRIPTION_LABEL}{}", name.to_string_lossy()))?;
+        let mut copy = File::from(copy);
+        let jobs = path.parent().unwrap_or(&path);
+        copy.write_all(jobs.as_os_str().as_bytes())?;
+        copy.write_all(b"\0")?;
+        io::copy(&mut self.0.read(NEW_ENTRY_FILE)?, &mut copy)?;
+        Ok(copy.into())
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -11,6 +11,7 @@ use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time};
@@ -139,7 +140,7 @@ impl NameScan {
         let mut changed: BTreeSet<PathBuf> = written
             .map(|(path, _)| path)
             .chain(removed)
-            .filter(|path| !is_protected(path))
+            .filter(|path| !is_protected(path) || has_further_names(path))
             .cloned()
             .collect();
         // For a repository that was created or removed, only its `.git` is reported.
@@ -206,6 +207,13 @@ impl NameScan {
         now.is_whole = is_whole;
         now
     }
+}
+
+/// True for a file with several hard links. A mount protects one name of the file, so a call may
+/// have written the file by another name.
+fn has_further_names(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
 /// The state of a scan.

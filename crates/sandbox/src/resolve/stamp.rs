@@ -25,13 +25,24 @@ pub struct PlanStamp {
 }
 
 /// The identity of the file at a path; links are not followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct PathIdentity {
     device: u64,
     inode: u64,
     /// True for a symbolic link.
     pub is_link: bool,
+    /// True for a file with further hard links, by which a call may be able to write it. Not
+    /// compared.
+    pub has_further_names: bool,
 }
+
+impl PartialEq for PathIdentity {
+    fn eq(&self, other: &Self) -> bool {
+        (self.device, self.inode, self.is_link) == (other.device, other.inode, other.is_link)
+    }
+}
+
+impl Eq for PathIdentity {}
 
 impl PathIdentity {
     /// Returns the identity of the current file; `None` if the path does not exist.
@@ -64,6 +75,7 @@ fn identify(path: &Path) -> Option<IdentityAndTime> {
         device: stat.dev(),
         inode: stat.ino(),
         is_link: stat.is_symlink(),
+        has_further_names: !stat.is_dir() && stat.nlink() > 1,
     };
     Some((identity, (stat.mtime(), stat.mtime_nsec())))
 }
@@ -101,12 +113,14 @@ fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttribut
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     let stat = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
     let stat = stat.map_err(|_| NotCached)?;
+    let kind = FileType::from_raw_mode(stat.stx_mode.into());
     let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, i64::from(time.tv_nsec));
     Ok(Some(CachedAttributes {
         identity: PathIdentity {
             device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
             inode: stat.stx_ino,
-            is_link: FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Symlink,
+            is_link: kind == FileType::Symlink,
+            has_further_names: kind != FileType::Directory && stat.stx_nlink > 1,
         },
         modified: time(stat.stx_mtime),
         changed: time(stat.stx_ctime),

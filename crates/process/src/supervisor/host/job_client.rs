@@ -7,6 +7,7 @@ use crate::supervisor::channel::{Inbox, SendMode, send};
 use crate::supervisor::job_directory::{JobDirectory, JobEnd};
 use crate::supervisor::protocol::{JobAnswer, JobRequest};
 use agent_bash_core::Survivor;
+use agent_bash_os::ProcessIdentity;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -44,6 +45,14 @@ impl JobClient {
             socket: UnixStream::connect(directory.socket()).await?,
             inbox: Inbox::new(),
         })
+    }
+
+    /// True unless another process than this supervisor listens on the socket: a command may have
+    /// replaced the socket.
+    pub fn is_of(&self, supervisor: &ProcessIdentity) -> bool {
+        let peer = self.socket.peer_cred().ok().and_then(|peer| peer.pid());
+        // The pid of a process of another PID namespace cannot be compared.
+        peer.is_none_or(|pid| pid == supervisor.pid) || !supervisor.is_local()
     }
 
     /// Starts ending the job's process tree: SIGTERM, SIGCONT, `grace`, SIGKILL. Does not wait.

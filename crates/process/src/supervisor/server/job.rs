@@ -31,6 +31,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Job {
     directory: JobDirectory,
+    /// A copy of the job's description; `None` if the system has no unnamed files.
+    _description: Option<OwnedFd>,
     listener: UnixListener,
     connections: Vec<JobConnection>,
     /// The open [`NEW_END_FILE`].
@@ -138,6 +140,7 @@ impl Job {
         let directory = JobDirectory::open(Path::new(directory))?;
         Ok(Self {
             reserved: directory.file(NEW_END_FILE, false)?,
+            _description: directory.copy_description().ok(),
             listener: directory.listen()?,
             directory,
             connections: Vec::new(),

@@ -212,11 +212,14 @@ impl KnownSockets {
             PeerAddress::Name(name) => {
                 let text = String::from_utf8_lossy(name);
                 let is_harmless = HARMLESS_NAMES.iter().any(|known| text.starts_with(known));
+                let listed = [b"@", &name[..]].concat();
+                // A process may have entered the network of an outside process (`nsenter`), so a
+                // network of its own can have outside listeners, too.
                 let is_own = || {
-                    let listed = [b"@", &name[..]].concat();
-                    self.names.contains(name) && self.has_only_known_listeners(&listed, thread)
+                    (self.names.contains(name) || is_in_other_network(thread))
+                        && self.has_only_known_listeners(&listed, thread)
                 };
-                if is_harmless || is_own() || has_own_network(thread) {
+                if is_harmless || is_own() {
                     return None;
                 }
                 format!("@{}", text.escape_debug())
@@ -224,8 +227,9 @@ impl KnownSockets {
             PeerAddress::Internet(address) => {
                 if address.port() == DNS_PORT
                     || !is_local_address(address.ip(), thread)
-                    || has_own_network(thread)
                     || self.has_only_known_port_listeners(address.port(), thread)
+                    || is_in_other_network(thread)
+                        && listener_inodes(thread, address.port()).is_empty()
                     || !is_stream()
                 {
                     return None;
@@ -396,8 +400,8 @@ fn is_stream_socket(socket: &OwnedFd) -> bool {
     socket_type(socket) != Ok(SocketType::DGRAM)
 }
 
-/// True if the thread is in another network namespace, which contains only traced processes.
-fn has_own_network(thread: i32) -> bool {
+/// True if the thread is in another network namespace than this process.
+fn is_in_other_network(thread: i32) -> bool {
     let network = network_namespace(thread.unsigned_abs());
     network.is_some() && network != network_namespace(std::process::id())
 }
