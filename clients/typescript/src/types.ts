@@ -220,7 +220,7 @@ export interface ChangesGroupData {
   /** The new change sets of these undos or redos, in the same order. */
   changes: Changes[];
   /** The change sets that were undone or redone, in order of execution. */
-  of: ChangesId[];
+  sets: ChangesId[];
   /** The result as a sentence, and a line for each skipped file or change set. */
   text: string;
   /** The turn's name, if the request names a turn. */
@@ -766,7 +766,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -836,8 +836,8 @@ export interface NoticeChangesUnknown {
 }
 
 /** The call was scanned, not traced, and left processes running. Their further changes are not recorded. */
-export interface NoticeChangesUnwatched {
-  kind: "changes_unwatched";
+export interface NoticeChangesUntraced {
+  kind: "changes_untraced";
   /** The processes. */
   pids: number[];
   /** The sentence for people and models; generated from `kind`, never parsed. */

@@ -14,7 +14,7 @@ use agent_bash_core::{
     Streams, ToolResult, Window,
 };
 use agent_bash_exec::Job;
-use agent_bash_journal::PrintedTail;
+use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_policy::Predefined;
 use agent_bash_sink::CallOutput;
 use agent_bash_tools::KeepOutput;
@@ -108,7 +108,7 @@ pub(crate) struct Call {
     /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
     /// Collects the output for the journal.
-    pub(crate) printed: Option<PrintedTail>,
+    pub(crate) printed: Option<PrintedOutputCollector>,
     /// The command line that runs instead of the command.
     pub(crate) invocation: Option<Arc<Invocation>>,
     /// The functions and aliases that the call's shell has, for the rules.

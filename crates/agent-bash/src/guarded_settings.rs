@@ -4,7 +4,7 @@
 
 use crate::HostContext;
 use agent_bash_os::{PrivateDir, read_regular};
-use agent_bash_sandbox::by_its_name;
+use agent_bash_sandbox::with_resolved_parent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -125,7 +125,7 @@ impl GuardedSettings {
         if self.files.is_empty() {
             return None;
         }
-        let guarded = self.files.get(&by_its_name(path))?;
+        let guarded = self.files.get(&with_resolved_parent(path))?;
         (guarded.version == PathVersion::at(path)).then_some(guarded.text.as_deref())
     }
 
@@ -165,7 +165,7 @@ impl GuardedSettings {
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
         let mut all = Self::read(state);
         for (path, text) in changed {
-            let path = by_its_name(&path);
+            let path = with_resolved_parent(&path);
             let version = PathVersion::at(&path);
             if version.is_none() && text.is_none() {
                 all.files.remove(&path);

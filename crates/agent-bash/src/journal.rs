@@ -68,7 +68,7 @@ impl JournalSettings {
             level,
             max_bytes: self.max_mb << 20,
             is_shared: is_on_by_default && !many_calls,
-            hide: mask_secrets,
+            mask_secrets,
         })))
     }
 

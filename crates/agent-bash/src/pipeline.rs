@@ -16,7 +16,7 @@ use crate::stage::{
 };
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
-use agent_bash_journal::{JournalEntry, PrintedTail};
+use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) async fn call(
         let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
         details.write_to(&mut entry);
         entry.objection = account.refusal.as_ref().and_then(journal::objection);
-        entry.printed = printed.map(PrintedTail::finish);
+        entry.printed = printed.map(PrintedOutputCollector::finish);
         entry
     });
     account.result.notices.extend(unrecorded);
@@ -268,7 +268,7 @@ async fn run_locally(
         sandbox.find_changed(&tool.sandbox, &tool.clock).await;
     }
     if options.keep.is_some_and(|keep| keep.is_set()) {
-        output.keep();
+        output.store_always();
     }
     Ok(StartedCallEnd::Ran(Box::new(FinishedRun {
         outcome,

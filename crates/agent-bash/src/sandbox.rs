@@ -16,7 +16,7 @@ pub(crate) use watched::WatchedPaths;
 
 use crate::HostContext;
 use crate::guarded_settings;
-use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
+use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
@@ -133,8 +133,8 @@ impl SandboxState {
             same && (cached.replaced.is_empty() || !in_session) && cached.is_known_to_have_caches()
         })?;
         let names = match cached.plan.level {
-            Level::ReadOnly => None,
-            Level::WorkspaceWrite => {
+            WriteLevel::ReadOnly => None,
+            WriteLevel::WorkspaceWrite => {
                 let scan = self.names.try_lock().ok()?.clone()?;
                 Some(NamesBeforeCall::after_call(
                     scan,
@@ -207,7 +207,7 @@ impl SandboxState {
                 let mut cached = CachedPlan::new(facts, resolved);
                 // A warm shell may have a removed cache mounted.
                 cached.replacements = last.map_or(0, |last| last.replacements + 1);
-                if cached.plan.level == Level::WorkspaceWrite {
+                if cached.plan.level == WriteLevel::WorkspaceWrite {
                     self.workspace
                         .get_or_init(|| cached.facts.directory.clone());
                 }
@@ -244,7 +244,7 @@ impl SandboxState {
         clock: &dyn Clock,
         earlier: &NameScan,
     ) -> Option<NamesBeforeCall> {
-        let is_writing = plan.level == Level::WorkspaceWrite;
+        let is_writing = plan.level == WriteLevel::WorkspaceWrite;
         let (state, files) = (self.state.as_deref(), &self.settings_files);
         is_writing.then(|| NamesBeforeCall::before(plan, clock, earlier, state, files))
     }
@@ -320,7 +320,7 @@ impl CachedPlan {
         let seen = self
             .parent_state
             .take()
-            .filter(|seen| seen.parents.are_the_same());
+            .filter(|seen| seen.parents.are_unchanged());
         if let Some(SettledParents {
             settled: Some(before),
             ..
@@ -402,7 +402,7 @@ pub(crate) struct CallSandbox {
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
     /// The checks without a result, because a file system did not respond.
-    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) unknown: Vec<UnknownObservation>,
 }
 
 impl CallSandbox {
@@ -439,7 +439,7 @@ impl CallSandbox {
         };
         match own.file_access.within_limit(&**clock, look).await {
             Some(changed) => self.changed = changed,
-            None => self.unknown.push(Unknown::Changed),
+            None => self.unknown.push(UnknownObservation::Changed),
         }
     }
 }

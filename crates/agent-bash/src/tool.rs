@@ -154,7 +154,7 @@ impl BashTool {
         let is_sandboxed = context.sandbox.settings.level != SandboxLevel::Off;
         let report = if is_sandboxed {
             // If the system has no sandbox, each call is refused with an error that reports this.
-            context.executor.confines().await.ok()
+            context.executor.sandbox_report().await.ok()
         } else {
             None
         };
@@ -222,16 +222,16 @@ impl BashTool {
     ///
     /// # Errors
     /// The system cannot enforce any sandbox.
-    pub async fn confines(&self) -> Result<Report, NotStarted> {
-        self.context.executor.confines().await
+    pub async fn sandbox_report(&self) -> Result<Report, NotStarted> {
+        self.context.executor.sandbox_report().await
     }
 
     /// Checks whether the changes of calls can be traced, as far as this is known before a call.
     ///
     /// # Errors
     /// The reason why calls cannot be traced.
-    pub async fn watches(&self) -> Result<(), String> {
-        self.context.executor.watches().await
+    pub async fn check_recording(&self) -> Result<(), String> {
+        self.context.executor.check_recording().await
     }
 
     /// Returns the shell that runs the scripts.

@@ -268,7 +268,7 @@ impl BashToolBuilder {
         self
     }
 
-    /// Sets the sandbox of calls. The executor must support it: see [`Executor::confines`]. A call
+    /// Sets the sandbox of calls. The executor must support it: see [`Executor::sandbox_report`]. A call
     /// whose sandbox cannot be provided is refused.
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {

@@ -4,7 +4,7 @@ use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::CommitBy;
 use crate::tool_context::ToolContext;
-use agent_bash_changes::Sample;
+use agent_bash_changes::TemporaryTrial;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
     Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
@@ -142,7 +142,7 @@ fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> +
 /// True if a call in `cwd` can run as a trial. Runs an empty command as a trial to find out, and
 /// remembers a success.
 async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
-    if tool.remote_host.is_some() || tool.executor.holds_back().await.is_err() {
+    if tool.remote_host.is_some() || tool.executor.check_trials().await.is_err() {
         return false;
     }
     let root = root_of(tool, cwd);
@@ -168,28 +168,28 @@ async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
 /// Runs an empty command as a trial with this root. True if the trial works.
 async fn probe(tool: &ToolContext, root: &Path) -> bool {
     let (changes, tree) = (Arc::clone(&tool.changes), root.to_owned());
-    let make_sample = move || {
-        let sample = changes.store()?.sample(changes.session(), &tree);
-        sample.map_err(|error| error.to_string())
+    let begin_trial = move || {
+        let trial = changes.store()?.temporary_trial(changes.session(), &tree);
+        trial.map_err(|error| error.to_string())
     };
-    let sample = tool
+    let trial = tool
         .sandbox
         .file_access
-        .within_limit(&*tool.clock, make_sample)
+        .within_limit(&*tool.clock, begin_trial)
         .await;
-    let (Some(Ok(sample)), Ok(shell)) = (sample, tool.shell.clone()) else {
+    let (Some(Ok(trial)), Ok(shell)) = (trial, tool.shell.clone()) else {
         return false;
     };
     let spec = RunSpec::new(":", root)
         .shell(shell)
         .timeout(Some(PROBE_TIMEOUT))
-        .trial(Arc::new(Sample::overlay(&sample).clone()));
+        .trial(Arc::new(TemporaryTrial::overlay(&trial).clone()));
     let ran = tool
         .executor
         .run(&spec, &mut DiscardOutput, &Cancel::new())
         .await;
     // Removing the directories may block.
-    let _ = run_blocking(move || drop(sample)).await;
+    let _ = run_blocking(move || drop(trial)).await;
     ran.is_ok_and(|ran| ran.held_back && ran.ending == ScriptEnding::Exited { code: 0 })
 }
 

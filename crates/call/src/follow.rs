@@ -72,7 +72,7 @@ impl<'a, S: Source> Follower<'a, S> {
         let terms = FollowTerms {
             grace: spec.grace,
             drain,
-            survivors: handover.alone.then_some(spec.survivor_policy()),
+            survivors: handover.one_shot.then_some(spec.survivor_policy()),
         };
         Self {
             supervised,
@@ -161,8 +161,8 @@ impl<'a, S: Source> Follower<'a, S> {
         let deadline = self.machine.deadline();
         let event = tokio::select! {
             biased;
-            event = self.supervised.event(), if self.machine.listens() => self.supervisor_event(event.map(|(event, _)| event)),
-            reason = fired(&mut self.watchdog), if self.machine.is_watched() => Some(Event::Terminating(reason)),
+            event = self.supervised.event(), if self.machine.expects_events() => self.supervisor_event(event.map(|(event, _)| event)),
+            reason = fired(&mut self.watchdog), if self.machine.can_terminate() => Some(Event::Terminating(reason)),
             now = self.alarm.wait_until(deadline) => return self.step(Event::Due, now, out).await,
             ready = self.source.ready() => {
                 if let Some(watchdog) = &mut self.watchdog {
@@ -192,7 +192,7 @@ impl<'a, S: Source> Follower<'a, S> {
                     Event::Stuck(withstand)
                 })
             }
-            Err(Disconnected) => Some(Event::SupervisorGone),
+            Err(Disconnected) => Some(Event::SupervisorEnded),
             Ok(_) if self.shell_continues => None,
             Ok(SupervisorEvent::Ended { end, empty, report }) => {
                 self.report = report;

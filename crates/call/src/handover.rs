@@ -15,9 +15,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
     /// Hands survivors over to their supervisor as a job. If that fails, the supervisor continues
-    /// to watch the survivors. It watches survivors of a call in a persistent shell only as long as
-    /// the shell runs. `None` if there is no job, because the registry is full or all survivors
-    /// have ended.
+    /// to watch the survivors, and in a persistent shell only as long as the shell runs. Returns
+    /// `None` if there is no job, because the registry is full or all survivors have ended.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
@@ -32,8 +31,8 @@ pub struct Adoption<'a> {
     pub survivors: &'a [Survivor],
     /// The supervisor of the survivors.
     pub supervised: &'a mut SupervisorClient,
-    /// True if the supervisor has no other processes. Otherwise a persistent shell continues.
-    pub alone: bool,
+    /// True if the supervisor serves only this call. Otherwise its persistent shell continues.
+    pub one_shot: bool,
     /// The output that the survivors have open.
     pub output: &'a OpenOutput<'a>,
     /// The number of bytes that the survivors may still write to the call's file.
@@ -82,13 +81,13 @@ pub struct SurvivorHandover<'a> {
     pub registry: Option<&'a dyn SurvivorRegistry>,
     /// The number of bytes that the survivors may still write to the call's file.
     pub quota: u64,
-    /// True if the supervisor has no other processes. Otherwise a persistent shell continues.
-    pub alone: bool,
+    /// True if the supervisor serves only this call. Otherwise its persistent shell continues.
+    pub one_shot: bool,
 }
 
 impl SurvivorHandover<'_> {
     /// Hands `survivors` and their output over to the supervisor, and sets the job of each
-    /// survivor. Processes without a job cannot report their exit, so exited ones are dropped here.
+    /// survivor. Drops exited survivors without a job, because their exit would not be reported.
     pub async fn adopt(
         self,
         survivors: &mut Vec<Survivor>,
@@ -101,7 +100,7 @@ impl SurvivorHandover<'_> {
                 started_at: self.started_at,
                 survivors,
                 supervised,
-                alone: self.alone,
+                one_shot: self.one_shot,
                 output: &output,
                 quota: self.quota,
             };
@@ -109,13 +108,13 @@ impl SurvivorHandover<'_> {
             for survivor in &mut *survivors {
                 survivor.job.clone_from(&job);
             }
-        } else if self.alone || !output.pipes.is_empty() || !survivors.is_empty() {
+        } else if self.one_shot || !output.pipes.is_empty() || !survivors.is_empty() {
             // An error means that the supervisor was just killed: the survivors continue, and their
             // output is no longer read. The next call of a persistent shell detects that its shell
             // has ended as well.
             let (pipes, files) = (output.pipes(), output.files());
             let _ = supervised
-                .adopt(pipes, &files, self.alone, self.quota, None)
+                .adopt(pipes, &files, self.one_shot, self.quota, None)
                 .await;
         }
         survivors.retain(|survivor| {

@@ -41,6 +41,6 @@ pub async fn launch(
 
 /// Returns the notice for a call whose supervisor is replaced by a thread.
 pub fn notice_of_fallback(supervised: &SupervisorClient) -> Option<Notice> {
-    let reason = supervised.fallback()?.to_owned();
+    let reason = supervised.fallback_reason()?.to_owned();
     Some(NoticeKind::WithoutSupervisor { reason }.into())
 }

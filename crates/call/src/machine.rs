@@ -53,7 +53,7 @@ pub(crate) enum Event {
     /// Some processes survived SIGKILL.
     Stuck(Vec<Survivor>),
     /// The supervisor ended, so the shell can no longer be observed.
-    SupervisorGone,
+    SupervisorEnded,
     /// The call is being terminated.
     Terminating(EndReason),
     /// Output was read.
@@ -207,12 +207,12 @@ impl Machine {
     }
 
     /// True if the supervisor may report more events.
-    pub(crate) fn listens(&self) -> bool {
+    pub(crate) fn expects_events(&self) -> bool {
         matches!(self.tree, TreeState::Running | TreeState::Remaining(_))
     }
 
     /// True while a termination of the call would have an effect.
-    pub(crate) fn is_watched(&self) -> bool {
+    pub(crate) fn can_terminate(&self) -> bool {
         match self.state {
             CallState::Running | CallState::Waiting => true,
             CallState::Draining { .. } | CallState::Settling { .. } => self.may_have_survivors(),
@@ -310,7 +310,7 @@ impl Machine {
             (Event::ShellEnded { end, empty: false }, _) => TreeState::Remaining(Some(end)),
             (Event::ShellDone, TreeState::Running) => TreeState::Remaining(None),
             (Event::Empty, TreeState::Remaining(end)) => TreeState::Empty(end),
-            (Event::SupervisorGone, _) => TreeState::Unobserved(self.shell()),
+            (Event::SupervisorEnded, _) => TreeState::Unobserved(self.shell()),
             (Event::Stuck(survivors), tree) => {
                 self.survivors = survivors;
                 tree

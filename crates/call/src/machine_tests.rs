@@ -16,7 +16,7 @@ fn exited(empty: bool) -> Event {
     Event::ShellEnded { end, empty }
 }
 
-fn two_survivors() -> Vec<Survivor> {
+fn one_survivor() -> Vec<Survivor> {
     vec![Survivor::new(7, "sleep 300", true)]
 }
 
@@ -49,12 +49,12 @@ fn play(name: &str, mut machine: Machine, rows: Vec<Row>) -> Machine {
 use Action::{CloseStopped, HandOver, ReadNow, Sweep, Wake};
 use Event::{
     ConsumerStopped, Due, Empty, Finish, HandedOver, HangUp, NothingRead, OutputEnded, Read,
-    ShellDone, Stuck, SupervisorGone, Terminating, Unreadable,
+    ShellDone, Stuck, SupervisorEnded, Terminating, Unreadable,
 };
 
 /// Plays the rows, and checks that the call is over after the last row and not before.
 #[track_caller]
-fn ends(name: &str, policy: Option<SurvivorPolicy>, mut rows: Vec<Row>) -> Machine {
+fn play_to_end(name: &str, policy: Option<SurvivorPolicy>, mut rows: Vec<Row>) -> Machine {
     let last = rows.pop().unwrap();
     let machine = play(name, machine(policy), rows);
     assert!(!machine.is_done(), "{name}: too early");
@@ -69,7 +69,7 @@ const WAIT: Option<SurvivorPolicy> = Some(SurvivorPolicy::Wait);
 
 #[test]
 fn call_is_done_when_the_shell_and_its_output_have_ended() {
-    let machine = ends(
+    let machine = play_to_end(
         "no process left",
         ADOPT,
         vec![
@@ -86,7 +86,7 @@ fn call_is_done_when_the_shell_and_its_output_have_ended() {
 
 #[test]
 fn output_is_drained_until_quiet_or_the_limit() {
-    ends(
+    play_to_end(
         "quiet",
         ADOPT,
         vec![
@@ -101,7 +101,7 @@ fn output_is_drained_until_quiet_or_the_limit() {
             (NothingRead, 250, None, None),
         ],
     );
-    ends(
+    play_to_end(
         "never quiet",
         ADOPT,
         vec![
@@ -115,7 +115,7 @@ fn output_is_drained_until_quiet_or_the_limit() {
 
 #[test]
 fn exiting_process_is_not_a_survivor() {
-    let gone = ends(
+    let gone = play_to_end(
         "goes",
         ADOPT,
         vec![
@@ -126,7 +126,7 @@ fn exiting_process_is_not_a_survivor() {
         ],
     );
     assert!(gone.is_empty());
-    let stays = ends(
+    let stays = play_to_end(
         "stays",
         ADOPT,
         vec![
@@ -134,11 +134,11 @@ fn exiting_process_is_not_a_survivor() {
             (Finish, 0, Some(ReadNow), Some(100)),
             (OutputEnded, 0, None, Some(50)),
             (Due, 50, Some(HandOver), None),
-            (HandedOver(two_survivors()), 51, None, None),
+            (HandedOver(one_survivor()), 51, None, None),
         ],
     );
     assert!(!stays.is_empty());
-    assert_eq!(stays.into_survivors(), two_survivors());
+    assert_eq!(stays.into_survivors(), one_survivor());
 }
 
 #[test]
@@ -156,17 +156,17 @@ fn survivors_are_killed_by_the_policy_kill() {
         (Empty, 120, Some(ReadNow), Some(220)),
         (OutputEnded, 120, None, None),
     ];
-    let machine = ends("they go", KILL, [begin(), obey.into()].concat());
+    let machine = play_to_end("they go", KILL, [begin(), obey.into()].concat());
     assert!(machine.is_empty() && machine.into_survivors().is_empty());
-    let withstand = [(Stuck(two_survivors()), 600, None, None)];
-    let machine = ends("they withstand", KILL, [begin(), withstand.into()].concat());
+    let withstand = [(Stuck(one_survivor()), 600, None, None)];
+    let machine = play_to_end("they withstand", KILL, [begin(), withstand.into()].concat());
     assert!(!machine.is_empty());
-    assert_eq!(machine.into_survivors(), two_survivors());
+    assert_eq!(machine.into_survivors(), one_survivor());
     let silent = [
         (Due, 1_100, Some(ReadNow), Some(1_200)),
         (OutputEnded, 1_100, None, None),
     ];
-    ends("no report", KILL, [begin(), silent.into()].concat());
+    play_to_end("no report", KILL, [begin(), silent.into()].concat());
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn survivors_are_awaited_within_the_time_limit() {
         (Empty, 9_500, Some(ReadNow), Some(9_600)),
         (OutputEnded, 9_500, None, None),
     ];
-    ends("they go", WAIT, [begin(), go.into()].concat());
+    play_to_end("they go", WAIT, [begin(), go.into()].concat());
     let late = [
         (
             Terminating(EndReason::Timeout),
@@ -195,7 +195,7 @@ fn survivors_are_awaited_within_the_time_limit() {
         (Empty, 10_001, Some(ReadNow), Some(10_101)),
         (OutputEnded, 10_001, None, None),
     ];
-    let machine = ends("too long", WAIT, [begin(), late.into()].concat());
+    let machine = play_to_end("too long", WAIT, [begin(), late.into()].concat());
     assert_eq!(machine.reason(), None, "the command itself ended in time");
     let enough = [
         (ConsumerStopped, 9_500, None, Some(10_500)),
@@ -209,7 +209,7 @@ fn survivors_are_awaited_within_the_time_limit() {
         (Empty, 10_600, Some(ReadNow), Some(10_700)),
         (OutputEnded, 10_600, None, None),
     ];
-    ends(
+    play_to_end(
         "enough was printed",
         WAIT,
         [begin(), enough.into()].concat(),
@@ -234,29 +234,29 @@ fn terminated_call_waits_for_its_tree() {
         (Finish, 700, Some(ReadNow), Some(800)),
         (OutputEnded, 700, None, None),
     ];
-    let machine = ends("it goes", ADOPT, [begin(), obey.into()].concat());
+    let machine = play_to_end("it goes", ADOPT, [begin(), obey.into()].concat());
     assert_eq!(machine.reason(), Some(EndReason::Cancel));
     assert!(machine.is_empty());
     let withstand = [
         (exited(false), 600, None, Some(deadline)),
-        (Stuck(two_survivors()), 3_000, None, None),
+        (Stuck(one_survivor()), 3_000, None, None),
         (Finish, 3_000, Some(ReadNow), Some(3_100)),
         // The policy is not applied again: the processes are already named and being killed.
         (OutputEnded, 3_000, None, Some(3_050)),
         (Due, 3_050, None, None),
     ];
-    let machine = ends(
+    let machine = play_to_end(
         "they withstand",
         ADOPT,
         [begin(), withstand.into()].concat(),
     );
-    assert_eq!(machine.into_survivors(), two_survivors());
+    assert_eq!(machine.into_survivors(), one_survivor());
     let silent = [
         (Due, deadline, None, None),
         (Finish, deadline, Some(ReadNow), Some(deadline + 100)),
         (OutputEnded, deadline, None, None),
     ];
-    let machine = ends("no report", ADOPT, [begin(), silent.into()].concat());
+    let machine = play_to_end("no report", ADOPT, [begin(), silent.into()].concat());
     assert!(!machine.is_empty(), "the supervisor serves no other call");
     assert_eq!(machine.shell(), None);
 }
@@ -265,12 +265,12 @@ fn terminated_call_waits_for_its_tree() {
 fn call_without_its_supervisor_is_swept() {
     for policy in [ADOPT, KILL, WAIT] {
         let rows = vec![
-            (SupervisorGone, 5, None, None),
+            (SupervisorEnded, 5, None, None),
             (Finish, 5, Some(Sweep), Some(105)),
             (OutputEnded, 6, None, None),
         ];
-        let machine = ends("gone", policy, rows);
-        assert!(!machine.is_empty() && !machine.listens());
+        let machine = play_to_end("gone", policy, rows);
+        assert!(!machine.is_empty() && !machine.expects_events());
     }
 }
 
@@ -285,7 +285,7 @@ fn stopped_consumer_closes_the_output() {
         (Finish, 1_200, Some(ReadNow), Some(1_300)),
         (OutputEnded, 1_200, None, None),
     ];
-    ends("pipes", ADOPT, rows);
+    play_to_end("pipes", ADOPT, rows);
     let deadline = 1_100 + GRACE_MS + 1_000;
     let rows = vec![
         (ConsumerStopped, 100, None, Some(1_100)),
@@ -297,7 +297,7 @@ fn stopped_consumer_closes_the_output() {
         (Finish, 1_300, Some(ReadNow), Some(1_400)),
         (OutputEnded, 1_300, None, None),
     ];
-    let machine = ends("a terminal", ADOPT, rows);
+    let machine = play_to_end("a terminal", ADOPT, rows);
     assert_eq!(machine.reason(), None);
 }
 
@@ -309,7 +309,7 @@ fn unreadable_output_terminates_the_call() {
         (Finish, 150, Some(ReadNow), Some(250)),
         (OutputEnded, 150, None, None),
     ];
-    ends("unreadable", ADOPT, rows);
+    play_to_end("unreadable", ADOPT, rows);
 }
 
 #[test]
@@ -319,8 +319,8 @@ fn continuing_shell_is_left_to_the_caller() {
         (Finish, 100, Some(ReadNow), Some(200)),
         (OutputEnded, 100, None, None),
     ];
-    let machine = ends("done", None, rows);
-    assert!(machine.listens());
+    let machine = play_to_end("done", None, rows);
+    assert!(machine.expects_events());
     let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
         (
@@ -334,12 +334,12 @@ fn continuing_shell_is_left_to_the_caller() {
         (Finish, 150, Some(ReadNow), Some(250)),
         (OutputEnded, 150, None, None),
     ];
-    ends("done while it is ended", None, rows);
+    play_to_end("done while it is ended", None, rows);
 }
 
 #[test]
 fn survivors_beside_a_continuing_shell_are_killed_or_awaited() {
-    let left = |policy, output_ended| {
+    let for_survivors = |policy, output_ended| {
         let terms = FollowTerms {
             survivors: policy,
             ..machine(policy).terms
@@ -351,21 +351,21 @@ fn survivors_beside_a_continuing_shell_are_killed_or_awaited() {
         (Empty, 70, Some(ReadNow), Some(170)),
         (OutputEnded, 70, None, None),
     ];
-    assert!(play("silent", left(KILL, true), rows).is_done());
+    assert!(play("silent", for_survivors(KILL, true), rows).is_done());
     let rows = vec![(Empty, 20, None, None)];
-    assert!(play("the process was exiting", left(KILL, true), rows).is_done());
+    assert!(play("the process was exiting", for_survivors(KILL, true), rows).is_done());
     let rows = vec![
         (Due, 10, Some(terminate(0)), Some(1_010)),
-        (Stuck(two_survivors()), 600, None, None),
+        (Stuck(one_survivor()), 600, None, None),
     ];
-    let machine = play("it prints", left(KILL, false), rows);
-    assert_eq!(machine.into_survivors(), two_survivors());
+    let machine = play("it prints", for_survivors(KILL, false), rows);
+    assert_eq!(machine.into_survivors(), one_survivor());
     let rows = vec![
         (Read, 5_000, None, None),
         (Empty, 9_000, Some(ReadNow), Some(9_100)),
         (OutputEnded, 9_000, None, None),
     ];
-    assert!(play("the process is awaited", left(WAIT, false), rows).is_done());
+    assert!(play("the process is awaited", for_survivors(WAIT, false), rows).is_done());
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn cancellation_while_draining_takes_effect() {
         (Empty, 60, Some(ReadNow), Some(160)),
         (OutputEnded, 60, None, None),
     ];
-    let machine = ends("a process remained", ADOPT, rows);
+    let machine = play_to_end("a process remained", ADOPT, rows);
     assert_eq!(machine.reason(), None, "the command ended by itself");
     let rows = vec![
         (exited(true), 0, None, None),
@@ -391,5 +391,5 @@ fn cancellation_while_draining_takes_effect() {
         (Terminating(EndReason::Kill), 50, None, Some(100)),
         (OutputEnded, 60, None, None),
     ];
-    ends("no process remained", ADOPT, rows);
+    play_to_end("no process remained", ADOPT, rows);
 }

@@ -13,8 +13,8 @@ pub trait Source: Send {
     /// Waits until [`Self::read`] has something to do. Cancel safe.
     fn ready(&mut self) -> impl Future<Output = Self::SourceEvent> + Send;
 
-    /// Handles the event, usually by reading a chunk and passing it to `out`. `None` if there was
-    /// no output.
+    /// Handles the event, usually by reading a chunk and passing it to `out`. Returns `None` if
+    /// there was no output.
     fn read(&mut self, ready: Self::SourceEvent, out: &mut dyn OutputConsumer) -> Option<Progress>;
 
     /// Passes on the available output, which includes everything that the shell wrote before it

@@ -25,8 +25,8 @@ pub enum EndReason {
     Kill,
 }
 
-/// Delay before checking again whether the pending event was read.
-const READ_INTERVAL: Duration = Duration::from_millis(5);
+/// Polling interval while an event of the supervisor or the shell is unread.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Watches one call. Dropping it stops watching.
 pub struct Watchdog {
@@ -153,7 +153,7 @@ impl Watchdog {
                 () = limit => EndReason::Timeout,
             };
             while watched.has_unread_event() {
-                clock.sleep(READ_INTERVAL).await;
+                clock.sleep(POLL_INTERVAL).await;
             }
             reason
         });
@@ -227,7 +227,7 @@ impl CommandEnder {
     }
 }
 
-/// Waits until the watchdog fires; for ever without a watchdog. Cancel safe.
+/// Waits until the watchdog fires; without a watchdog, waits forever. Cancel safe.
 pub async fn fired(watchdog: &mut Option<Watchdog>) -> EndReason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await

@@ -3,7 +3,7 @@
 
 use crate::error::ChangesError;
 use crate::meta::{Meta, SetKind};
-use crate::recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
+use crate::recorder::{OutsideFile, RecordOutcome, Recorder, Touch};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
 use crate::steps::Precautions;
@@ -26,7 +26,7 @@ pub struct BackgroundChanges {
     /// The number of the call's change set.
     after: Option<u64>,
     /// True if an earlier call of the same shell may have started the processes instead.
-    or_earlier: bool,
+    maybe_earlier: bool,
     /// The lowest number of the next change set, even if the directory is removed or replaced.
     lowest: u64,
     hidden: Vec<PathBuf>,
@@ -44,15 +44,15 @@ impl Recorder {
             root: self.root().to_owned(),
             session: path.parent().unwrap_or(path).to_owned(),
             after,
-            or_earlier: false,
+            maybe_earlier: false,
             lowest: after.map_or(0, |call| call.saturating_add(1)),
             hidden: self.hidden.clone(),
             recorder: None,
         }
     }
 
-    /// True if the recorder must close the change set, because no call waits for it.
-    pub fn is_concluded_here(&self) -> bool {
+    /// True if the recorder must call [`Self::conclude`], because no call closes the change set.
+    pub fn closes_itself(&self) -> bool {
         matches!(self.meta.kind, SetKind::Background { .. })
     }
 
@@ -89,13 +89,13 @@ impl BackgroundChanges {
     /// Returns the recorder for processes that this call or an earlier call of the same shell
     /// started. Which call it was is unknown.
     #[must_use]
-    pub fn or_earlier(&self) -> Self {
+    pub fn maybe_earlier(&self) -> Self {
         Self {
             meta: self.meta.clone(),
             root: self.root.clone(),
             session: self.session.clone(),
             after: self.after,
-            or_earlier: true,
+            maybe_earlier: true,
             lowest: self.lowest,
             hidden: self.hidden.clone(),
             recorder: None,
@@ -106,26 +106,26 @@ impl BackgroundChanges {
     ///
     /// # Errors
     /// See [`Recorder::before`]; or a change set could not be created.
-    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
+    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
         if !path.starts_with(&self.root) {
-            return Ok(KeepOutcome::Outside);
+            return Ok(RecordOutcome::Outside);
         }
         self.recorder()?.before(path, touch)
     }
 
-    /// Records a path outside of the root, as [`Recorder::before_beyond`] does.
+    /// Records a path outside of the root, as [`Recorder::before_outside`] does.
     ///
     /// # Errors
     /// See [`BackgroundChanges::before`].
-    pub fn before_beyond(
+    pub fn before_outside(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
-    ) -> Result<KeepOutcome, ChangesError> {
+    ) -> Result<RecordOutcome, ChangesError> {
         if !file.may_be_below() {
-            return Ok(KeepOutcome::Outside);
+            return Ok(RecordOutcome::Outside);
         }
-        self.recorder()?.before_beyond(file, touch)
+        self.recorder()?.before_outside(file, touch)
     }
 
     /// Returns the root of the change set.
@@ -139,11 +139,11 @@ impl BackgroundChanges {
             none => {
                 let kind = SetKind::Background {
                     after: self.after,
-                    or_earlier: self.or_earlier,
+                    maybe_earlier: self.maybe_earlier,
                 };
                 let (recorder, id) = begin(&self.meta, &self.session, kind, self.lowest)?;
                 self.lowest = id.0.saturating_add(1);
-                none.insert(Box::new(recorder.hiding(self.hidden.clone())))
+                none.insert(Box::new(recorder.with_hidden_paths(self.hidden.clone())))
             }
         };
         Ok(recorder)
@@ -184,6 +184,6 @@ fn begin(
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
     let meta = Meta::new(kind, root, meta.level, meta.limits);
     let set = create_set(&opened, &tree, meta, lowest)?;
-    // This process releases the lock once the recorder has its own.
+    // The recorder has its own lock, so the lock of `set` can be released.
     Ok((Recorder::open(set.dir())?, set.id))
 }

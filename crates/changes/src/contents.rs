@@ -217,10 +217,10 @@ impl AllPreimages {
             let other = &self.sets[*at];
             let is_after = other.set.id.0 > set.id.0;
             let is_same_root = other.set.meta.identity == set.meta.identity;
-            let is_it = op
+            let is_wanted = op
                 .current
                 .is_some_and(|expected| expected.has_content_of(wanted));
-            (is_after && is_same_root && is_it)
+            (is_after && is_same_root && is_wanted)
                 .then(|| other.preimage(op))
                 .flatten()
         })
@@ -242,10 +242,11 @@ impl StoredPreimages {
 
 /// Returns the preimages of a trial that is held or discarded; `None` for another change set.
 fn uncommitted_trial_preimages(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
-    let is_open = matches!(set.state, SetState::Held | SetState::Discarded);
-    let is_it = set.meta.kind == SetKind::Trial && is_open && HeldPlan::exists(set);
+    let is_uncommitted = matches!(set.state, SetState::Held | SetState::Discarded)
+        && set.meta.kind == SetKind::Trial
+        && HeldPlan::exists(set);
     let records = || Index::read(&set.dir).map_or_else(|_| Vec::new(), |it| it.records);
-    is_it.then(|| {
+    is_uncommitted.then(|| {
         let records = records().into_iter();
         records.map(|it| (it.path.clone(), it)).collect()
     })
@@ -258,8 +259,12 @@ fn trial_preimage(
     op: &PlannedOp,
     expected: &FileStat,
 ) -> Option<SideContents> {
-    let is_it = |it: &&PathRecord| it.stat.is_some_and(|stat| expected.has_content_of(&stat));
-    let record = trial_preimages.get(&op.path).filter(is_it)?;
+    let is_expected = |record: &&PathRecord| {
+        record
+            .stat
+            .is_some_and(|stat| expected.has_content_of(&stat))
+    };
+    let record = trial_preimages.get(&op.path).filter(is_expected)?;
     let bytes = preimages::recorded_contents(set, record, MAX_FILE_BYTES + 1).ok()??;
     Some(side_contents(bytes))
 }

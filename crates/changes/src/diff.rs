@@ -119,8 +119,9 @@ impl Diffs<'_> {
                 .get_or_init(|| AllPreimages::read(self.store, &self.session))
         };
         let mut contents = trees.map(|trees| Contents::new(&set, trees, &all_preimages));
-        let meant = |item: &&Item| paths.is_empty() || paths.iter().any(|path| is_at(item, path));
-        let diffs = items.iter().filter(meant).map(|item| {
+        let is_requested =
+            |item: &&Item| paths.is_empty() || paths.iter().any(|path| is_at(item, path));
+        let diffs = items.iter().filter(is_requested).map(|item| {
             let (text, changed_since) = match &mut contents {
                 Some(contents) => text(contents, item),
                 None => (DiffText::Unknown, false),
@@ -223,17 +224,19 @@ fn is_one_after_another(changes: &[(&ChangeSet, &Item)]) -> bool {
         is_file && item.from.is_none() && item.change != Change::Mode
     };
     let follows = |pair: &[(&ChangeSet, &Item)]| match (pair[0].1.after, pair[1].1.before) {
-        (Some(left), Some(found)) => left.has_content_of(&found) && left.mode == found.mode,
-        (left, found) => left.is_none() && found.is_none(),
+        (Some(produced), Some(found)) => {
+            produced.has_content_of(&found) && produced.mode == found.mode
+        }
+        (produced, found) => produced.is_none() && found.is_none(),
     };
-    let has_mode = |item: &Item| {
+    let changes_mode = |item: &Item| {
         let sides = item.before.zip(item.after);
         sides.is_some_and(|(before, after)| before.mode != after.mode)
     };
     changes.len() > 1
         && changes
             .iter()
-            .all(|(_, item)| is_plain(item) && !has_mode(item))
+            .all(|(_, item)| is_plain(item) && !changes_mode(item))
         && changes.windows(2).all(follows)
 }
 
@@ -243,8 +246,8 @@ fn text(contents: &mut Contents<'_>, item: &Item) -> (DiffText, bool) {
         stat.is_none_or(|stat| matches!(stat.kind(), FileType::RegularFile | FileType::Symlink))
     };
     let has_text = |stat: &Option<FileStat>| stat.is_some() && is_plain(stat);
-    let is_moved = item.removal.is_some() || item.new.is_some();
-    if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
+    let has_operation = item.removal.is_some() || item.new.is_some();
+    if !has_operation || !(has_text(&item.before) || has_text(&item.after)) {
         return (DiffText::Nothing, false);
     }
     let sides = contents.content_pair(item);
@@ -291,8 +294,8 @@ fn is_binary(bytes: &[u8]) -> bool {
     // A character may be cut at the end.
     let is_utf8 =
         std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
-    let is_stray = |byte: &&u8| matches!(byte, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f);
-    !is_utf8 && bytes.iter().filter(is_stray).count() * BYTES_PER_CONTROL > bytes.len()
+    let is_control = |byte: &&u8| matches!(byte, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f);
+    !is_utf8 && bytes.iter().filter(is_control).count() * BYTES_PER_CONTROL > bytes.len()
 }
 
 fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {

@@ -18,12 +18,12 @@ pub enum ChangesError {
         /// The system's error.
         error: io::Error,
     },
-    /// The store is inside the directory that would be recorded.
+    /// The store and the directory to record contain each other.
     #[error(
-        "changes to `{}` would be kept in `{}`, which is within it; put the state directory elsewhere, or choose another root",
+        "changes to `{}` would be stored in `{}`, but one of these directories contains the other; choose another state directory or another root",
         root.display(), store.display()
     )]
-    Within {
+    StoreInsideRoot {
         /// The directory to record.
         root: PathBuf,
         /// The directory of the store.
@@ -33,7 +33,7 @@ pub enum ChangesError {
     #[error(
         "`{0}` cannot name a session: letters, digits, `-`, `_` and `.` can, and it must not begin with a dot"
     )]
-    Session(String),
+    SessionName(String),
     /// The change set does not exist.
     #[error(
         "changes {id} do not exist in this state directory; they never did, or were removed since"
@@ -53,7 +53,7 @@ pub enum ChangesError {
     State {
         /// The number of the change set.
         id: ChangesId,
-        /// "committed", "undone" …
+        /// The operation as a participle: "committed", "undone" …
         wanted: &'static str,
         /// The state, and what can be done.
         why: String,
@@ -77,7 +77,7 @@ pub enum ChangesError {
         obstacles: Box<GroupConflicts>,
     },
     /// One of several undos or redos failed. The earlier ones were reverted.
-    #[error("changes {id} failed: {why}{}", remaining_text(.remaining))]
+    #[error("the undo or redo of changes {id} failed: {why}{}", remaining_text(.remaining))]
     GroupFailed {
         /// The change set that failed.
         id: ChangesId,
@@ -146,8 +146,8 @@ pub enum ChangesError {
     },
     /// The preimages exceed the limit.
     #[error("the preimages of this call exceed {limit} MiB; no more are stored for it")]
-    TooMuch {
-        /// The limit.
+    PreimageLimit {
+        /// The limit in MiB.
         limit: u64,
     },
     /// The directory has too many files for a scan.

@@ -11,7 +11,7 @@ use crate::listing::{self, Trees, plan_of};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::ApplyPlan;
-use crate::put_back::{LazyPutBack, original_files};
+use crate::restored_files::{LazyRestoredFiles, original_files};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use crate::turns::Turns;
@@ -89,7 +89,7 @@ struct StoredSet {
     kind: SetKind,
     state: SetState,
     begun: Time,
-    in_part: bool,
+    is_partly_undone: bool,
     is_empty: bool,
 }
 
@@ -121,7 +121,7 @@ impl Store {
             turn_name: turn,
             ..GroupPreview::default()
         };
-        let put_back = LazyPutBack::new(&directory);
+        let restored_files = LazyRestoredFiles::new(&directory);
         let mut assumed = AssumedFiles::default();
         let mut pending = targets;
         // Background processes of an early call may have changed files after later calls. So a set
@@ -129,7 +129,7 @@ impl Store {
         while !pending.is_empty() {
             let mut deferred: Vec<Target> = Vec::new();
             for target in &pending {
-                match self.plan_member(session, *target, (&mut assumed, &put_back), false) {
+                match self.plan_member(session, *target, (&mut assumed, &restored_files), false) {
                     Ok(Some(member)) => preview.sets.push(member),
                     Ok(None) => deferred.push(*target),
                     Err(error) => preview.blocked.push((target.id, error.to_string())),
@@ -138,7 +138,8 @@ impl Store {
             if deferred.len() == pending.len() {
                 // All remaining sets have conflicts, so the first is planned with its conflicts.
                 let first = deferred.remove(0);
-                let planned = self.plan_member(session, first, (&mut assumed, &put_back), true)?;
+                let planned =
+                    self.plan_member(session, first, (&mut assumed, &restored_files), true)?;
                 preview.sets.extend(planned);
             }
             pending = deferred;
@@ -155,13 +156,13 @@ impl Store {
         &self,
         session: &str,
         target: Target,
-        (assumed, put_back): (&mut AssumedFiles, &LazyPutBack<'_>),
+        (assumed, restored_files): (&mut AssumedFiles, &LazyRestoredFiles<'_>),
         accepts_conflicts: bool,
     ) -> Result<Option<MemberPreview>, ChangesError> {
         let mut inversion = self.planned_inversion(session, target.id, &[], target.redo)?;
         inversion.applying.assumed = std::mem::take(assumed);
         inversion.applying.drop_stale(&mut inversion.plan);
-        let checked = inversion.find_conflicts(put_back);
+        let checked = inversion.find_conflicts(restored_files);
         *assumed = std::mem::take(&mut inversion.applying.assumed);
         checked?;
         let free = match &inversion.conflicts[..] {
@@ -257,7 +258,7 @@ impl Store {
             kind: set.meta.kind,
             state: set.state,
             begun: set.begun(),
-            in_part: set.in_part,
+            is_partly_undone: set.is_partly_undone,
             is_empty: !may_change && plan_of(self, set).is_ok_and(|plan| plan.is_empty()),
         }
     }
@@ -271,7 +272,7 @@ impl StoredSet {
             (SetKind::Trial, _) => false,
             (_, state) => state == SetState::Running,
         };
-        let is_undone = self.state == SetState::Undone || self.in_part;
+        let is_undone = self.state == SetState::Undone || self.is_partly_undone;
         !self.is_empty && if redo { is_undone } else { is_in_place }
     }
 }

@@ -28,7 +28,7 @@ pub struct GroupDone {
     /// The change sets of the undos or redos, in the order of execution.
     pub changes: Vec<Changes>,
     /// Files that an undo did not restore, because they have no preimage.
-    pub not_kept: Vec<FileName>,
+    pub not_restorable: Vec<FileName>,
 }
 
 /// An undo or redo under way, in the register.
@@ -82,8 +82,9 @@ impl Store {
     ) -> Result<GroupDone, ChangesError> {
         let _lock = self.lock()?;
         let plan = self.plan_group(session, scope, redo)?;
-        let can_begin = plan.sets.iter().any(|set| !set.free.is_empty());
-        if let Some(obstacles) = plan.obstacles().filter(|_| !(partial && can_begin)) {
+        let is_partly_possible = plan.sets.iter().any(|set| !set.free.is_empty());
+        let obstacles = plan.obstacles();
+        if let Some(obstacles) = obstacles.filter(|_| !(partial && is_partly_possible)) {
             return Err(ChangesError::Group {
                 redo,
                 obstacles: Box::new(obstacles),
@@ -94,9 +95,9 @@ impl Store {
             .filter(|set| set.conflicts.is_empty() || !set.free.is_empty())
             .map(|set| set.target)
             .collect();
-        let mut not_kept = Vec::new();
+        let mut not_restorable = Vec::new();
         for set in plan.sets.iter().filter(|_| !redo) {
-            not_kept.extend(self.not_kept(session, set.id)?);
+            not_restorable.extend(self.not_restorable(session, set.id)?);
         }
         let directory = self.session(session)?;
         let mut pending = PendingGroup {
@@ -111,7 +112,7 @@ impl Store {
         Ok(GroupDone {
             plan,
             changes,
-            not_kept,
+            not_restorable,
         })
     }
 

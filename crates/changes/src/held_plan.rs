@@ -102,7 +102,7 @@ impl HeldPlan {
         made.map_err(ChangesError::io("making", set.dir().join(LINKS_DIR)))?;
         let mut recorder = Recorder::of_trial(set, max_file_bytes, MAX_COPIED_BYTES)?;
         for op in ops {
-            recorder.keep(op.path())?;
+            recorder.store_preimage(op.path())?;
         }
         Ok(())
     }

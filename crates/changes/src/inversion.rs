@@ -8,7 +8,7 @@ use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::preimages;
-use crate::put_back::LazyPutBack;
+use crate::restored_files::LazyRestoredFiles;
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
@@ -75,7 +75,7 @@ impl Store {
     ) -> Result<Inversion<'_>, ChangesError> {
         let directory = self.session(session)?;
         let mut inversion = self.planned_inversion(session, id, paths, redo)?;
-        inversion.complete_and_check(&LazyPutBack::new(&directory))?;
+        inversion.complete_and_check(&LazyRestoredFiles::new(&directory))?;
         Ok(inversion)
     }
 
@@ -150,21 +150,25 @@ pub(crate) struct Inversion<'a> {
 
 impl Inversion<'_> {
     /// Completes the plan with the times of directories, and lists its conflicts with the tree.
-    fn complete_and_check(&mut self, put_back: &LazyPutBack<'_>) -> Result<(), ChangesError> {
+    fn complete_and_check(
+        &mut self,
+        restored_files: &LazyRestoredFiles<'_>,
+    ) -> Result<(), ChangesError> {
         self.applying.drop_stale(&mut self.plan);
         self.applying
             .add_directory_times(&mut self.plan)
             .map_err(ChangesError::errno("looking at", self.origin.root()))?;
-        self.find_conflicts(put_back)
+        self.find_conflicts(restored_files)
     }
 
     /// Lists the conflicts of the plan with the tree, or with the assumed files.
     pub(crate) fn find_conflicts(
         &mut self,
-        put_back: &LazyPutBack<'_>,
+        restored_files: &LazyRestoredFiles<'_>,
     ) -> Result<(), ChangesError> {
         self.conflicts = self.applying.conflicts(&self.plan)?;
-        if !self.conflicts.is_empty() && self.applying.accept(&mut self.plan, put_back.get()?) {
+        if !self.conflicts.is_empty() && self.applying.accept(&mut self.plan, restored_files.get()?)
+        {
             self.conflicts = self.applying.conflicts(&self.plan)?;
         }
         Ok(())

@@ -74,7 +74,7 @@ pub(crate) fn plan_and_items(
     store: &Store,
     set: &ChangeSet,
 ) -> Result<(ApplyPlan, Vec<Item>), ChangesError> {
-    let (plan, held_plan) = planned(store, set)?;
+    let (plan, held_plan) = plan_and_held_plan(store, set)?;
     let items = match held_plan {
         Some(held_plan) => held_items(&plan, &held_plan),
         None => items(&plan, Trees::open(set).as_mut()),
@@ -100,14 +100,14 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
     };
     let root = set.root().to_string_lossy().into_owned();
     let mut changes = Changes::new(set.id, state, by, root);
-    changes.undone_in_part = set.in_part;
+    changes.undone_in_part = set.is_partly_undone;
     let names = plan.skipped.iter().map(|path| name(path));
     if by == ChangesBy::Trace {
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
         changes.outside = index.outside;
         if preimages::stores_preimages(set) {
-            changes.not_kept = names.collect();
+            changes.not_restorable = names.collect();
         }
     } else if by == ChangesBy::Overlay {
         changes.conflicts = names.collect();
@@ -126,12 +126,15 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
 
 /// Returns the plan of a change set.
 pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<ApplyPlan, ChangesError> {
-    let (plan, _) = planned(store, set)?;
+    let (plan, _) = plan_and_held_plan(store, set)?;
     Ok(plan)
 }
 
 /// Returns the plan of a change set, and the held plan of a trial.
-fn planned(store: &Store, set: &ChangeSet) -> Result<(ApplyPlan, Option<HeldPlan>), ChangesError> {
+fn plan_and_held_plan(
+    store: &Store,
+    set: &ChangeSet,
+) -> Result<(ApplyPlan, Option<HeldPlan>), ChangesError> {
     let held_plan = match set.meta.kind {
         SetKind::Trial => HeldPlan::read(set)?,
         _ => None,
@@ -181,16 +184,16 @@ impl Trees {
             .meta
             .slot_directory()
             .filter(|path| !is_held && path.is_dir());
-        let with_inode = || set.dir().with_file_name(set.origin().to_string());
-        let files = slots_in_tree.unwrap_or_else(with_inode);
+        let in_store = || set.dir().with_file_name(set.origin().to_string());
+        let slots = slots_in_tree.unwrap_or_else(in_store);
         Some(Self {
             root: RootedDir::open_same(&set.root(), set.meta.identity).ok()?,
-            slots: RootedDir::open(&files).ok()?,
+            slots: RootedDir::open(&slots).ok()?,
             infers_renames: set.meta.kind == SetKind::Scan,
         })
     }
 
-    fn is_same(&mut self, removed: &PlannedOp, new: &PlannedOp) -> bool {
+    fn have_same_contents(&mut self, removed: &PlannedOp, new: &PlannedOp) -> bool {
         if is_same_inode(removed, new) {
             return true;
         }
@@ -201,10 +204,10 @@ impl Trees {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
                 let now = self.root.stat(op.path())?;
-                let is_it = seen
+                let is_unchanged = seen
                     .zip(now)
                     .is_some_and(|(seen, now)| seen.has_content_of(&now));
-                if is_it {
+                if is_unchanged {
                     self.root.file(op.path())
                 } else {
                     Err(error)
@@ -268,9 +271,9 @@ fn renamed_paths(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, V
     found
 }
 
-fn to_owned_pairs(comparisons: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let comparisons = comparisons.into_iter();
-    comparisons
+fn to_owned_pairs(pairs: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let pairs = pairs.into_iter();
+    pairs
         .map(|(from, to)| (from.to_vec(), to.to_vec()))
         .collect()
 }
@@ -444,7 +447,9 @@ fn find_renames<'a>(
             if !used.contains(candidate) {
                 comparisons += 1;
                 compared_bytes += stat.size;
-                from = trees.is_same(removed[candidate], op).then_some(*candidate);
+                from = trees
+                    .have_same_contents(removed[candidate], op)
+                    .then_some(*candidate);
             }
         }
         if let Some(from) = from {

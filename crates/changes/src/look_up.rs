@@ -33,7 +33,7 @@ pub struct ListedChanges {
     /// For changes of background processes: the change set of the call that started them.
     pub after: Option<ChangesId>,
     /// True if an earlier call of the same shell may have started the processes instead.
-    pub or_earlier: bool,
+    pub maybe_earlier: bool,
     /// The turn of its call, if turns are recorded.
     pub turn_name: Option<String>,
     /// When a trial was committed or discarded.
@@ -106,8 +106,11 @@ impl Store {
             {
                 changes.command = set.command();
                 let (undoes, redoes) = set.meta.kind.undoes_and_redoes();
-                let (after, or_earlier) = match set.meta.kind {
-                    SetKind::Background { after, or_earlier } => (after.map(ChangesId), or_earlier),
+                let (after, maybe_earlier) = match set.meta.kind {
+                    SetKind::Background {
+                        after,
+                        maybe_earlier,
+                    } => (after.map(ChangesId), maybe_earlier),
                     _ => (None, false),
                 };
                 let turn = turns.turn_at(turn_time(set.meta.kind, set.begun(), &begun));
@@ -118,7 +121,7 @@ impl Store {
                     undoes,
                     redoes,
                     after,
-                    or_earlier,
+                    maybe_earlier,
                     decided: decided(&set),
                 });
             }
@@ -180,7 +183,11 @@ impl Store {
     ///
     /// # Errors
     /// The change set does not exist, or cannot be read.
-    pub fn not_kept(&self, session: &str, id: ChangesId) -> Result<Vec<FileName>, ChangesError> {
+    pub fn not_restorable(
+        &self,
+        session: &str,
+        id: ChangesId,
+    ) -> Result<Vec<FileName>, ChangesError> {
         let set = self.read(session, id)?;
         if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. })
             || !preimages::stores_preimages(&set)

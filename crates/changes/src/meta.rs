@@ -81,7 +81,7 @@ pub(crate) enum SetKind {
         after: Option<u64>,
         /// True if an earlier call of the same shell may have started the processes instead.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        or_earlier: bool,
+        maybe_earlier: bool,
     },
     /// The undo or redo of a change set.
     Undo {

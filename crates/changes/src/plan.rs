@@ -214,7 +214,7 @@ impl ApplyPlan {
         self.ops.is_empty() && self.attributions.is_empty()
     }
 
-    /// True if only times change, see [`Attribution::is_soft`].
+    /// True if only times change, see [`Attribution::changes_only_times`].
     pub(crate) fn changes_only_times(&self) -> bool {
         self.ops.is_empty()
             && self

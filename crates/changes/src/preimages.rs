@@ -81,7 +81,7 @@ pub(crate) fn recorded_contents(
     max_bytes: u64,
 ) -> Result<Option<Vec<u8>>, ChangesError> {
     let path = Path::new(OsStr::from_bytes(&record.path));
-    let failed = || ChangesError::io("reading what is kept of", path);
+    let failed = || ChangesError::io("reading the preimage of", path);
     if let ContentLocation::Target(target) = &record.content {
         return Ok(Some(target.clone()));
     }
@@ -116,9 +116,9 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
     let mut used_links = HashSet::new();
     // Hard links to one file become hard links again.
     let mut restored: HashMap<u64, OsString> = HashMap::new();
-    let mut firsts: HashMap<&[u8], &PathRecord> = HashMap::new();
+    let mut first_records: HashMap<&[u8], &PathRecord> = HashMap::new();
     for record in &index.records {
-        firsts.entry(&record.path).or_insert(record);
+        first_records.entry(&record.path).or_insert(record);
     }
     let state_after_call = StateAfterCall::new(set)?;
     let original_plan = plan.clone();
@@ -141,7 +141,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             continue;
         };
         // If the first record of the path has no attributes, the record of the inode has them.
-        let first = firsts.get(&record.path[..]).copied();
+        let first = first_records.get(&record.path[..]).copied();
         let first = first.filter(|it| it.stat.is_some()).unwrap_or(record);
         let Some(stat) = first.stat else {
             continue;

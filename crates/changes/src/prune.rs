@@ -60,15 +60,15 @@ impl Store {
             // Each call makes a step until the size of all sets is known.
             bounds.interval = 0;
         }
-        let is_full = is_full(&progress, self.limits);
-        if !is_full && !progress.is_due(bounds) {
+        let exceeds_limit = exceeds_limit(&progress, self.limits);
+        if !exceeds_limit && !progress.is_due(bounds) {
             return Ok(());
         }
         let (lock, _) = self.lock_file()?;
         if !crate::set::try_lock(&lock) {
             return Ok(());
         }
-        if is_full {
+        if exceeds_limit {
             self.prune_to_fit(&dir, progress.total)?;
         }
         let visit = |session: &str, first, max_items| self.visit(session, (first, max_items), now);
@@ -204,7 +204,7 @@ fn bounds(limits: Limits, now: Time) -> SweepBounds {
 
 /// True if the accounted size exceeds the limit. If running and held sets alone exceed the limit,
 /// the sets are read again only when the size has grown by an eighth of it.
-fn is_full(progress: &SweepProgress, limits: Limits) -> bool {
+fn exceeds_limit(progress: &SweepProgress, limits: Limits) -> bool {
     progress.total.is_some_and(|total| {
         let grown = progress
             .pruned_to

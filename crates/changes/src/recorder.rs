@@ -11,9 +11,9 @@ mod contents;
 mod index;
 mod names;
 mod outside;
+mod records;
 
-use crate::attributes::{self, Attributes};
-use crate::codec::Wire;
+use crate::attributes::Attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::meta::{Meta, SetKind};
@@ -24,15 +24,13 @@ use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::IndexEntry;
 pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, append_unknown_change};
-use outside::OutsideFiles;
-use rustix::fs::{FileType, Mode, OFlags, openat, stat};
+use outside::OutsideCounter;
+use rustix::fs::{Mode, OFlags, openat, stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The file with copied contents, one after another.
@@ -52,11 +50,11 @@ pub enum Touch {
 
 /// The result of a request to preserve a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeepOutcome {
+pub enum RecordOutcome {
     /// The preimage is stored, or the path did not exist.
     Stored,
     /// The path was touched before and needs nothing more.
-    Already,
+    AlreadyRecorded,
     /// The change is recorded without a preimage: the file is too large, cannot be read, or is not
     /// a regular file. The change set can be undone in part only.
     WithoutPreimage,
@@ -66,7 +64,7 @@ pub enum KeepOutcome {
 
 /// A file that a call reaches by a path outside the root, or by an unknown path.
 #[derive(Debug, Clone, Copy)]
-pub struct BeyondRoot<'a> {
+pub struct OutsideFile<'a> {
     /// The path of the file for the call.
     pub path: &'a Path,
     /// A path of the same file for this process; links are followed.
@@ -75,16 +73,16 @@ pub struct BeyondRoot<'a> {
     /// the root.
     pub names: u64,
     /// True if the file is on the file system of the root.
-    pub is_near: bool,
+    pub is_same_file_system: bool,
     /// True if the call touches the file now, so that it is counted.
     pub is_counted: bool,
 }
 
-impl BeyondRoot<'_> {
+impl OutsideFile<'_> {
     /// Returns true if the file may have a name below the root.
     pub(crate) fn may_be_below(&self) -> bool {
         let links = || stat(self.reachable).map(|found| FileStat::from(&found).links);
-        self.is_near && links().is_ok_and(|links| links > self.names)
+        self.is_same_file_system && links().is_ok_and(|links| links > self.names)
     }
 }
 
@@ -125,7 +123,7 @@ pub struct Recorder {
     /// The first recorded attributes of files with several names, by inode.
     first_stats: HashMap<u64, (FileStat, Attributes)>,
     user: User,
-    outside: OutsideFiles,
+    outside: OutsideCounter,
     next_link: u64,
     /// Hidden paths, which are never read.
     pub(crate) hidden: Vec<PathBuf>,
@@ -174,7 +172,7 @@ impl Recorder {
             content_of_inode: HashMap::new(),
             first_stats: HashMap::new(),
             user: User::current(),
-            outside: OutsideFiles::default(),
+            outside: OutsideCounter::default(),
             next_link: 0,
             hidden: Vec::new(),
         })
@@ -194,12 +192,12 @@ impl Recorder {
     }
 
     /// Stores a copy of a file, unless the file or the change set would be too large.
-    pub(crate) fn keep(&mut self, path: &Path) -> Result<(), ChangesError> {
+    pub(crate) fn store_preimage(&mut self, path: &Path) -> Result<(), ChangesError> {
         match self.record_first_touch(path, Touch::Content) {
             Ok(_)
-            | Err(NotRecorded::Elsewhere | NotRecorded::Failed(ChangesError::TooMuch { .. })) => {
-                Ok(())
-            }
+            | Err(
+                NotRecorded::Elsewhere | NotRecorded::Failed(ChangesError::PreimageLimit { .. }),
+            ) => Ok(()),
             Err(NotRecorded::Failed(error)) => Err(error),
         }
     }
@@ -207,7 +205,7 @@ impl Recorder {
     /// Sets hidden paths. Changes of these paths and of files below them are recorded without a
     /// preimage.
     #[must_use]
-    pub fn hiding(mut self, paths: Vec<PathBuf>) -> Self {
+    pub fn with_hidden_paths(mut self, paths: Vec<PathBuf>) -> Self {
         self.hidden = paths;
         self
     }
@@ -222,18 +220,18 @@ impl Recorder {
     /// that leads through a link or another mount counts as outside the root.
     ///
     /// # Errors
-    /// The change set is full ([`ChangesError::TooMuch`]), or cannot be written. The caller ends
+    /// The change set is full ([`ChangesError::PreimageLimit`]), or cannot be written. The caller ends
     /// the call, or marks the change set as inexact.
-    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
+    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
-            let file = BeyondRoot {
+            let file = OutsideFile {
                 path,
                 reachable: path,
                 names: 1,
-                is_near: true,
+                is_same_file_system: true,
                 is_counted: true,
             };
-            return self.before_beyond(&file, touch);
+            return self.before_outside(&file, touch);
         };
         if below.as_os_str().is_empty() {
             return self.record_directory(Path::new(""));
@@ -242,7 +240,7 @@ impl Recorder {
         match self.record_path(&below, touch) {
             Err(NotRecorded::Elsewhere) => {
                 self.outside.touched(path);
-                Ok(KeepOutcome::Outside)
+                Ok(RecordOutcome::Outside)
             }
             Err(NotRecorded::Failed(error)) => Err(error),
             Ok(outcome) => Ok(outcome),
@@ -280,7 +278,7 @@ impl Recorder {
 
     /// Records one path. If the name of a directory is about to change, also records all paths
     /// below the directory.
-    fn record_path(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
+    fn record_path(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, NotRecorded> {
         if self.tree.is_on_other_device(path).unwrap_or(false) {
             return self.on_other_device(path, touch);
         }
@@ -297,7 +295,7 @@ impl Recorder {
         if is_enough || self.arrived_during_call(path) {
             self.record_new_name(path, touch)?;
             if is_enough {
-                return Ok(KeepOutcome::Already);
+                return Ok(RecordOutcome::AlreadyRecorded);
             }
             return self.put(path, None, ContentLocation::NoContents);
         }
@@ -307,9 +305,9 @@ impl Recorder {
 
     /// Records a path on another device without a preimage: the device has its own inode numbers,
     /// and no rename leads to the device.
-    fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
+    fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, NotRecorded> {
         if self.recorded.contains_key(path) {
-            return Ok(KeepOutcome::Already);
+            return Ok(RecordOutcome::AlreadyRecorded);
         }
         let outcome = self.record_first_touch(path, touch)?;
         self.with_directory_entries(path, touch, outcome)
@@ -320,8 +318,8 @@ impl Recorder {
         &mut self,
         path: &Path,
         touch: Touch,
-        outcome: KeepOutcome,
-    ) -> Result<KeepOutcome, NotRecorded> {
+        outcome: RecordOutcome,
+    ) -> Result<RecordOutcome, NotRecorded> {
         if touch != Touch::Name
             || !self
                 .tree
@@ -338,7 +336,7 @@ impl Recorder {
         &mut self,
         path: &Path,
         touch: Touch,
-    ) -> Result<KeepOutcome, NotRecorded> {
+    ) -> Result<RecordOutcome, NotRecorded> {
         let seen = match self.tree.stat(path) {
             Ok(seen) => seen,
             Err(Errno::LOOP | Errno::XDEV) => return Err(NotRecorded::Elsewhere),
@@ -387,96 +385,9 @@ impl Recorder {
         let path = self.root.join(path);
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
     }
-
-    /// Records a path without a preimage.
-    fn put_without_preimage(
-        &mut self,
-        path: &Path,
-        seen: Option<FileStat>,
-    ) -> Result<KeepOutcome, NotRecorded> {
-        let record = PathRecord {
-            path: path.as_os_str().as_bytes().to_vec(),
-            stat: seen,
-            attributes: Vec::new(),
-            content: ContentLocation::NotStored,
-        };
-        self.append(&IndexEntry::Path(record))
-            .map_err(NotRecorded::Failed)?;
-        self.recorded.insert(path.to_owned(), true);
-        Ok(KeepOutcome::WithoutPreimage)
-    }
-
-    fn put(
-        &mut self,
-        path: &Path,
-        seen: Option<FileStat>,
-        content: ContentLocation,
-    ) -> Result<KeepOutcome, NotRecorded> {
-        let outcome = match content {
-            ContentLocation::NotStored => KeepOutcome::WithoutPreimage,
-            _ => KeepOutcome::Stored,
-        };
-        let attributes = match seen {
-            Some(seen) if self.stores_contents && seen.kind() != FileType::Symlink => self
-                .attributes(path)
-                .map_err(|error| system_error("reading the attributes of", path, error))?,
-            _ => Vec::new(),
-        };
-        let has_all = !matches!(content, ContentLocation::Unread);
-        let record = self.record(path, seen, attributes, content);
-        self.append(&IndexEntry::Path(record))
-            .map_err(NotRecorded::Failed)?;
-        self.recorded.insert(path.to_owned(), has_all);
-        Ok(outcome)
-    }
-
-    /// Returns the record of a path. A file with several names gets the attributes that it had at
-    /// its first touch by any of these names.
-    fn record(
-        &mut self,
-        path: &Path,
-        mut seen: Option<FileStat>,
-        mut attributes: Attributes,
-        content: ContentLocation,
-    ) -> PathRecord {
-        if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
-            if seen.links > 1 && !self.first_stats.contains_key(&seen.ino) {
-                self.first_stats
-                    .insert(seen.ino, (*seen, attributes.clone()));
-            }
-            if let Some(first) = self.first_stats.get(&seen.ino) {
-                (*seen, attributes) = first.clone();
-            }
-        }
-        PathRecord {
-            path: path.as_os_str().as_bytes().to_vec(),
-            stat: seen,
-            attributes,
-            content,
-        }
-    }
-
-    fn attributes(&mut self, path: &Path) -> Result<Attributes, Errno> {
-        if path.as_os_str().is_empty() {
-            return attributes::all(self.tree.directory(path)?.as_fd(), OsStr::new("."));
-        }
-        let (dir, name) = self.tree.parent(path)?;
-        attributes::all(dir.as_fd(), name)
-    }
-
-    fn append(&mut self, entry: &IndexEntry) -> Result<(), ChangesError> {
-        let mut body = Vec::with_capacity(256);
-        entry.put(&mut body);
-        let mut framed = Vec::with_capacity(body.len() + 8);
-        body.put(&mut framed);
-        // One write, so that a record is complete or missing.
-        file(&self.set, INDEX_FILE, &mut self.index)
-            .and_then(|index| index.write_all(&framed))
-            .map_err(ChangesError::io("writing", INDEX_FILE))
-    }
 }
 
-impl KeepOutcome {
+impl RecordOutcome {
     /// Returns the worse of two outcomes.
     fn and(self, other: Self) -> Self {
         if self == Self::WithoutPreimage || other == Self::WithoutPreimage {
@@ -484,14 +395,6 @@ impl KeepOutcome {
         } else {
             self
         }
-    }
-}
-
-/// Returns an open file of the change set, which the first call creates.
-fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Result<&'a mut File> {
-    match file {
-        Some(file) => Ok(file),
-        none => Ok(none.insert(set.create_new(name)?)),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::error::ChangesError;
 use crate::group_run::is_group;
+use crate::hold::discard;
 use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::set::{ChangeSet, SetState, WORK_DIR, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
-use crate::transaction::{discard, update_undone_state};
+use crate::transaction::update_undone_state;
 use crate::unfinished::{INODE_SEPARATOR, REGISTER_DIR};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
@@ -116,7 +117,7 @@ impl Store {
             }
             (SetState::Running, SetKind::Trial, _) => discard(&mut set),
             (SetState::Running, SetKind::Trace | SetKind::Background { .. }, _) => {
-                self.interrupt(&mut set)
+                self.mark_interrupted(&mut set)
             }
             (SetState::Running, SetKind::Scan | SetKind::Undo { .. }, _) => {
                 set.set_state(SetState::Discarded)
@@ -144,12 +145,12 @@ impl Store {
         };
         self.record_number(session, id)?;
         // On a full disk, the state of a discarded set may still be `Running`.
-        let is_nothing = match set.meta.kind {
+        let has_no_changes = match set.meta.kind {
             SetKind::Trial => !set.dir.has(WORK_DIR),
             SetKind::Scan | SetKind::Undo { .. } => matches!(set.journal(), Ok(None)),
             SetKind::Trace | SetKind::Background { .. } => false,
         };
-        if is_nothing && set.state == SetState::Running && set.is_idle() {
+        if has_no_changes && set.state == SetState::Running && set.is_idle() {
             set.state = SetState::Discarded;
         }
         if set.state == SetState::Held
@@ -160,12 +161,12 @@ impl Store {
         }
         let is_traced = matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. });
         if is_traced && set.state == SetState::Running && set.is_idle() {
-            if !set.is_as_known() {
+            if !set.is_unchanged_on_disk() {
                 // The change set was closed between the read and the lock.
                 return ChangeSet::read(session, id);
             }
             // `set.state` is correct even if it cannot be written.
-            let _ = self.interrupt(&mut set);
+            let _ = self.mark_interrupted(&mut set);
         }
         Ok(Some(set))
     }
@@ -177,7 +178,7 @@ impl Store {
     }
 
     /// Marks a change set whose recorder died as interrupted.
-    fn interrupt(&self, set: &mut ChangeSet) -> Result<(), ChangesError> {
+    fn mark_interrupted(&self, set: &mut ChangeSet) -> Result<(), ChangesError> {
         conclude(
             set,
             self.precautions,

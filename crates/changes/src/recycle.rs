@@ -86,7 +86,7 @@ fn last_unused(session: &PrivateDir) -> Option<ChangeSet> {
     let set = ChangeSet::read(session, ChangesId(last)).ok()??;
     let is_done = set.state == SetState::Done && !set.dir.has(journal::FILE_NAME);
     // The state is read again once no other process can change it.
-    if !is_done || !set.is_idle() || !set.is_as_known() {
+    if !is_done || !set.is_idle() || !set.is_unchanged_on_disk() {
         return None;
     }
     let index = Index::read(&set.dir).ok()?;
@@ -106,7 +106,7 @@ fn reuse(
     let is_same_mount = mount_of(set.dir())? == mount_of(tree.path())?;
     // A set without listed changes can have been undone, for example because of changed times. The
     // undo then refers to the number of this set.
-    let is_referenced = !set.is_as_known() || set.slots() != set.dir();
+    let is_referenced = !set.is_unchanged_on_disk() || set.slots() != set.dir();
     if is_same_mount != set.meta.is_same_mount || is_referenced {
         return Ok(false);
     }

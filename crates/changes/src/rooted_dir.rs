@@ -76,7 +76,7 @@ impl RootedDir {
         Ok(found.is_ok_and(|found| found.st_dev != device))
     }
 
-    /// Opens a tree; fails if its directory has not the `expected` device and inode.
+    /// Opens a tree; fails if its directory does not have the `expected` device and inode.
     pub(crate) fn open_same(path: &Path, expected: (u64, u64)) -> Result<Self, ChangesError> {
         let tree = Self::open(path)?;
         if tree.identity()? != expected {
@@ -292,7 +292,7 @@ mod tests {
             assert_eq!(at_once.err(), want, "{path}");
         }
         let root = open_top(Path::new("/"));
-        let proc = open_by_steps(&root, Path::new("proc/self"), HANDLE_FLAGS).map(drop);
-        assert_eq!(proc, Err(Errno::XDEV));
+        let other_mount = open_by_steps(&root, Path::new("proc/self"), HANDLE_FLAGS).map(drop);
+        assert_eq!(other_mount, Err(Errno::XDEV));
     }
 }

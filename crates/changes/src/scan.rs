@@ -69,13 +69,10 @@ impl Store {
                 continue;
             };
             for name in names {
-                let seen = scan.files.len();
-                if !may_continue(seen) {
+                let scanned = scan.files.len();
+                if !may_continue(scanned) {
                     let root = scan.root;
-                    return Err(ChangesError::TooManyFiles {
-                        root,
-                        scanned: seen,
-                    });
+                    return Err(ChangesError::TooManyFiles { root, scanned });
                 }
                 let path = directory.join(name);
                 match tree.stat(&path) {
@@ -140,9 +137,9 @@ impl Store {
 
 impl DirectoryScan {
     /// Sets the command between this scan and the next, like
-    /// [`ChangeSet::of_command`](crate::ChangeSet::of_command).
+    /// [`ChangeSet::with_command`](crate::ChangeSet::with_command).
     #[must_use]
-    pub fn of_command(mut self, command: String) -> Self {
+    pub fn with_command(mut self, command: String) -> Self {
         self.command = Some(command);
         self
     }
@@ -166,8 +163,8 @@ impl DirectoryScan {
                 Some(now) => add_difference(&mut plan, path, before, now),
             }
         }
-        let new = |path: &[u8]| !self.files.contains_key(path) && is_known(path);
-        for (path, now) in after.files.iter().filter(|(path, _)| new(path)) {
+        let is_new = |path: &[u8]| !self.files.contains_key(path) && is_known(path);
+        for (path, now) in after.files.iter().filter(|(path, _)| is_new(path)) {
             add_op(&mut plan, SlotRename::Put, path, None, Some(*now));
         }
         plan.sort();

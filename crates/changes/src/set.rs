@@ -86,7 +86,7 @@ pub struct ChangeSet {
     pub(crate) lock: File,
     pub(crate) state: SetState,
     /// True if some of the changes are undone and others are not.
-    pub(crate) in_part: bool,
+    pub(crate) is_partly_undone: bool,
     /// The mark: later changes belong to the call or to other processes.
     pub(crate) mark: Time,
     /// The size on disk in bytes, when the call ended.
@@ -149,7 +149,7 @@ impl ChangeSet {
     /// Sets the command: one line, without secrets. For a trace, the command is stored when the
     /// call has ended and has changed something; for a trial, at once.
     #[must_use]
-    pub fn of_command(mut self, command: String) -> Self {
+    pub fn with_command(mut self, command: String) -> Self {
         self.command = Some(command);
         if matches!(self.meta.kind, SetKind::Trial | SetKind::Background { .. }) {
             self.store_command();
@@ -230,7 +230,7 @@ impl ChangeSet {
         self.state.put(&mut bytes);
         self.mark.put(&mut bytes);
         self.size.put(&mut bytes);
-        u8::from(self.in_part).put(&mut bytes);
+        u8::from(self.is_partly_undone).put(&mut bytes);
         self.id.0.put(&mut bytes);
         self.lock
             .write_all_at(&bytes, 0)
@@ -260,7 +260,7 @@ impl ChangeSet {
         // like a death during the call.
         let from = &mut &bytes[..];
         let ((mut state, mark), size) = Wire::get(from).unwrap_or(((SetState::Running, (0, 0)), 0));
-        let in_part = u8::get(from) == Some(1);
+        let is_partly_undone = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
         if state == SetState::Held && !dir.has(WORK_DIR) {
             state = SetState::Discarded;
@@ -271,7 +271,7 @@ impl ChangeSet {
             meta,
             lock,
             state,
-            in_part,
+            is_partly_undone,
             mark,
             size,
             command: None,
@@ -288,7 +288,7 @@ impl ChangeSet {
 
     /// True if the state on disk is still the one that was read: another process may change an
     /// ended change set.
-    pub(crate) fn is_as_known(&self) -> bool {
+    pub(crate) fn is_unchanged_on_disk(&self) -> bool {
         let mut known = Vec::new();
         self.state.put(&mut known);
         let mut on_disk = vec![0; known.len()];

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// The name of the hidden directory. It is in `.git`, where git ignores unknown files, or, without
 /// a repository, in the root.
-const SLOTS_DIR_NAME: &str = ".agent-bash-changes";
+const HIDDEN_SLOTS_DIR: &str = ".agent-bash-changes";
 
 /// The file that shows the clock of the tree's file system by its times.
 const MARK_FILE: &str = "mark";
@@ -34,9 +34,9 @@ const MARK_FILE: &str = "mark";
 pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
     let git = root.join(".git");
     let is_dir = git.symlink_metadata().is_ok_and(|it| it.is_dir());
-    let fits = is_dir && mount_of(&git)? == mount_of(root)?;
-    let parent = if fits { git } else { root.to_owned() };
-    Ok(parent.join(SLOTS_DIR_NAME).join(name))
+    let can_rename = is_dir && mount_of(&git)? == mount_of(root)?;
+    let parent = if can_rename { git } else { root.to_owned() };
+    Ok(parent.join(HIDDEN_SLOTS_DIR).join(name))
 }
 
 /// Creates the hidden directory, if this change set needs one, and restores the times of its
@@ -46,17 +46,18 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
         return Ok(());
     };
     let failed = || ChangesError::io("making", path.clone());
-    let (Some(all), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+    let name = path.file_name().and_then(OsStr::to_str);
+    let (Some(hidden_directory), Some(name)) = (path.parent(), name) else {
         return Err(failed()(io::ErrorKind::InvalidInput.into()));
     };
-    let parent = all.parent().unwrap_or(all);
+    let parent = hidden_directory.parent().unwrap_or(hidden_directory);
     let times = parent.metadata().and_then(|it| it.modified());
-    let made = PrivateDir::create(parent, &[SLOTS_DIR_NAME, name]).map_err(failed())?;
+    let made = PrivateDir::create(parent, &[HIDDEN_SLOTS_DIR, name]).map_err(failed())?;
     if let (Ok(modified), Ok(parent)) = (times, File::open(parent)) {
         // Failing to restore the times does no harm.
         let _ = parent.set_times(FileTimes::new().set_modified(modified));
     }
-    let ignore = all.join(".gitignore");
+    let ignore = hidden_directory.join(".gitignore");
     if !ignore.exists() {
         std::fs::write(&ignore, "*\n").map_err(failed())?;
     }

@@ -15,9 +15,9 @@ pub enum Step {
     Synced,
     /// The journal has its name: from now on, the next process that opens the store completes it.
     Journaled,
-    /// This many operations are done.
+    /// The given number of operations is done.
     Operated(usize),
-    /// This many files have their new attributes.
+    /// The given number of files has the new attributes.
     Attributed(usize),
     /// The final state is recorded.
     Recorded,
@@ -62,7 +62,7 @@ pub struct Precautions {
     /// A created file never replaces an existing one.
     pub no_replace: bool,
     /// A file that was moved from the tree to a slot is checked again.
-    pub second_look: bool,
+    pub rechecks: bool,
 }
 
 impl Default for Precautions {
@@ -73,7 +73,7 @@ impl Default for Precautions {
             synced: true,
             stripped: true,
             no_replace: true,
-            second_look: true,
+            rechecks: true,
         }
     }
 }

@@ -49,14 +49,14 @@ impl Store {
     /// The directory cannot be created, belongs to another user, or its contents cannot be
     /// recovered.
     pub fn open(state: &Path) -> Result<Self, ChangesError> {
-        let store = Self::open_as_is(state)?;
+        let store = Self::open_without_recovery(state)?;
         store.recover()?;
         Ok(store)
     }
 
     /// Opens the store without recovery.
     #[doc(hidden)]
-    pub fn open_as_is(state: &Path) -> Result<Self, ChangesError> {
+    pub fn open_without_recovery(state: &Path) -> Result<Self, ChangesError> {
         let made = PrivateDir::create(state, &[DIRECTORY_NAME])
             .map_err(ChangesError::io("making", state.join(DIRECTORY_NAME)))?;
         let path = canonical(made.path())?;
@@ -148,7 +148,7 @@ impl Store {
     ) -> Result<ChangeSet, ChangesError> {
         let kind = SetKind::Background {
             after: None,
-            or_earlier: false,
+            maybe_earlier: false,
         };
         self.begin(session, root, kind, level)
     }
@@ -234,7 +234,7 @@ impl Store {
     pub(crate) fn check_not_nested(&self, root: &Path) -> Result<(), ChangesError> {
         if self.path.starts_with(root) || root.starts_with(&self.path) {
             let (root, store) = (root.to_owned(), self.path.clone());
-            return Err(ChangesError::Within { root, store });
+            return Err(ChangesError::StoreInsideRoot { root, store });
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Store {
             || name.starts_with('.')
             || !name.bytes().all(is_allowed)
         {
-            return Err(ChangesError::Session(name.to_owned()));
+            return Err(ChangesError::SessionName(name.to_owned()));
         }
         match PrivateDir::open(&self.path, &[name]) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -304,7 +304,7 @@ pub(crate) fn create_set(
         meta,
         lock,
         state: SetState::Running,
-        in_part: false,
+        is_partly_undone: false,
         size: 0,
         command: None,
     };

@@ -86,7 +86,7 @@ pub(crate) fn conclude(
     }
     let effects = effects(set, &index)?;
     let failed = || ChangesError::io("writing the journal of", set.dir());
-    if !effects.plan.skipped.is_empty() || effects.is_cut {
+    if !effects.plan.skipped.is_empty() || effects.is_search_incomplete {
         append_unknown_change(&set.dir).map_err(failed())?;
     }
     // No operation follows, so nothing must be synced.

@@ -73,7 +73,7 @@ impl Store {
         let Turns(mut turns) = Turns::read(&directory)?;
         let prompt = prompt.map(str::to_owned);
         if let Some(last) = turns.last_mut() {
-            let is_adopted = matches!(sign, TurnSign::Call(_)) && last.prompt.is_none();
+            let gets_prompt = matches!(sign, TurnSign::Call(_)) && last.prompt.is_none();
             let goes_on = match name {
                 Some(name) => last.name == name,
                 None => prompt.is_some() && last.prompt == prompt,
@@ -81,7 +81,7 @@ impl Store {
             if goes_on {
                 return Ok(last.name.clone());
             }
-            if is_adopted {
+            if gets_prompt {
                 last.prompt = prompt;
                 let name = last.name.clone();
                 return write(&directory, &turns).map(|()| name);

@@ -4,7 +4,9 @@
 //! Files that are equal in the tree are omitted. New and recreated directories are compared entry
 //! by entry, so that each file has its own operation.
 
-use crate::alike::{bytes, file_attributes, have_same_bytes};
+mod compare;
+
+use crate::alike::{bytes, file_attributes};
 use crate::attributes::{self, OPAQUE_ATTRIBUTE, WHITEOUT_ATTRIBUTE};
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
@@ -15,14 +17,13 @@ use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::{SLOTS_DIR, UPPER_DIR};
 use crate::steps::Precautions;
-use rustix::fs::{FileType, readlinkat};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::ops::Bound;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Marks a file that was copied up from the lower directory.
@@ -141,15 +142,15 @@ impl UpperScanner<'_> {
         let opaque = self
             .overlay_attribute(&upper_path, OPAQUE_ATTRIBUTE)
             .map_err(failed_at(path))?;
-        for mark in UNREADABLE_ATTRIBUTES {
+        for attribute in UNREADABLE_ATTRIBUTES {
             if self
-                .overlay_attribute(&upper_path, mark)
+                .overlay_attribute(&upper_path, attribute)
                 .map_err(failed_at(path))?
                 .is_some()
             {
                 return Err((
                     path.clone(),
-                    io::Error::other("it has a mark of an overlay with other settings"),
+                    io::Error::other("it has an attribute of an overlay with other settings"),
                 ));
             }
         }
@@ -275,147 +276,29 @@ impl UpperScanner<'_> {
         for (path, in_upper) in std::mem::take(&mut self.copied_up) {
             let directory = path.parent().unwrap_or(Path::new(""));
             let directory = self.stat_in_tree(directory).map_err(failed_at(&path))?;
-            let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
-            let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
+            let is_unchanged = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
+            let mut removed = self.scan.plan.ops.iter().filter_map(|op| match op.act {
                 SlotRename::Take => op.current,
                 _ => None,
             });
-            let moved = !in_upper.is_dir()
-                && taken.any(|it| it.size == in_upper.size && it.mtime == in_upper.mtime);
-            if !is_old && !moved {
+            let is_moved = !in_upper.is_dir()
+                && removed.any(|it| it.size == in_upper.size && it.mtime == in_upper.mtime);
+            if !is_unchanged && !is_moved {
                 self.conflict(&path);
             }
         }
         Ok(())
     }
 
-    /// Compares the contents, or, if these are equal, the attributes of a file that is in the tree
-    /// and in the upper directory.
-    fn compare_file(
-        &mut self,
-        path: &Path,
-        upper_path: &Path,
-        in_tree: FileStat,
-        in_upper: FileStat,
-    ) -> Result<(), PathFault> {
-        let same = match self.is_same(path, upper_path, &in_tree, &in_upper) {
-            // The trial may change a file that this process cannot read, so the times decide.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                in_tree.size == in_upper.size && in_tree.mtime == in_upper.mtime
-            }
-            same => same.map_err(|error| (path.to_owned(), error))?,
-        };
-        if same {
-            return self.compare_attributes(path, upper_path);
-        }
-        if !self.has_same_index_entries(path) {
-            self.compare_times(path, &in_tree);
-        }
-        self.add_op(
-            SlotRename::Swap,
-            path,
-            upper_path,
-            Some(in_tree),
-            Some(in_upper),
-        );
-        Ok(())
-    }
-
-    /// True if the path is the repository's index, and its entries in the tree are those from the
-    /// beginning of the trial.
-    fn has_same_index_entries(&mut self, path: &Path) -> bool {
-        if path != Path::new(git_index::ROOT_INDEX) {
-            return false;
-        }
-        let entries_digest =
-            |file: Result<OwnedFd, Errno>| file.ok().and_then(git_index::entries_digest);
-        let was = entries_digest(self.set.file(Path::new(git_index::COPY_NAME)));
-        was.is_some() && was == entries_digest(self.lower.file(path))
-    }
-
-    fn is_same(
-        &mut self,
-        path: &Path,
-        upper_path: &Path,
-        in_tree: &FileStat,
-        in_upper: &FileStat,
-    ) -> io::Result<bool> {
-        if in_tree.kind() != in_upper.kind() {
-            return Ok(false);
-        }
-        match in_tree.kind() {
-            FileType::RegularFile => {
-                if git_index::is_index(path) {
-                    let in_tree = git_index::entries_digest(self.lower.file(path)?);
-                    if in_tree.is_some()
-                        && in_tree == git_index::entries_digest(self.set.file(upper_path)?)
-                    {
-                        return Ok(true);
-                    }
-                }
-                if in_tree.size != in_upper.size {
-                    return Ok(false);
-                }
-                let lower = self.lower.file(path)?;
-                let in_upper = self.set.file(upper_path)?;
-                have_same_bytes(File::from(lower), in_upper.into(), in_tree.size)
-            }
-            FileType::Symlink => {
-                let (dir, name) = self.lower.parent(path)?;
-                let in_tree = readlinkat(dir, name, Vec::new())?;
-                let (dir, name) = self.set.parent(upper_path)?;
-                Ok(in_tree == readlinkat(dir, name, Vec::new())?)
-            }
-            FileType::CharacterDevice | FileType::BlockDevice => {
-                Ok(in_tree.device == in_upper.device)
-            }
-            _ => Ok(true),
-        }
-    }
-
     /// True if the path, or a path below it, is to be compared.
     fn is_selected(&self, path: &Path) -> bool {
         let within = (Bound::Included(path), Bound::Unbounded);
         // In the set's order, the paths below a directory follow the directory.
-        let first = |only: &BTreeSet<PathBuf>| {
+        let has_path_below = |only: &BTreeSet<PathBuf>| {
             let mut from = only.range::<Path, _>(within);
             from.next().is_some_and(|next| next.starts_with(path))
         };
-        self.only.as_ref().is_none_or(first)
-    }
-
-    /// Compares the attributes of a file in the tree and in the upper directory.
-    fn compare_attributes(&mut self, path: &Path, upper_path: &Path) -> Result<(), PathFault> {
-        if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
-            return Ok(());
-        }
-        let in_tree = self.stat_in_tree(path).map_err(failed_at(path))?;
-        let in_upper = self.set.stat(upper_path).map_err(failed_at(path))?;
-        let (Some(in_tree), Some(in_upper)) = (in_tree, in_upper) else {
-            return Ok(());
-        };
-        let before = file_attributes(self.lower, path, &in_tree).map_err(failed_at(path))?;
-        let in_upper = self.modes.original_stat(upper_path, in_upper);
-        let after = file_attributes(self.set, upper_path, &in_upper).map_err(failed_at(path))?;
-        if before == after {
-            return Ok(());
-        }
-        let attribution = Attribution {
-            path: bytes(path),
-            current: Some(in_tree),
-            before: Some(before),
-            after: Some(after),
-        };
-        if attribution.changes_only_times() {
-            // Another process changed the attributes in the tree: they stay.
-            if is_later(in_tree.ctime, self.mark) {
-                return Ok(());
-            }
-        } else {
-            self.compare_times(path, &in_tree);
-        }
-        self.scan.plan.attributions.push(attribution);
-        Ok(())
+        self.only.as_ref().is_none_or(has_path_below)
     }
 
     /// Adds the current times of directories in which operations happen, so that the times do not
@@ -439,12 +322,12 @@ impl UpperScanner<'_> {
             else {
                 continue;
             };
-            let same = file_attributes(self.lower, &path, &seen).map_err(failed_at(&path))?;
+            let current = file_attributes(self.lower, &path, &seen).map_err(failed_at(&path))?;
             self.scan.plan.attributions.push(Attribution {
                 path: bytes(&path),
                 current: Some(seen),
-                before: Some(same.clone()),
-                after: Some(same),
+                before: Some(current.clone()),
+                after: Some(current),
             });
         }
         Ok(())
@@ -541,13 +424,6 @@ impl UpperScanner<'_> {
         Path::new(SLOTS_DIR).join((self.next_slot - 1).to_string())
     }
 
-    fn compare_times(&mut self, path: &Path, in_tree: &FileStat) {
-        let same_moment = !self.precautions.before_mark && in_tree.ctime == self.mark;
-        if is_later(in_tree.ctime, self.mark) || same_moment {
-            self.conflict(path);
-        }
-    }
-
     fn conflict(&mut self, path: &Path) {
         if self.precautions.conflicts {
             self.scan.conflicts.push(bytes(path));
@@ -557,10 +433,10 @@ impl UpperScanner<'_> {
     fn overlay_attribute(
         &mut self,
         upper_path: &Path,
-        mark: &str,
+        attribute: &str,
     ) -> Result<Option<Vec<u8>>, Errno> {
         let (dir, name) = self.set.parent(upper_path)?;
-        attributes::value(dir.as_fd(), name, mark)
+        attributes::value(dir.as_fd(), name, attribute)
     }
 
     /// True for a whiteout: a character device 0/0. If the directory `has_marked_whiteouts`, an

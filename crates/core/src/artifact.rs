@@ -35,7 +35,7 @@ pub trait ArtifactWriter: Send {
     /// I/O errors.
     fn file(&self) -> io::Result<File>;
 
-    /// Completes the artifact. Dropping a writer without this removes its file.
+    /// Completes the artifact. A writer that is dropped earlier removes its file.
     ///
     /// # Errors
     /// The artifact is incomplete and was removed.

@@ -2,10 +2,13 @@
 //! calls and trials, and how much of a set can be undone. `agent-bash-changes` records, stores and
 //! applies change sets.
 
+mod id;
 mod kind;
 mod name;
 mod text;
+mod trace_state;
 
+pub use id::{ChangesId, ChangesIdError};
 pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
@@ -13,12 +16,12 @@ pub use text::{
     conflict_text, counted, discarded_text, not_redone_text, not_undone_text, protected_text,
     redone_text, undone_text,
 };
+pub use trace_state::TraceState;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// The largest number of files named in a result.
 pub const MAX_FILES: usize = 50;
@@ -120,69 +123,6 @@ pub struct Overlay {
     pub work: PathBuf,
 }
 
-/// The number of a change set in its state directory. In JSON a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChangesId(pub u64);
-
-/// The URI scheme of change sets.
-const SCHEME: &str = "changes://";
-
-impl ChangesId {
-    /// Returns `changes://<id>`.
-    pub fn uri(self) -> String {
-        format!("{SCHEME}{}", self.0)
-    }
-}
-
-impl fmt::Display for ChangesId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The text is not the number of a change set.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a change set is named by its number, such as `7` or `changes://7`; got `{0}`")]
-pub struct ChangesIdError(pub String);
-
-impl FromStr for ChangesId {
-    type Err = ChangesIdError;
-
-    /// Parses `7` or `changes://7`.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix(SCHEME).unwrap_or(text);
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = is_number.then(|| digits.parse().ok()).flatten();
-        number
-            .map(Self)
-            .ok_or_else(|| ChangesIdError(text.to_owned()))
-    }
-}
-
-impl Serialize for ChangesId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ChangesId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for ChangesId {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "ChangesId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": "^[0-9]+$" })
-    }
-}
-
 /// A change set: what a call did to files, or what a trial would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -216,7 +156,7 @@ pub struct Changes {
     /// How much of the change set can be undone.
     pub undo: Undoable,
     /// Files without a preimage, which cannot be restored.
-    pub not_kept: Vec<FileName>,
+    pub not_restorable: Vec<FileName>,
     /// Files that another process changed in the meantime.
     pub conflicts: Vec<FileName>,
     /// The number of files changed outside `root`, by directory. Beyond a limit, writes are counted
@@ -241,7 +181,7 @@ impl Changes {
             more: 0,
             all: id.uri(),
             undo: Undoable::No,
-            not_kept: Vec::new(),
+            not_restorable: Vec::new(),
             conflicts: Vec::new(),
             outside: BTreeMap::new(),
         }
@@ -462,56 +402,6 @@ pub enum Undoable {
     Part,
     /// No change.
     No,
-}
-
-/// How complete the trace of a call is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TraceState {
-    /// Why the trace is incomplete; `None` if it is complete.
-    pub lacking: Option<String>,
-    /// True if the call was ended because the limit for preimages was reached.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub full: bool,
-    /// True if the shell is not traced at all, so that its next call is not traced either.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unwatched: bool,
-    /// The last files that the call tried to change although its sandbox forbids it, the latest
-    /// last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused_writes: Vec<PathBuf>,
-}
-
-impl TraceState {
-    /// Returns a complete trace.
-    pub fn complete() -> Self {
-        Self {
-            lacking: None,
-            full: false,
-            unwatched: false,
-            refused_writes: Vec::new(),
-        }
-    }
-
-    /// Returns an incomplete trace with its reason.
-    pub fn incomplete(reason: impl Into<String>) -> Self {
-        Self {
-            lacking: Some(reason.into()),
-            ..Self::complete()
-        }
-    }
-
-    /// Returns the state of a shell that cannot be traced, with the reason.
-    pub fn unwatched(reason: impl Into<String>) -> Self {
-        Self {
-            unwatched: true,
-            ..Self::incomplete(reason)
-        }
-    }
-
-    /// Marks the trace as incomplete. An earlier reason is kept.
-    pub fn lacks(&mut self, reason: impl Into<String>) {
-        self.lacking.get_or_insert_with(|| reason.into());
-    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl fmt::Display for ArtifactId {
     }
 }
 
-/// The part after `artifact://` is not a number.
+/// The error of an artifact URI whose part after `artifact://` is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("artifact:// ID must be numeric, got: {0}")]
 pub struct ArtifactUriError(pub String);

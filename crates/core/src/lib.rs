@@ -5,7 +5,7 @@
 //! ([`Executor`], [`OutputConsumer`], [`ArtifactStore`], [`Clock`]).
 //!
 //! This crate has no side effects: it opens no files, starts no processes, and reads neither clock
-//! nor environment. That is done in `agent-bash-process`, `-exec`, `-pty` (processes), `-sink`
+//! nor environment. Other crates do so: `agent-bash-process`, `-exec`, `-pty` (processes), `-sink`
 //! (files) and `agent-bash` (wiring).
 
 mod artifact;

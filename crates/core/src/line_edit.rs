@@ -29,7 +29,7 @@ impl LineEdit {
     /// are rarely wider, and a few bytes of output must not produce much text.
     pub const MAX_MOVE: usize = 512;
 
-    /// The number of characters right of the cursor that are never dropped.
+    /// The number of characters right of the cursor that a long line keeps. Others may be dropped.
     pub const MAX_RIGHT_CHARS: usize = 4096;
 
     /// Returns the edit of a control sequence (`ESC [ <number> <last>`); a missing number is 0.

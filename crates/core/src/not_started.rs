@@ -41,7 +41,7 @@ pub enum NotStarted {
         path: PathBuf,
     },
     /// The current directory of a session's shell no longer exists or cannot be entered.
-    #[error("the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`", was.display(), next.display())]
+    #[error("the session was in `{}`, which was removed or cannot be entered; its next command runs in `{}`", was.display(), next.display())]
     SessionDisplaced {
         /// The former directory of the session.
         was: PathBuf,
@@ -67,8 +67,8 @@ pub enum NotStarted {
         reason: String,
     },
     /// Neither the session's shell nor a new shell read the script.
-    #[error("the session's shell does not take its script, and a new one did not either: {reason}")]
-    SessionTakesNothing {
+    #[error("neither the session's shell nor a new shell read the script: {reason}")]
+    SessionHandoffRefused {
         /// The observation.
         reason: String,
     },
@@ -118,7 +118,7 @@ pub enum NotStarted {
     /// ([`RunSpec::needs_trace`](crate::RunSpec::needs_trace)), which is not possible here. The
     /// pipeline then runs the call without a record.
     #[error("the changes of the command cannot be recorded: {reason}")]
-    Unwatched {
+    Untraced {
         /// The reason.
         reason: String,
     },

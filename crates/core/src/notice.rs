@@ -3,13 +3,10 @@
 mod sentences;
 
 use crate::changes::ChangesId;
-use crate::observed::listed;
-use crate::sandbox::{Access, Basis, Lack, Network, RefusedHost, SandboxLevel, Unknown};
-use crate::{Holder, Stage, Survivor, WaitingFor};
-use sentences::{
-    lock_sentence, millis_text, port_sentence, refused_hosts_sentence, secrets_masked_sentence,
-    survivors_sentence, unanswered_sentence, unwatched_sentence,
+use crate::sandbox::{
+    Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
 };
+use crate::{Holder, Stage, Survivor, WaitingFor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -177,7 +174,7 @@ pub enum NoticeKind {
         /// The forbidden access.
         access: Access,
         /// How the denial was detected.
-        basis: Basis,
+        basis: DenialBasis,
         /// The level in force.
         level: SandboxLevel,
     },
@@ -212,7 +209,7 @@ pub enum NoticeKind {
     /// The sandbox does not enforce all of its promises here. Reported once per conversation.
     SandboxPartial {
         /// The promises that are not enforced.
-        missing: Vec<Lack>,
+        missing: Vec<MissingPromise>,
         /// True if attempts to reach the network are refused without being counted.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         network_uncounted: bool,
@@ -233,7 +230,7 @@ pub enum NoticeKind {
     /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
         /// The unknown observations.
-        unknown: Vec<Unknown>,
+        unknown: Vec<UnknownObservation>,
     },
     /// The changes that the call made, or that the trial would make.
     Changes {
@@ -254,7 +251,7 @@ pub enum NoticeKind {
     },
     /// The call was scanned, not traced, and left processes running. Their further changes are not
     /// recorded.
-    ChangesUnwatched {
+    ChangesUntraced {
         /// The processes.
         pids: Vec<u32>,
     },
@@ -335,7 +332,7 @@ impl NoticeKind {
             | Self::Changes { .. }
             | Self::ChangesUnknown { .. }
             | Self::ChangesLimit { .. }
-            | Self::ChangesUnwatched { .. }
+            | Self::ChangesUntraced { .. }
             | Self::DefinitionMissing { .. }
             | Self::PortInUse { .. }
             | Self::LockHeld { .. }
@@ -351,185 +348,11 @@ impl NoticeKind {
             | Self::WithoutSupervisor { .. } => false,
         }
     }
-
-    #[expect(clippy::too_many_lines, reason = "a table: one sentence for each kind")]
-    fn sentence(&self) -> String {
-        match self {
-            Self::Survivors { survivors } => survivors_sentence(survivors),
-            Self::FailedStage {
-                stage,
-                code,
-                stages,
-            } => format!(
-                "Stage {stage} of {} of the pipeline failed with exit code {code}; the exit code is the last stage's",
-                stages.len()
-            ),
-            Self::SessionReset { reason } => format!("The session's shell was reset: {reason}"),
-            Self::TimeoutClamped { asked_ms, used_ms } => format!(
-                "A timeout of {} was asked for, {} was used",
-                millis_text(*asked_ms),
-                millis_text(*used_ms)
-            ),
-            Self::ArtifactFailed { reason } => format!("The full output was not kept: {reason}"),
-            Self::Overwritten { artifact } => {
-                let full = artifact
-                    .as_ref()
-                    .map(|uri| format!(". Full: {uri}"))
-                    .unwrap_or_default();
-                format!("Text that was written over on its line (progress) is not shown{full}")
-            }
-            Self::SecretsMasked { count, artifact } => {
-                secrets_masked_sentence(*count, artifact.as_deref())
-            }
-            Self::HeadSatisfied { lines } => {
-                format!("The command was ended after its first {lines} lines, as `head` does")
-            }
-            Self::WaitingForInput { state } => {
-                format!("The command was waiting for input ({state}) that the call cannot receive")
-            }
-            Self::PromptUnanswered {
-                program,
-                wanted,
-                advice,
-            } => {
-                let program = match program {
-                    Some(program) => format!("`{program}`"),
-                    None => "A program".to_owned(),
-                };
-                format!("{program} asked for {wanted}, and no user can answer during this call: {advice}")
-            }
-            Self::FieldRenamed { name, used } => format!("`{name}` was read as `{used}`"),
-            Self::Lifted { filter } => {
-                format!("`{filter}` was applied to the output instead of being run")
-            }
-            Self::Advice {
-                suggested_tool,
-                message,
-            } => {
-                format!("Prefer the `{suggested_tool}` tool: {message}")
-            }
-            Self::RuleAdvice {
-                rule,
-                message,
-                instead,
-            } => {
-                let instead = match &**instead {
-                    "" => String::new(),
-                    instead => format!("; instead: {instead}"),
-                };
-                format!("Advice ({rule}): {message}{instead}")
-            }
-            Self::AllowedByUser { rule } => {
-                format!("The user allowed this command, which the rule {rule} refuses")
-            }
-            Self::LimitHit { limit, value } => {
-                format!("The command was ended by its resource limit: {limit} = {value}")
-            }
-            Self::SnapshotSkipped { reason } => {
-                format!("The shell's configuration was not loaded: {reason}")
-            }
-            Self::SnapshotLoaded => {
-                "The shell's configuration is loaded from this call on".to_owned()
-            }
-            Self::DefinitionMissing { name, reason } => {
-                format!("`{name}` of the shell's configuration is not loaded: {reason}")
-            }
-            Self::AuditFailed { reason } => {
-                format!("The call is not in the audit log: {reason}")
-            }
-            Self::JournalFailed { reason } => {
-                format!("The call is not in the session's journal: {reason}")
-            }
-            Self::SandboxDenied {
-                path,
-                access,
-                basis,
-                level,
-            } => {
-                let forbidden = match access {
-                    Access::Read => "read it",
-                    Access::Write => "write there",
-                };
-                let observation = match basis {
-                    Basis::Inferred => "The output names",
-                    Basis::Observed => "Before it failed, the command tried to write",
-                };
-                format!("{observation} `{path}`; this call may not {forbidden} (sandbox: {level}).")
-            }
-            Self::SandboxSockets { is_full, level } => {
-                let usable = if *is_full {
-                    "only streams between its own processes"
-                } else {
-                    "none, not even between its own processes"
-                };
-                format!(
-                    "The output names a refused Unix socket; this call can use {usable} (sandbox: {level})."
-                )
-            }
-            Self::SandboxCache { tool, path } => format!(
-                "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
-            ),
-            Self::SandboxNetwork { refused, network } => {
-                let refused = match refused {
-                    1 => "1 attempt to reach the network was".to_owned(),
-                    n => format!("{n} attempts to reach the network were"),
-                };
-                let available = match network {
-                    Network::Loopback => "only a loopback interface",
-                    Network::Hosts => "only a proxy to the listed hosts (`HTTPS_PROXY`)",
-                    Network::Off | Network::On => "none",
-                };
-                format!("{refused} refused; this call has {available}.")
-            }
-            Self::SandboxHosts { refused } => refused_hosts_sentence(refused),
-            Self::SandboxPartial {
-                missing,
-                network_uncounted,
-            } => {
-                let uncounted = if *network_uncounted {
-                    " Attempts to reach the network fail (`Permission denied`) and are not counted."
-                } else {
-                    ""
-                };
-                let missing = Lack::consequences(missing);
-                format!(
-                    "The sandbox is only partly enforced here. Not enforced: {missing}.{uncounted}"
-                )
-            }
-            Self::ProtectedChanged { paths } => format!(
-                "This call changed {}, which run or configure programs outside of the sandbox.",
-                listed(paths)
-            ),
-            Self::ProtectedInTrial { paths } => format!(
-                "This trial would change {}, which run or configure programs outside of the sandbox.",
-                listed(paths)
-            ),
-            Self::SandboxUnsupported => "A program was ended by SIGSYS: the sandbox runs no 32-bit programs, since it filters the system calls of 64-bit ones only.".to_owned(),
-            Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
-            Self::Changes { line, .. } => line.clone(),
-            Self::ChangesUnknown { reason } => {
-                format!("The file changes of this call are not known: {reason}")
-            }
-            Self::ChangesLimit { max_mb } => format!(
-                "The command was ended, as the former contents of the changed files exceed {max_mb} MiB (`changes.max_set_mb`)"
-            ),
-            Self::ChangesUnwatched { pids } => unwatched_sentence(pids),
-            Self::PortInUse { port, holders } => port_sentence(*port, holders),
-            Self::LockHeld {
-                tool,
-                path,
-                holder,
-                age_s,
-            } => lock_sentence(tool, path, holder.as_ref(), *age_s),
-            Self::WithoutSupervisor { reason } => {
-                format!("Running without a supervisor: {reason}")
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::sentences::lock_sentence;
     use super::*;
     use crate::JobId;
     use serde_json::json;
@@ -657,19 +480,19 @@ mod tests {
                 })
                 .collect(),
         };
-        let missing = vec![Lack::Protected, Lack::Ipc];
+        let missing = vec![MissingPromise::Protected, MissingPromise::Ipc];
         let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
         for (kind, want) in [
             (
-                denied(Access::Write, Basis::Observed),
+                denied(Access::Write, DenialBasis::Observed),
                 "Before it failed, the command tried to write `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
             ),
             (
-                denied(Access::Write, Basis::Inferred),
+                denied(Access::Write, DenialBasis::Inferred),
                 "The output names `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
             ),
             (
-                denied(Access::Read, Basis::Inferred),
+                denied(Access::Read, DenialBasis::Inferred),
                 "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write).",
             ),
             (
@@ -732,7 +555,7 @@ mod tests {
             ),
             (
                 NoticeKind::SandboxUnknown {
-                    unknown: vec![Unknown::Changed, Unknown::Denied],
+                    unknown: vec![UnknownObservation::Changed, UnknownObservation::Denied],
                 },
                 "A file system does not answer, so it is not known which protected files this call changed, nor which files this call was denied.",
             ),

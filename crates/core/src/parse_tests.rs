@@ -1,6 +1,9 @@
 use super::*;
 use crate::changes::TrialRequest;
+use crate::request::StdinMode;
 use serde_json::json;
+use std::num::NonZeroU64;
+use std::time::Duration;
 
 fn parsed(value: &Value) -> Parsed {
     parse_request(value).unwrap()
@@ -11,7 +14,7 @@ fn refused(value: &Value) -> String {
 }
 
 #[test]
-fn every_field_arrives() {
+fn every_field_is_parsed() {
     let got = parsed(&json!({
         "command": "ls", "mode": "slow", "timeout": 1.5, "cwd": "src", "head": 3, "tail": 2.0, "session": "a",
         "pty": false, "env": {"A": "1", "B": null, "PORT": 80}, "stdin": "pipe", "description": "lists",
@@ -38,7 +41,7 @@ fn a_string_is_the_command() {
 }
 
 #[test]
-fn known_spellings_are_taken_with_a_notice() {
+fn alternative_names_are_accepted_with_a_notice() {
     for (given, used) in [
         (json!({"cmd": "ls"}), "command"),
         (json!({"command": "ls", "workdir": "x"}), "cwd"),
@@ -58,7 +61,7 @@ fn known_spellings_are_taken_with_a_notice() {
 }
 
 #[test]
-fn the_same_field_twice_is_refused_unless_it_says_the_same() {
+fn field_under_two_names_is_refused_unless_the_values_are_equal() {
     assert_eq!(
         refused(&json!({"command": "a", "cmd": "b"})),
         "`command` and `cmd` are the same field; give only `command`"
@@ -74,7 +77,7 @@ fn the_same_field_twice_is_refused_unless_it_says_the_same() {
 }
 
 #[test]
-fn errors_say_what_and_what_to_do() {
+fn errors_name_the_field_and_the_accepted_values() {
     for (given, want) in [
         (json!({}), "`command` is missing"),
         (json!({"command": null}), "`command` is missing"),
@@ -145,14 +148,14 @@ fn errors_say_what_and_what_to_do() {
 }
 
 #[test]
-fn absurd_numbers_do_not_panic() {
+fn huge_numbers_do_not_panic() {
     let got = parsed(&json!({"command": "a", "timeout": 1e300}));
     assert_eq!(got.request.timeout, Some(Duration::MAX));
     assert!(refused(&json!({"command": "a", "head": 1e300})).contains("`head`"));
 }
 
 #[test]
-fn four_mebibytes_are_no_limit() {
+fn command_may_have_four_mebibytes_but_not_more_than_the_maximum() {
     let script = format!(": {}", "x".repeat(4 << 20));
     assert_eq!(
         parsed(&json!({ "command": script })).request.command.len(),
@@ -163,16 +166,16 @@ fn four_mebibytes_are_no_limit() {
 }
 
 #[test]
-fn another_sandbox_is_asked_for_with_a_reason() {
-    let asked = |sandbox: Value| parse_request(&json!({"command": "ls", "sandbox": sandbox}));
+fn sandbox_request_needs_a_reason() {
+    let parse = |sandbox: Value| parse_request(&json!({"command": "ls", "sandbox": sandbox}));
     let given = json!({"level": "workspace_write", "network": "on", "writable": ["/srv", "~/x"], "reason": "a build"});
-    let request = asked(given.clone()).unwrap().request;
+    let request = parse(given.clone()).unwrap().request;
     assert_eq!(serde_json::to_value(&request.sandbox).unwrap(), given);
     let json = serde_json::to_value(&request).unwrap();
     assert_eq!(serde_json::from_value::<Request>(json).unwrap(), request);
-    let least = asked(json!({"level": null, "reason": "why"})).unwrap();
+    let least = parse(json!({"level": null, "reason": "why"})).unwrap();
     assert_eq!(least.request.sandbox.unwrap().level, None);
-    assert_eq!(asked(Value::Null).unwrap().request.sandbox, None);
+    assert_eq!(parse(Value::Null).unwrap().request.sandbox, None);
     for (given, want) in [
         (json!("off"), "`sandbox` must be an object"),
         (
@@ -205,20 +208,20 @@ fn another_sandbox_is_asked_for_with_a_reason() {
         ),
         (json!({"level": "off"}), "`sandbox.reason` must be"),
     ] {
-        let error = asked(given.clone()).unwrap_err().to_string();
+        let error = parse(given.clone()).unwrap_err().to_string();
         assert!(error.contains(want), "{given}: {error}");
     }
 }
 
 #[test]
-fn a_trial_is_asked_for_by_true_or_a_word() {
-    let asked = |trial: Value| parse_request(&json!({"command": "ls", "trial": trial}));
-    let trial = |trial: Value| asked(trial).unwrap().request.trial;
+fn trial_accepts_true_false_and_atomic() {
+    let parse = |trial: Value| parse_request(&json!({"command": "ls", "trial": trial}));
+    let trial = |trial: Value| parse(trial).unwrap().request.trial;
     assert_eq!(trial(json!(true)), Some(TrialRequest::Hold));
     assert_eq!(trial(json!(false)), None);
     assert_eq!(trial(Value::Null), None);
     for wrong in [json!("hold"), json!(1), json!({})] {
-        let error = asked(wrong).unwrap_err().to_string();
+        let error = parse(wrong).unwrap_err().to_string();
         assert!(
             error.starts_with("`trial` must be true, false or `atomic`, got"),
             "{error}"

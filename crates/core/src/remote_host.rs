@@ -15,7 +15,7 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &str;
 
     /// Returns the name of the state directory on the remote host.
-    fn session(&self) -> &str;
+    fn state_directory(&self) -> &str;
 
     /// Returns the shell of the remote host, if it is known.
     fn shell(&self) -> Option<PathBuf>;
@@ -43,7 +43,7 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
     async fn close(&self);
 }
 
-/// The call was not started on the remote host.
+/// The reason why a call was not started on the remote host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRun {
     /// The call could not be started.

@@ -45,7 +45,7 @@ pub trait Executor: Send + Sync {
     ///
     /// # Errors
     /// [`NotStarted::SandboxLacks`]: an essential means is missing.
-    async fn confines(&self) -> Result<Report, NotStarted> {
+    async fn sandbox_report(&self) -> Result<Report, NotStarted> {
         let what = "an executor that can confine commands".to_owned();
         Err(NotStarted::SandboxLacks { what })
     }
@@ -55,7 +55,7 @@ pub trait Executor: Send + Sync {
     /// # Errors
     /// [`NotStarted::Trial`]: why not. `Ok` does not cover every directory; [`Self::run`] may still
     /// refuse.
-    async fn holds_back(&self) -> Result<(), NotStarted> {
+    async fn check_trials(&self) -> Result<(), NotStarted> {
         let reason = "the executor does not support trials".to_owned();
         Err(NotStarted::Trial { reason })
     }
@@ -66,7 +66,7 @@ pub trait Executor: Send + Sync {
     ///
     /// # Errors
     /// The reason why changes cannot be recorded.
-    async fn watches(&self) -> Result<(), String> {
+    async fn check_recording(&self) -> Result<(), String> {
         Ok(())
     }
 
@@ -178,17 +178,17 @@ pub struct RunSpec {
     /// The sandbox; `None` runs without a sandbox. A session keeps the sandbox of its first call.
     pub sandbox: Option<Arc<Plan>>,
     /// The overlay of a trial; `None` changes files in place. The caller passes it to
-    /// [`Executor::run`] only after [`Executor::holds_back`] returned `Ok`.
+    /// [`Executor::run`] only after [`Executor::check_trials`] returned `Ok`.
     pub trial: Option<Arc<Overlay>>,
     /// The directory of the change set that records changes and preimages; `None` records nothing.
     /// [`Outcome::traced`] says how complete the record is.
     pub trace: Option<PathBuf>,
-    /// True to refuse the call ([`NotStarted::Unwatched`]) if its shell cannot be traced, which may
+    /// True to refuse the call ([`NotStarted::Untraced`]) if its shell cannot be traced, which may
     /// become known only once the shell has started. Only with [`Self::trace`].
     pub needs_trace: bool,
     /// True to run without a trace, because a traced process cannot gain privileges. A session
     /// replaces its traced shell by an untraced shell.
-    pub unwatched: bool,
+    pub untraced: bool,
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
@@ -244,7 +244,7 @@ impl RunSpec {
             trial: None,
             trace: None,
             needs_trace: false,
-            unwatched: false,
+            untraced: false,
             pool: Some(0),
             completion_status: false,
             recorded_script: None,
@@ -290,7 +290,7 @@ setters! {
     trial: Option<Arc<Overlay>>,
     trace: Option<PathBuf>,
     needs_trace: bool,
-    unwatched: bool,
+    untraced: bool,
     pool: Option<u64>,
     completion_status: bool,
     recorded_script: Option<String>,

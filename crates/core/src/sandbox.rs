@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The write access of the call.
-    pub level: Level,
+    pub level: WriteLevel,
     /// The network of the call.
     pub network: Network,
     /// The hosts that the call may reach with [`Network::Hosts`]; empty with another network.
@@ -91,7 +91,7 @@ fn is_within(list: &[PathBuf], path: &Path) -> bool {
 /// The write access of a sandboxed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum WriteLevel {
     /// A call may write only its private temporary directory.
     ReadOnly,
     /// A call may write its private temporary directory and the workspace.
@@ -116,20 +116,20 @@ pub enum SandboxLevel {
 
 impl SandboxLevel {
     /// Returns the level for a [`Plan`]; `None` for [`Self::Off`].
-    pub fn confined(self) -> Option<Level> {
+    pub fn write_level(self) -> Option<WriteLevel> {
         match self {
             Self::Off => None,
-            Self::ReadOnly => Some(Level::ReadOnly),
-            Self::WorkspaceWrite => Some(Level::WorkspaceWrite),
+            Self::ReadOnly => Some(WriteLevel::ReadOnly),
+            Self::WorkspaceWrite => Some(WriteLevel::WorkspaceWrite),
         }
     }
 }
 
-impl From<Level> for SandboxLevel {
-    fn from(level: Level) -> Self {
+impl From<WriteLevel> for SandboxLevel {
+    fn from(level: WriteLevel) -> Self {
         match level {
-            Level::ReadOnly => Self::ReadOnly,
-            Level::WorkspaceWrite => Self::WorkspaceWrite,
+            WriteLevel::ReadOnly => Self::ReadOnly,
+            WriteLevel::WorkspaceWrite => Self::WorkspaceWrite,
         }
     }
 }
@@ -181,7 +181,7 @@ pub struct Report {
     /// The means of enforcement.
     pub tier: Tier,
     /// The promises that are not enforced, sorted.
-    pub missing: Vec<Lack>,
+    pub missing: Vec<MissingPromise>,
 }
 
 /// A promise that is not enforced. These promises are optional: if an essential promise cannot be
@@ -189,7 +189,7 @@ pub struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Lack {
+pub enum MissingPromise {
     /// Protected paths can be written.
     Protected,
     /// Permissions, times and attributes can be changed outside of writable directories.
@@ -209,7 +209,7 @@ pub enum Lack {
     Moves,
 }
 
-impl Lack {
+impl MissingPromise {
     /// Returns the effect of this missing promise on commands, as a clause.
     pub fn consequence(self) -> &'static str {
         match self {
@@ -283,7 +283,7 @@ pub struct JobSandbox {
     /// How much of the sandbox is enforced.
     pub enforced: Enforced,
     /// The promises that are not enforced.
-    pub missing: Vec<Lack>,
+    pub missing: Vec<MissingPromise>,
 }
 
 impl JobSandbox {
@@ -332,7 +332,7 @@ pub struct Sandboxed {
     /// How much of the sandbox was observed to be enforced.
     pub enforced: Enforced,
     /// The promises that were not enforced.
-    pub missing: Vec<Lack>,
+    pub missing: Vec<MissingPromise>,
     /// True if this call was allowed more than the settings allow.
     pub escalated: bool,
     /// The number of refused attempts to reach the network; absent where they cannot be counted.
@@ -387,7 +387,7 @@ pub enum Enforced {
 
 impl Enforced {
     /// Returns how much is enforced if the promises in `missing` are not.
-    fn without(missing: &[Lack]) -> Self {
+    fn without(missing: &[MissingPromise]) -> Self {
         if missing.is_empty() {
             Self::Full
         } else {
@@ -405,7 +405,7 @@ pub struct DeniedAccess {
     /// The access that the sandbox forbids.
     pub access: Access,
     /// How the denial was detected.
-    pub basis: Basis,
+    pub basis: DenialBasis,
 }
 
 /// An access to a file.
@@ -424,7 +424,7 @@ pub enum Access {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Basis {
+pub enum DenialBasis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
     /// has that access.
     Inferred,
@@ -433,12 +433,12 @@ pub enum Basis {
     Observed,
 }
 
-/// An unknown observation of a sandboxed call, because a file system did not answer.
+/// An observation of a sandboxed call that is unknown, because a file system did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Unknown {
+pub enum UnknownObservation {
     /// The protected files that the call changed.
     Changed,
     /// The files that the call was denied.
@@ -466,7 +466,7 @@ macro_rules! words {
 words! {
     SandboxLevel { ReadOnly => "read_only", WorkspaceWrite => "workspace_write", Off => "off" }
     Network { Off => "off", Loopback => "loopback", Hosts => "hosts", On => "on" }
-    Lack {
+    MissingPromise {
         Protected => "protected",
         Metadata => "metadata",
         Stat => "stat",
@@ -497,14 +497,14 @@ mod tests {
             assert_eq!(serde_json::to_value(network).unwrap(), network.word());
         }
         for lack in [
-            Lack::Protected,
-            Lack::Metadata,
-            Lack::Stat,
-            Lack::Ipc,
-            Lack::Terminals,
-            Lack::Signals,
-            Lack::Truncate,
-            Lack::Moves,
+            MissingPromise::Protected,
+            MissingPromise::Metadata,
+            MissingPromise::Stat,
+            MissingPromise::Ipc,
+            MissingPromise::Terminals,
+            MissingPromise::Signals,
+            MissingPromise::Truncate,
+            MissingPromise::Moves,
         ] {
             assert_eq!(serde_json::to_value(lack).unwrap(), lack.word());
         }
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn enforced_follows_from_the_missing_promises() {
-        let with = |missing: &[Lack]| {
+        let with = |missing: &[MissingPromise]| {
             let report = Report {
                 tier: Tier::Full,
                 missing: missing.to_vec(),
@@ -524,7 +524,7 @@ mod tests {
             Sandboxed::new(SandboxLevel::ReadOnly, Network::Off, Some(&confined)).enforced
         };
         assert_eq!(with(&[]), Enforced::Full);
-        assert_eq!(with(&[Lack::Stat]), Enforced::Partial);
+        assert_eq!(with(&[MissingPromise::Stat]), Enforced::Partial);
         let out = Sandboxed::new(SandboxLevel::Off, Network::On, None);
         assert_eq!(out.enforced, Enforced::Nothing);
     }

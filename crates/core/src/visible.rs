@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_sees_what_acts_and_what_hides() {
+    fn shown_marks_control_and_hidden_characters() {
         for (text, want) in [
             ("a\tb\nc\u{1b}[31md\u{9b}", "a b⏎c<U+001B>[31md<U+009B>"),
             ("rm \u{202e}x", "rm <U+202E>x"),
@@ -148,7 +148,7 @@ mod tests {
             ("pay\u{200d}pal", "pay<U+200D>pal"),
             ("می\u{200c}خواهم", "می<U+200C>خواهم"),
             ("x\u{3164}\u{ad}", "x<U+3164><U+00AD>"),
-            // An emoji is kept whole; what is added to it is not.
+            // An emoji stays whole; further joiners and selectors are marked.
             (
                 "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",
                 "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_of_a_kind_is_spelling() {
+    fn is_spelling_accepts_one_joiner_or_selector_after_a_base() {
         for (before, c, want) in [
             (Some('ی'), ZWNJ, true),
             (Some('👨'), ZWJ, true),

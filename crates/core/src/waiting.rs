@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_notice() {
+    fn names_equal_the_states_in_the_notice() {
         let names = WaitingFor::ALL.map(|waiting| waiting.to_string());
         assert_eq!(names, ["line", "secret", "raw", "full_screen"]);
     }

@@ -86,7 +86,7 @@ async fn idle(supervisor: &Supervisor) {
         )
     });
     time(&cache, &spec("true")).await;
-    while cache.warm() == 0 {
+    while cache.warm_shells() == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     // Waits until the shell has loaded the snapshot, and all helper processes have ended.

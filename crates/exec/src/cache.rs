@@ -1,5 +1,6 @@
 //! The owner of all shells of a host, and the executor of its calls.
 
+mod refill;
 mod start_job;
 
 use crate::call::{Call, FinishedCall};
@@ -7,10 +8,10 @@ use crate::direct;
 use crate::exports;
 use crate::jobs::Jobs;
 use crate::options::ShellCacheOptions;
-use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
+use crate::pool::{Pool, RequestedShell, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{ConfiguredNames, SnapshotCache};
-use crate::start::{self, CallStart, unrecorded};
+use crate::start::{self, CallStart, untraced_refusal};
 use agent_bash_call::{UnstartedReason, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
@@ -19,17 +20,13 @@ use agent_bash_core::{
 };
 use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
+use refill::request;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
-
-/// Delay before a warm shell is started in the background, after a call has taken the last one.
-/// Most calls end within this time, and their own supervisors then start the shell.
-const REFILL_AFTER: Duration = Duration::from_millis(50);
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Runs each script in its own shell, or in a named persistent shell. If the cache, or the future
 /// of a call, is dropped, its shells and foreground commands are ended.
@@ -46,13 +43,13 @@ struct CacheInner {
     snapshots: SnapshotCache,
     /// True while the task that ends idle shells runs.
     is_evicting: AtomicBool,
-    /// The kind of a sandboxed shell that was started in advance. Its report answers the next
-    /// [`Executor::confines`].
-    expected: Mutex<Option<ShellKind>>,
+    /// The kind of a sandboxed shell that was started in advance. The shell's report answers the
+    /// next [`Executor::sandbox_report`].
+    advance_kind: Mutex<Option<ShellKind>>,
 }
 
 impl ShellCache {
-    /// Returns the background jobs, if the options name any.
+    /// Returns [`ShellCacheOptions::jobs`].
     pub fn jobs(&self) -> Option<&Arc<Jobs>> {
         self.inner.options.jobs.as_ref()
     }
@@ -68,13 +65,13 @@ impl ShellCache {
                 sessions: Sessions::default(),
                 snapshots,
                 is_evicting: AtomicBool::new(false),
-                expected: Mutex::default(),
+                advance_kind: Mutex::default(),
             }),
         }
     }
 
     /// Returns the number of warm shells that are ready.
-    pub fn warm(&self) -> usize {
+    pub fn warm_shells(&self) -> usize {
         self.inner.pool.waiting()
     }
 
@@ -83,11 +80,11 @@ impl ShellCache {
     ///
     /// The shell serves a call with the same shell, base environment, streams, limits, sandbox and
     /// `traced`, if the call has no session, trial or input. Without such a call, the shell ends
-    /// with the cache. The report of a sandboxed shell answers the next [`Executor::confines`].
+    /// with the cache. The report of a sandboxed shell answers the next [`Executor::sandbox_report`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
-    pub fn expect(
+    pub fn start_in_advance(
         &self,
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
@@ -101,10 +98,10 @@ impl ShellCache {
         let kind = ShellKind::bare(shell, base, streams, limits);
         let kind = kind.in_sandbox(sandbox).traced(traced);
         let supervised = options.supervisor.start(base, &options.clock);
-        match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
+        match supervised.and_then(|supervised| request(&kind, &options.directory, supervised)) {
             Ok(shell) => {
-                self.inner.pool.put_for_one(&kind, shell);
-                *self.inner.lock_expected() = is_sandboxed.then_some(kind);
+                self.inner.pool.put_unreserved(&kind, shell);
+                *self.inner.lock_advance_kind() = is_sandboxed.then_some(kind);
             }
             // The call itself will report why it has no shell.
             Err(error) => tracing::debug!(%error, "no shell could be started in advance"),
@@ -113,13 +110,13 @@ impl ShellCache {
 
     /// Waits for the sandboxed shell that was started in advance, and returns its report. With this
     /// report, no other sandbox has to be started as a test.
-    async fn report_of_expected(&self) -> Option<Report> {
-        let kind = self.inner.lock_expected().take()?;
-        let (coming, _) = self.inner.pool.take(&kind)?;
-        match coming.ready().await {
+    async fn report_of_advance_shell(&self) -> Option<Report> {
+        let kind = self.inner.lock_advance_kind().take()?;
+        let (requested, _) = self.inner.pool.take(&kind)?;
+        match requested.ready().await {
             Ok(shell) => {
                 let report = shell.fds.sandbox.clone();
-                self.inner.pool.put_for_one(&kind, shell.into());
+                self.inner.pool.put_unreserved(&kind, shell.into());
                 report
             }
             Err(error) => {
@@ -219,7 +216,7 @@ impl ShellCache {
                         is_warm: true,
                     });
                 }
-                Err(error) => tracing::debug!(%error, "an ordered shell did not start"),
+                Err(error) => tracing::debug!(%error, "a warm shell did not start"),
             }
         }
         self.new_shell(spec, kind).await
@@ -264,90 +261,19 @@ impl ShellCache {
             recycled => self.refill(kind, recycled, 1),
         }
     }
-
-    /// Starts warm shells after a call. The call's supervisor, if it has no processes left, starts
-    /// the next one. If no other call runs, new supervisors start the remaining ones up to the
-    /// wanted number; otherwise the supervisors of the running calls will start them. `own_calls`
-    /// is 1 if the caller is counted as a running call.
-    fn refill(&self, kind: &ShellKind, recycled: Option<SupervisorClient>, own_calls: usize) {
-        if !kind.shell.is_bash {
-            return;
-        }
-        if let Some(supervised) = recycled
-            && self.inner.pool.reserve_recycled(kind)
-        {
-            // Not in a task, because the next call may follow immediately.
-            let shell = order(kind, &self.inner.options.directory, supervised);
-            self.inner.put_or_release(kind, shell);
-        }
-        if !self.inner.pool.others_run(own_calls) {
-            self.inner.pool.trim(kind);
-            refill_with_new(&self.inner, kind);
-        } else if self.inner.pool.is_out_of(kind) {
-            self.refill_later(kind);
-        }
-        if self.inner.options.warm_shells > 0
-            && !self.inner.is_evicting.swap(true, Ordering::AcqRel)
-        {
-            spawn_evictor(Arc::downgrade(&self.inner));
-        }
-    }
-
-    /// Starts warm shells after a delay, unless running calls have provided one by then.
-    fn refill_later(&self, kind: &ShellKind) {
-        if !self.inner.pool.schedule_refill(kind) {
-            return;
-        }
-        let (cache, kind) = (Arc::downgrade(&self.inner), kind.clone());
-        let clock = Arc::clone(&self.inner.options.clock);
-        tokio::spawn(async move {
-            clock.sleep(REFILL_AFTER).await;
-            if let Some(inner) = cache.upgrade() {
-                inner.pool.refill_started(&kind);
-                if inner.pool.is_out_of(&kind) {
-                    refill_with_new(&inner, &kind);
-                }
-            }
-        });
-    }
 }
 
 impl CacheInner {
-    fn lock_expected(&self) -> MutexGuard<'_, Option<ShellKind>> {
-        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts an ordered shell into its reserved slot of the pool, or releases the slot.
-    fn put_or_release(&self, kind: &ShellKind, shell: Result<ComingShell, StartError>) {
-        match shell {
-            Ok(shell) => self.pool.put(kind, shell),
-            Err(error) => {
-                tracing::debug!(%error, "a warm shell could not be started");
-                self.pool.release(kind);
-            }
-        }
+    fn lock_advance_kind(&self) -> MutexGuard<'_, Option<ShellKind>> {
+        self.advance_kind
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Starts warm shells with new supervisors, up to the wanted number.
-fn refill_with_new(cache: &Arc<CacheInner>, kind: &ShellKind) {
-    while cache.pool.reserve(kind) {
-        spawn_refill(Arc::downgrade(cache), kind.clone());
-    }
-}
-
-/// Orders a warm shell from a supervisor.
-fn order(
-    kind: &ShellKind,
-    directory: &Path,
-    supervised: SupervisorClient,
-) -> Result<ComingShell, StartError> {
-    start::order(supervised, kind, directory, CallStart::default())
-}
-
-/// Waits until an ordered shell is ready for a script. For a trial, moves the shell into the
+/// Waits until a requested shell is ready for a script. For a trial, moves the shell into the
 /// trial's file view.
-async fn enter_trial(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
+async fn enter_trial(spec: &RunSpec, shell: RequestedShell) -> Result<WaitingShell, StartError> {
     let mut shell = shell.ready().await?;
     if let Some(trial) = &spec.trial {
         shell.supervised.hold_back(trial).await?;
@@ -365,57 +291,25 @@ struct ShellForCall {
     is_warm: bool,
 }
 
-/// Starts a reserved warm shell with a new supervisor. Holds a weak reference: a dropped cache
-/// needs no more shells.
-fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
-    tokio::spawn(async move {
-        let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
-            return;
-        };
-        let supervised = launch(&options.supervisor, &kind.base, &options.clock, true).await;
-        let shell = supervised.and_then(|supervised| order(&kind, &options.directory, supervised));
-        if let Some(inner) = cache.upgrade() {
-            inner.put_or_release(&kind, shell);
-        }
-    });
-}
-
-/// Ends idle shells regularly until none is left, or the cache is dropped.
-fn spawn_evictor(cache: Weak<CacheInner>) {
-    tokio::spawn(async move {
-        loop {
-            let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
-                return;
-            };
-            options.clock.sleep(options.idle).await;
-            let Some(inner) = cache.upgrade() else { return };
-            if inner.pool.evict(options.idle) == 0 {
-                inner.is_evicting.store(false, Ordering::Release);
-                return;
-            }
-        }
-    });
-}
-
 #[async_trait]
 impl Executor for ShellCache {
-    async fn confines(&self) -> Result<Report, NotStarted> {
-        if let Some(report) = self.report_of_expected().await {
+    async fn sandbox_report(&self) -> Result<Report, NotStarted> {
+        if let Some(report) = self.report_of_advance_shell().await {
             return Ok(report);
         }
         let options = &self.inner.options;
         let supervisor = &options.supervisor;
         supervisor
-            .confines(&options.directory, &options.clock)
+            .sandbox_report(&options.directory, &options.clock)
             .await
     }
 
-    async fn holds_back(&self) -> Result<(), NotStarted> {
+    async fn check_trials(&self) -> Result<(), NotStarted> {
         Ok(())
     }
 
-    async fn watches(&self) -> Result<(), String> {
-        self.inner.options.supervisor.watches()
+    async fn check_recording(&self) -> Result<(), String> {
+        self.inner.options.supervisor.check_recording()
     }
 
     async fn configured(
@@ -456,8 +350,8 @@ impl Executor for ShellCache {
         if let Some(name) = &spec.session {
             let sessions = &self.inner.sessions;
             let kind = ShellKind::of(spec, None);
-            let ran = sessions.run(name, &kind, spec, (snapshots, options), out, cancel);
-            return Box::pin(ran).await;
+            let call = sessions.run(name, &kind, spec, (snapshots, options), out, cancel);
+            return Box::pin(call).await;
         }
         let mut configured = tokio::select! {
             biased;
@@ -466,19 +360,21 @@ impl Executor for ShellCache {
         };
         let kind = ShellKind::of(spec, configured.snapshot.take());
         let _running = self.inner.pool.enter();
-        let mut handover = self.shell(spec, &kind).await.map_err(NotStarted::from)?;
+        let mut acquired = self.shell(spec, &kind).await.map_err(NotStarted::from)?;
         loop {
             if cancel.is_cancelled() {
-                self.recycle_or_close(spec, &kind, Some(handover.shell.supervised))
+                self.recycle_or_close(spec, &kind, Some(acquired.shell.supervised))
                     .await;
                 return Ok(cancelled_before(&*options.clock));
             }
-            if let Some(reason) = unrecorded(spec, handover.shell.fds.unwatched.as_ref()) {
-                let supervised = handover.shell.supervised;
+            if let Some(reason) =
+                untraced_refusal(spec, acquired.shell.fds.untraced_reason.as_ref())
+            {
+                let supervised = acquired.shell.supervised;
                 self.recycle_or_close(spec, &kind, Some(supervised)).await;
                 return Err(reason);
             }
-            let ShellForCall { shell, is_warm } = handover;
+            let ShellForCall { shell, is_warm } = acquired;
             let refused = match Call::hand_over(spec, shell, is_warm, options, cancel) {
                 Err(refused) => refused,
                 Ok(call) => {
@@ -498,7 +394,7 @@ impl Executor for ShellCache {
             if !is_warm {
                 return Err(refused.into());
             }
-            handover = self
+            acquired = self
                 .new_shell(spec, &kind)
                 .await
                 .map_err(NotStarted::from)?;

@@ -78,13 +78,13 @@ pub(crate) fn script_file(
                 .or_else(|| sets_variables.then_some(&spec.env.changes)),
             oldpwd: spec.env.get("OLDPWD"),
             has_tail: spec.report_stages && record::may_have_tail(&spec.script),
-            replaced: spec
+            exec_commands: spec
                 .shell
                 .is_bash
                 // The definitions may define the program's name.
                 .then_some(())
                 .filter(|()| spec.definitions.is_none())
-                .and_then(|()| replace::commands(&spec.script, &spec.env, snapshot)),
+                .and_then(|()| replace::exec_commands(&spec.script, &spec.env, snapshot)),
             snapshot,
             definitions: spec.definitions.as_deref().filter(|_| spec.shell.is_bash),
             sets_path: spec.env.changes.contains_key(OsStr::new("PATH")),
@@ -128,7 +128,7 @@ impl<'a> Call<'a> {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
-        let recording = Recording::begin(spec, &supervised, fds.unwatched.as_ref());
+        let recording = Recording::begin(spec, &supervised, fds.untraced_reason.as_ref());
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
         let sandbox = SandboxWatch::of(
             fds.sandbox,

@@ -54,7 +54,7 @@ pub(crate) async fn run(
     let clock = Arc::clone(&options.clock);
     let (started_at, started) = (clock.wall(), clock.now());
     let shell = supervised.start_directly(start, &descriptors).await?;
-    let mut recording = Recording::begin(spec, &supervised, shell.unwatched.as_ref());
+    let mut recording = Recording::begin(spec, &supervised, shell.untraced_reason.as_ref());
     let mut streams =
         OutputStreams::of(shell.output).map_err(|error| NotStarted::new(error.to_string()))?;
     let mut sandbox = SandboxWatch::of(

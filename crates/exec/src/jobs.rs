@@ -53,9 +53,9 @@ pub struct JobsOptions {
     pub limit: Duration,
     /// Maximum number of running jobs. Adopted survivors do not count, because they already run.
     pub max_running: usize,
-    /// Maximum size of a job's output file; further output is counted and discarded.
+    /// Maximum size of a job's output file in bytes; further output is counted and discarded.
     pub quota: u64,
-    /// The time after its end for which a job stays in the list.
+    /// The time for which a job stays in the list after its end.
     pub keep: Duration,
 }
 

@@ -59,13 +59,13 @@ impl ShellCacheOptions {
         }
     }
 
-    /// Returns how a call hands over its survivors. `alone`: the call's supervisor has no other
-    /// processes.
+    /// Returns how a call hands over its survivors. `one_shot`: the supervisor serves only this
+    /// call.
     pub(crate) fn handover<'a>(
         &'a self,
         spec: &'a RunSpec,
         started_at: Timestamp,
-        alone: bool,
+        one_shot: bool,
     ) -> SurvivorHandover<'a> {
         SurvivorHandover {
             spec,
@@ -75,7 +75,7 @@ impl ShellCacheOptions {
                 .as_deref()
                 .map(|jobs| jobs as &dyn SurvivorRegistry),
             quota: self.survivor_quota,
-            alone,
+            one_shot,
         }
     }
 }

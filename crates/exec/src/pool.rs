@@ -30,16 +30,16 @@ pub(crate) struct WaitingShell {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
-/// A shell that was ordered from its supervisor, and may already wait for its script.
+/// A shell that was requested from its supervisor, and may already wait for its script.
 #[derive(Debug)]
-pub(crate) struct ComingShell {
+pub(crate) struct RequestedShell {
     pub(crate) supervised: SupervisorClient,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     /// Set once the shell is ready.
     pub(crate) fds: Option<ShellFds>,
 }
 
-impl From<WaitingShell> for ComingShell {
+impl From<WaitingShell> for RequestedShell {
     fn from(shell: WaitingShell) -> Self {
         Self {
             supervised: shell.supervised,
@@ -49,7 +49,7 @@ impl From<WaitingShell> for ComingShell {
     }
 }
 
-impl ComingShell {
+impl RequestedShell {
     /// Waits until the shell is ready for a script.
     pub(crate) async fn ready(self) -> Result<WaitingShell, StartError> {
         let mut supervised = self.supervised.handshake().await?;
@@ -78,7 +78,7 @@ impl ComingShell {
     }
 }
 
-/// The shell ended, or could not be started.
+/// The error of a shell that has ended, or could not be started.
 #[derive(Debug)]
 struct SpoiledShell;
 
@@ -203,7 +203,8 @@ impl PartialEq for ShellKind {
 /// The warm shells of a cache.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    size: usize,
+    /// The wanted number of warm shells per kind.
+    wanted_per_kind: usize,
     /// Number of running calls, whose supervisors will be reused.
     running: AtomicUsize,
     /// Maximum number of concurrent calls since the pool was empty.
@@ -217,7 +218,7 @@ pub(crate) struct Pool {
 struct KindShelf {
     kind: ShellKind,
     /// Oldest first: the oldest is most likely to be ready.
-    shells: Vec<ComingShell>,
+    shells: Vec<RequestedShell>,
     /// Number of shells that were reserved but not added yet.
     reserved: usize,
     /// True if a check for missing shells is planned.
@@ -226,10 +227,9 @@ struct KindShelf {
 }
 
 impl Pool {
-    /// Creates a pool with `size` wanted shells per kind.
-    pub(crate) fn new(size: usize, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(wanted_per_kind: usize, clock: Arc<dyn Clock>) -> Self {
         Self {
-            size,
+            wanted_per_kind,
             running: AtomicUsize::new(0),
             max_running: AtomicUsize::new(0),
             clock,
@@ -239,7 +239,7 @@ impl Pool {
 
     /// Takes a shell of a kind, preferably a shell that is ready. Returns the shell and the number
     /// of remaining shells of the kind. Drops shells that were killed.
-    pub(crate) fn take(&self, kind: &ShellKind) -> Option<(ComingShell, usize)> {
+    pub(crate) fn take(&self, kind: &ShellKind) -> Option<(RequestedShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         let mut index = 0;
@@ -260,7 +260,7 @@ impl Pool {
     /// Reserves a slot if another shell of this kind is wanted, and returns true then.
     /// [`Pool::put`] or [`Pool::release`] must follow.
     pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
-        self.reserve_of(kind, self.size)
+        self.reserve_up_to(kind, self.wanted_per_kind)
     }
 
     /// Reserves a slot for a shell with the supervisor of a finished call. Allows more shells than
@@ -270,22 +270,23 @@ impl Pool {
     pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
         let max_running = self.max_running.load(Ordering::Acquire);
         let limit = if self.others_run(1) {
-            max_running + self.size
+            max_running + self.wanted_per_kind
         } else {
             // `max_running` counts the finished call, too.
-            (max_running + self.size)
+            (max_running + self.wanted_per_kind)
                 .saturating_sub(1)
-                .min(self.size * RECYCLED_FACTOR)
+                .min(self.wanted_per_kind * RECYCLED_FACTOR)
         };
-        self.reserve_of(kind, limit)
+        self.reserve_up_to(kind, limit)
     }
 
-    /// Ends surplus warm shells when no call runs.
+    /// Ends the warm shells of a kind beyond [`RECYCLED_FACTOR`]. The caller checks that no call
+    /// runs.
     pub(crate) fn trim(&self, kind: &ShellKind) {
         let mut all = self.lock();
         let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
         let surplus = own.map(|own| {
-            let stay = (self.size * RECYCLED_FACTOR).min(own.shells.len());
+            let stay = (self.wanted_per_kind * RECYCLED_FACTOR).min(own.shells.len());
             own.shells.split_off(stay)
         });
         drop(all);
@@ -293,8 +294,8 @@ impl Pool {
     }
 
     /// Reserves a slot if fewer than `limit` shells of this kind are waiting or reserved.
-    fn reserve_of(&self, kind: &ShellKind, limit: usize) -> bool {
-        if self.size == 0 {
+    fn reserve_up_to(&self, kind: &ShellKind, limit: usize) -> bool {
+        if self.wanted_per_kind == 0 {
             return false;
         }
         let mut all = self.lock();
@@ -305,7 +306,7 @@ impl Pool {
     }
 
     /// True if no shell of this kind is waiting or reserved.
-    pub(crate) fn is_out_of(&self, kind: &ShellKind) -> bool {
+    pub(crate) fn has_none(&self, kind: &ShellKind) -> bool {
         let all = self.lock();
         let own = all.iter().find(|shelf| shelf.kind == *kind);
         own.is_none_or(|own| own.shells.is_empty() && own.reserved == 0)
@@ -324,14 +325,14 @@ impl Pool {
     }
 
     /// Adds a shell that was started in advance for one call, even beyond the wanted number.
-    pub(crate) fn put_for_one(&self, kind: &ShellKind, shell: ComingShell) {
+    pub(crate) fn put_unreserved(&self, kind: &ShellKind, shell: RequestedShell) {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         own.shells.push(shell);
     }
 
     /// Adds a shell, for which a slot was reserved.
-    pub(crate) fn put(&self, kind: &ShellKind, shell: ComingShell) {
+    pub(crate) fn put(&self, kind: &ShellKind, shell: RequestedShell) {
         let mut shelves = self.lock();
         // The shell is dropped if its kind was removed meanwhile.
         if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
@@ -475,7 +476,7 @@ mod tests {
         let other = pool.enter();
         assert_eq!(wanted(), 4);
         drop(other);
-        assert_eq!(wanted(), 3, "the other's and two");
+        assert_eq!(wanted(), 3, "two calls ran concurrently");
     }
 
     #[test]

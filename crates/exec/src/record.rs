@@ -1,7 +1,7 @@
 //! The start-up text of a shell that waits for a script, and the record with which the shell gets
 //! the script.
 //!
-//! A waiting shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the
+//! A waiting shell is started with [`boot_arguments`] as its `-c` text, and blocks reading its stdin, the
 //! control pipe. The inherited script file has the parts of a [`ScriptRecord`] and the script, each
 //! terminated by NUL. A NUL on the control pipe commits them; EOF runs nothing, so half a script
 //! never runs. The shell then changes to the call's directory, closes the host's descriptors, and
@@ -31,7 +31,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The `-c` text of a waiting bash. The supervisor inserts `{script_fd}` and `{report}`, which it
-/// opens; [`boot`] replaces [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1
+/// opens; [`boot_arguments`] replaces [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1
 /// variables, 2 redirections, 3 `tail`, or the commands by which the shell becomes the script's
 /// program, 4 the script.
 ///
@@ -126,7 +126,7 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
 /// Returns the arguments of a shell that waits for its script.
-pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
+pub(crate) fn boot_arguments(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let shell_args = shell.args.iter().map(OsString::from);
     if !shell.is_any_bash() {
         let text = [PLAIN_BOOT_TEXT, POSIX_READ_SCRIPT].concat();
@@ -182,9 +182,9 @@ pub(crate) struct ScriptRecord<'a> {
     pub(crate) oldpwd: Option<&'a OsStr>,
     /// True if the tail follows the script.
     pub(crate) has_tail: bool,
-    /// The commands by which the shell executes the program that is the whole script
+    /// The commands by which the shell becomes the program that is the whole script
     /// ([`crate::replace`]).
-    pub(crate) replaced: Option<String>,
+    pub(crate) exec_commands: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
     /// The definitions of another shell, which the shell loads.
@@ -205,7 +205,7 @@ impl ScriptRecord<'_> {
         text.push(0);
         self.add_redirections(&mut text);
         text.push(0);
-        if let Some(commands) = &self.replaced {
+        if let Some(commands) = &self.exec_commands {
             text.extend_from_slice(commands.as_bytes());
         } else if self.has_tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
             text.extend_from_slice(b"tail");
@@ -300,7 +300,7 @@ mod tests {
             exports: None,
             oldpwd: None,
             has_tail: false,
-            replaced: None,
+            exec_commands: None,
             snapshot: None,
             definitions: None,
             sets_path: false,

@@ -14,7 +14,7 @@ const START_VARIABLES: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY
 
 /// Returns the commands by which a shell executes the program of this script, and which do nothing
 /// if there is no such program. Returns `None` if the script may do anything else.
-pub(crate) fn commands(
+pub(crate) fn exec_commands(
     script: &str,
     env: &Environment,
     snapshot: Option<&Snapshot>,

@@ -21,7 +21,7 @@ use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::snapshot::{Snapshot, SnapshotCache};
-use crate::start::unrecorded;
+use crate::start::untraced_refusal;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
     Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
@@ -39,12 +39,13 @@ use tokio::sync::Mutex as AsyncMutex;
 /// The sessions of a cache.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    all: Mutex<Vec<SessionKey>>,
+    all: Mutex<Vec<NamedSession>>,
 }
 
-/// A session, identified by its name and the properties that its shell is started with.
+/// A session with its name and the properties that its shell is started with. Calls with the same
+/// name and properties use the same session.
 #[derive(Debug)]
-struct SessionKey {
+struct NamedSession {
     name: SessionName,
     kind: ShellKind,
     /// True if the call that opened the session loaded a snapshot.
@@ -63,7 +64,7 @@ pub struct ShellInfo {
     pub cwd: Option<PathBuf>,
 }
 
-impl SessionKey {
+impl NamedSession {
     fn info(&self) -> ShellInfo {
         let session = self.session.try_lock();
         let cwd = session
@@ -84,7 +85,7 @@ struct ShellSession {
     shell: Option<LiveShell>,
     remembered: Option<RememberedState>,
     /// The reason why the last shell ended, until a call has reported it.
-    lost: Option<String>,
+    unreported_end: Option<String>,
 }
 
 impl Sessions {
@@ -120,8 +121,8 @@ impl Sessions {
             configured = snapshots.for_call(spec, &cwd, &options.supervisor, &options.clock) => configured,
         };
         let snapshot = configured.snapshot.take();
-        let ran = session.run(spec, snapshot.as_ref(), options, out, cancel);
-        let mut outcome = Box::pin(ran).await?;
+        let call = session.run(spec, snapshot.as_ref(), options, out, cancel);
+        let mut outcome = Box::pin(call).await?;
         configured.add_notices(spec, &mut outcome);
         Ok(outcome)
     }
@@ -129,7 +130,7 @@ impl Sessions {
     /// Returns all sessions, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(SessionKey::info).collect()
+        all.iter().map(NamedSession::info).collect()
     }
 
     /// Returns the exports of the session's shell. If several sessions have that name, uses the
@@ -186,7 +187,7 @@ impl Sessions {
             return Arc::clone(&known.session);
         }
         let session = Arc::default();
-        all.push(SessionKey {
+        all.push(NamedSession {
             name: name.clone(),
             kind: kind.clone(),
             loads_snapshot,
@@ -236,7 +237,7 @@ impl ShellSession {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
         let mut notices: Vec<_> = self
-            .lost
+            .unreported_end
             .take()
             .iter()
             .map(|reason| reset_notice(reason))
@@ -249,10 +250,14 @@ impl ShellSession {
             // If this future is dropped meanwhile, the state of the shell is unknown. So the future
             // owns the shell until then, and drops the shell, too.
             let mut shell = self.shell.take();
-            // The call requires an untraced shell. A shell is traced if its `unwatched` is `None`.
-            if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
+            // The call requires an untraced shell.
+            if spec.untraced
+                && shell
+                    .take_if(|shell| shell.untraced_reason.is_none())
+                    .is_some()
+            {
                 notices.push(reset_notice(
-                    "its shell was traced, so that no command in it could gain privileges",
+                    "its shell was traced, which prevents commands such as `sudo` from gaining privileges",
                 ));
             }
             let remembered = self.remembered.as_ref();
@@ -261,7 +266,7 @@ impl ShellSession {
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
             shell.change_snapshot(spec, snapshot);
-            if let Some(refusal) = unrecorded(spec, shell.unwatched.as_ref()) {
+            if let Some(refusal) = untraced_refusal(spec, shell.untraced_reason.as_ref()) {
                 self.shell = Some(shell);
                 return Err(refusal);
             }
@@ -304,7 +309,7 @@ impl ShellSession {
                 }
             }
         }
-        Err(NotStarted::SessionTakesNothing { reason: refusal })
+        Err(NotStarted::SessionHandoffRefused { reason: refusal })
     }
 }
 

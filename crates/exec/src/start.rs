@@ -1,6 +1,6 @@
 //! Starts shells that wait for a script.
 
-use crate::pool::{ComingShell, ShellKind, WaitingShell};
+use crate::pool::{RequestedShell, ShellKind, WaitingShell};
 use crate::record;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::{NotStarted, RunSpec, Streams};
@@ -28,17 +28,17 @@ pub(crate) async fn shell(
     directory: &Path,
     call_start: CallStart<'_>,
 ) -> Result<WaitingShell, StartError> {
-    let coming = order(supervised, kind, directory, call_start)?;
-    coming.ready().await
+    let requested = request(supervised, kind, directory, call_start)?;
+    requested.ready().await
 }
 
 /// Asks the supervisor to start a shell as in [`shell`], but does not wait until it is ready.
-pub(crate) fn order(
+pub(crate) fn request(
     mut supervised: SupervisorClient,
     kind: &ShellKind,
     directory: &Path,
     call_start: CallStart<'_>,
-) -> Result<ComingShell, StartError> {
+) -> Result<RequestedShell, StartError> {
     let CallStart {
         env_changes,
         stdin,
@@ -53,10 +53,10 @@ pub(crate) fn order(
         output: kind.streams.map_or(&[][..], Streams::ids).to_vec(),
         limits: kind.limits,
         sandbox: kind.shell_sandbox(directory, trial),
-        ..ShellStart::of(shell, record::boot(shell, snapshot.as_deref()))
+        ..ShellStart::of(shell, record::boot_arguments(shell, snapshot.as_deref()))
     };
-    supervised.order_shell(start, stdin)?;
-    Ok(ComingShell {
+    supervised.request_shell(start, stdin)?;
+    Ok(RequestedShell {
         supervised,
         snapshot: snapshot.clone(),
         fds: None,
@@ -64,10 +64,13 @@ pub(crate) fn order(
 }
 
 /// Returns the refusal of a call whose changes must be recorded, if the shell is not traced.
-/// `unwatched` is the reason why the shell is not traced; `None` if the shell is traced.
-pub(crate) fn unrecorded(spec: &RunSpec, unwatched: Option<&String>) -> Option<NotStarted> {
-    let reason = unwatched.filter(|_| spec.needs_trace && spec.trace.is_some())?;
-    Some(NotStarted::Unwatched {
+/// `untraced_reason` is `None` for a traced shell.
+pub(crate) fn untraced_refusal(
+    spec: &RunSpec,
+    untraced_reason: Option<&String>,
+) -> Option<NotStarted> {
+    let reason = untraced_reason.filter(|_| spec.needs_trace && spec.trace.is_some())?;
+    Some(NotStarted::Untraced {
         reason: reason.clone(),
     })
 }

@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The maximum capacity of a pipe for unprivileged users: the default of
 /// `/proc/sys/fs/pipe-max-size`.
-const MAX_PIPE: usize = 1 << 20;
+const MAX_PIPE_BYTES: usize = 1 << 20;
 
 /// The pipes of one call, and the read buffer.
 #[derive(Debug)]
@@ -23,6 +23,7 @@ pub(crate) struct OutputStreams {
     pipes: Vec<StreamPipe>,
     /// Allocated on first use.
     buffer: Vec<u8>,
+    /// True after a stream was closed because its consumer asked to stop.
     closed_early: bool,
     /// Number of chunks pushed since this task last yielded.
     pushed: usize,
@@ -71,7 +72,6 @@ impl OutputStreams {
         })
     }
 
-    /// True if a stream was closed because its consumer asked to stop.
     pub(crate) fn closed_early(&self) -> bool {
         self.closed_early
     }
@@ -137,7 +137,7 @@ impl OutputStreams {
         let index = |stream| {
             self.pipes
                 .iter()
-                .position(|pipe| number(pipe.stream) == stream)
+                .position(|pipe| epoll_data(pipe.stream) == stream)
         };
         streams.filter_map(index).collect()
     }
@@ -205,7 +205,7 @@ impl Source for OutputStreams {
             let Some(index) = self.pipes.iter().position(|pipe| pipe.stream == stream) else {
                 continue;
             };
-            let mut remaining = MAX_PIPE;
+            let mut remaining = MAX_PIPE_BYTES;
             while remaining > 0 {
                 let pipe = &mut self.pipes[index];
                 self.buffer.clear();
@@ -251,14 +251,14 @@ impl Source for OutputStreams {
 fn epoll_over(pipes: &[(StreamId, OwnedFd)]) -> io::Result<OwnedFd> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (stream, pipe) in pipes {
-        let data = epoll::EventData::new_u64(number(*stream));
+        let data = epoll::EventData::new_u64(epoll_data(*stream));
         epoll::add(&epoll, pipe, data, epoll::EventFlags::IN)?;
     }
     Ok(epoll)
 }
 
 /// Returns the number of a stream in epoll events.
-fn number(stream: StreamId) -> u64 {
+fn epoll_data(stream: StreamId) -> u64 {
     match stream {
         StreamId::Merged => 0,
         StreamId::Stdout => 1,

@@ -1,4 +1,4 @@
-//! [`PrintedTail`]: stores the beginning and the end of an output in bounded memory.
+//! [`PrintedOutputCollector`]: stores the beginning and the end of an output in bounded memory.
 
 use crate::PrintedOutput;
 use std::collections::VecDeque;
@@ -10,13 +10,13 @@ const TAIL_BYTES: usize = 48 << 10;
 
 /// Collects an output.
 #[derive(Debug, Default)]
-pub struct PrintedTail {
+pub struct PrintedOutputCollector {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: u64,
 }
 
-impl PrintedTail {
+impl PrintedOutputCollector {
     /// Adds a chunk.
     pub fn push(&mut self, bytes: &[u8]) {
         let (first, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn of(chunks: impl IntoIterator<Item = Vec<u8>>) -> PrintedOutput {
-        let mut tail = PrintedTail::default();
+        let mut tail = PrintedOutputCollector::default();
         for chunk in chunks {
             tail.push(&chunk);
         }

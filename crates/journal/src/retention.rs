@@ -18,7 +18,7 @@ const MAX_STEP_JOURNALS: u64 = 256;
 /// The retention limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
-    /// The time after its last write for which a journal is stored.
+    /// The time after its last write until a journal is removed.
     pub time: Duration,
     /// Total size of all journals in bytes; the oldest are removed first.
     pub bytes: u64,

@@ -38,7 +38,7 @@ pub struct JournalOptions {
     /// True if several processes, one per call, write one file.
     pub is_shared: bool,
     /// Masks secrets in every text of an entry.
-    pub hide: MaskSecrets,
+    pub mask_secrets: MaskSecrets,
 }
 
 impl fmt::Debug for JournalOptions {
@@ -174,7 +174,7 @@ impl Journal {
                         *text = text.replace(secret.as_str(), SECRET_MASK);
                     }
                 }
-                if let Cow::Owned(hidden) = (self.options.hide)(text) {
+                if let Cow::Owned(hidden) = (self.options.mask_secrets)(text) {
                     *text = hidden;
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 /// Returns a filter program that makes one system call wait and allows all others.
-fn waiting_for(number: i64) -> Vec<Instruction> {
+fn filter_program(number: i64) -> Vec<Instruction> {
     let instruction = |code, jt, jf, k| Instruction { code, jt, jf, k };
     vec![
         instruction(0x20, 0, 0, 0),
@@ -17,24 +17,25 @@ fn waiting_for(number: i64) -> Vec<Instruction> {
     ]
 }
 
-/// Starts a thread with that filter that makes one system call. Returns it with its listener.
-fn asking<T: Send + 'static>(
+/// Starts a thread that installs the filter and calls `call`. Returns the descriptor of the listener and the thread.
+fn spawn_filtered<T: Send + 'static>(
     program: Vec<Instruction>,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> (OwnedFd, JoinHandle<T>) {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || {
         rustix::thread::set_no_new_privs(true).unwrap();
-        tell.send(install(&program).unwrap()).unwrap();
+        sender.send(install(&program).unwrap()).unwrap();
         call()
     });
-    (told.recv().unwrap(), thread)
+    (receiver.recv().unwrap(), thread)
 }
 
 #[test]
-fn a_call_waits_until_it_is_let_go() {
+fn call_waits_until_the_listener_lets_it_continue() {
     let number = libc::SYS_getpgid;
-    let (descriptor, thread) = asking(waiting_for(number), || rustix::process::getpgid(None));
+    let (descriptor, thread) =
+        spawn_filtered(filter_program(number), || rustix::process::getpgid(None));
     let listener = Listener::new(descriptor).unwrap();
     let call = listener.next().unwrap().unwrap();
     assert_eq!((i64::from(call.number), call.arguments[0]), (number, 0));
@@ -48,24 +49,24 @@ fn a_call_waits_until_it_is_let_go() {
 }
 
 #[test]
-fn without_a_listener_the_call_is_not_there() {
-    let (tell, told) = mpsc::channel();
-    let (descriptor, thread) = asking(waiting_for(libc::SYS_getpgid), move || {
-        told.recv().unwrap();
+fn without_a_listener_the_call_fails_with_enosys() {
+    let (sender, receiver) = mpsc::channel();
+    let (descriptor, thread) = spawn_filtered(filter_program(libc::SYS_getpgid), move || {
+        receiver.recv().unwrap();
         rustix::process::getpgid(None)
     });
     drop(descriptor);
-    tell.send(()).unwrap();
+    sender.send(()).unwrap();
     assert_eq!(thread.join().unwrap(), Err(rustix::io::Errno::NOSYS));
 }
 
 #[test]
-fn a_second_listener_and_a_program_that_is_none_are_errors() {
+fn second_listener_and_invalid_program_are_errors() {
     let thread = thread::spawn(|| {
         rustix::thread::set_no_new_privs(true).unwrap();
-        let nonsense = install(&waiting_for(0)[..1]).map_err(|error| error.kind());
-        let first = install(&waiting_for(libc::SYS_getpgid));
-        let second = install(&waiting_for(libc::SYS_getpgid));
+        let nonsense = install(&filter_program(0)[..1]).map_err(|error| error.kind());
+        let first = install(&filter_program(libc::SYS_getpgid));
+        let second = install(&filter_program(libc::SYS_getpgid));
         (nonsense.unwrap_err(), first.is_ok(), second.unwrap_err())
     });
     let (nonsense, first, second) = thread.join().unwrap();

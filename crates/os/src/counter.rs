@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stay_and_invalid_ones_are_unknown() {
+    fn written_numbers_are_read_back_and_invalid_ones_are_unknown() {
         let root = tempfile::tempdir().unwrap();
         let dir = PrivateDir::create(root.path(), &["a"]).unwrap();
         let lock = || Counter::lock(&dir, "next").unwrap();

@@ -1,16 +1,16 @@
 //! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
-//! files of an untrusted type ([`open_regular`]), lookups in the kernel's caches ([`open_known`])
+//! files of an untrusted type ([`open_regular`]), lookups in the kernel's caches ([`open_cached`])
 //! and below another root ([`exists_in_root`]), numbers and sweeps that processes share
 //! ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
 //!
 //! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
+mod cached;
 mod counter;
 mod handle;
 mod identity;
 mod in_root;
-mod known;
 #[cfg(target_os = "linux")]
 mod mount;
 mod pidfd;
@@ -21,11 +21,11 @@ mod regular;
 mod remove;
 mod sweep;
 
+pub use cached::open_cached;
 pub use counter::{Counter, lock_file};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
 pub use in_root::exists_in_root;
-pub use known::open_known;
 #[cfg(target_os = "linux")]
 pub use mount::{is_btrfs, mountinfo_fields, mountinfo_path};
 pub use private_dir::{PrivateDir, is_linked};

@@ -139,7 +139,7 @@ impl PrivateDir {
 
     /// Opens a file for reading.
     pub fn read(&self, name: &str) -> io::Result<File> {
-        // Without O_NONBLOCK, opening a planted FIFO would block for ever.
+        // Without O_NONBLOCK, opening a FIFO would block for ever.
         self.file(name, OFlags::RDONLY | OFlags::NONBLOCK)
     }
 

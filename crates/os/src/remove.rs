@@ -22,7 +22,7 @@ const DIRECTORY_FLAGS: OFlags = OFlags::DIRECTORY
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let removed = match remove_dir_all(path) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            unlock(path)?;
+            make_accessible(path)?;
             remove_dir_all(path)
         }
         other => other,
@@ -35,7 +35,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 
 /// Makes all directories on the file system of `top` accessible and writable. Opens one component
 /// at a time and follows no link, as another process may still change the tree.
-fn unlock(top: &Path) -> io::Result<()> {
+fn make_accessible(top: &Path) -> io::Result<()> {
     let mut device = None;
     let working_directory = Rc::new(openat(
         CWD,
@@ -89,7 +89,7 @@ mod tests {
         mode(&outside, 0o500);
         mode(&top.join("a/b"), 0o000);
         mode(&top.join("a"), 0o500);
-        unlock(&top).unwrap();
+        make_accessible(&top).unwrap();
         let mode_of = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode_of(&top.join("a/b")), 0o700);
         assert_eq!(mode_of(&outside), 0o500);

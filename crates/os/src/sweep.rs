@@ -195,7 +195,7 @@ mod tests {
 
     const FILE: &str = "progress";
 
-    /// A step at a time over sessions with this number of items of ten bytes each.
+    /// Makes one step over sessions, each with this number of items of ten bytes.
     fn step(dir: &PrivateDir, now: u64, sessions: &[(&str, u64)]) -> (bool, Vec<(String, u64)>) {
         let bounds = SweepBounds {
             now,

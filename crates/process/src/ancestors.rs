@@ -60,7 +60,7 @@ impl Ancestor {
     }
 }
 
-/// Returns this process and those above it, nearest first. Empty if `/proc` shows none.
+/// Returns this process and its ancestors, nearest first. Empty if `/proc` does not show them.
 pub fn ancestors() -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut pid = std::process::id().cast_signed();
@@ -76,8 +76,8 @@ pub fn ancestors() -> Vec<Ancestor> {
     found
 }
 
-/// Returns the processes from which a model's command may descend: those up to the user's shell on
-/// a terminal. Without such a shell, returns all `ancestors` except process 1 and init programs.
+/// Returns the processes from which a model's command may descend: `ancestors` below the user's
+/// shell on a terminal. Without such a shell, returns all except process 1 and init programs.
 pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> {
     let below_shell = ancestors
         .iter()

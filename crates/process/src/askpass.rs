@@ -30,7 +30,7 @@ const MAX_PROMPT_BYTES: usize = 2048;
 /// Ends a prompt on the socket.
 const PROMPT_END: u8 = 0;
 
-/// Precedes an answer on the socket. Without it, the person declined.
+/// Precedes an answer on the socket. Without this mark, the question is declined.
 const ANSWER_MARK: u8 = b'1';
 
 /// Maximum number of processes named in a question.
@@ -59,7 +59,7 @@ pub struct Askpass {
 pub struct AskpassPrompt {
     /// The text of the program.
     pub text: String,
-    /// The process that asks, and processes above it.
+    /// The process that asks, and its ancestors.
     pub askers: Vec<Asker>,
     stream: UnixStream,
 }
@@ -176,8 +176,8 @@ async fn read_prompt(mut stream: UnixStream, askers: Vec<Asker>) -> Option<Askpa
     }
 }
 
-/// Returns the process that started the askpass program, and those above it, up to the next
-/// process of our program. A process that uses the socket itself is named itself.
+/// Returns the process that started the askpass program, and its ancestors up to the next process
+/// of our program. A process that uses the socket itself is named itself.
 fn askers(peer: Option<i32>, program: &Path, shell: &Path) -> Vec<Asker> {
     let identity = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
     let own = identity(program);
@@ -187,8 +187,8 @@ fn askers(peer: Option<i32>, program: &Path, shell: &Path) -> Vec<Asker> {
         let file = PathBuf::from(format!("/proc/{pid}/exe"));
         let is_own = own.is_some() && identity(&file) == own;
         if is_own && next != peer {
-            // The arguments of a shell below a supervisor are ours, not the user's command. It may
-            // have replaced itself with the command.
+            // The arguments of a shell below a supervisor are ours, not the user's command. The
+            // shell may have replaced itself with the command.
             let is_shell = |asker: &&mut Asker| {
                 let shell = identity(shell);
                 shell.is_some() && identity(Path::new(&asker.program)) == shell
@@ -261,8 +261,8 @@ mod tests {
         Askpass::new(parent, Path::new("/proc/self/exe"), Path::new("/bin/sh")).unwrap()
     }
 
-    /// Connects as an askpass program does, and returns what it gets.
-    async fn asked(directory: PathBuf, prompt: &'static [u8]) -> Vec<u8> {
+    /// Sends a prompt as an askpass program does, and returns the bytes of the answer.
+    async fn ask_as_program(directory: PathBuf, prompt: &'static [u8]) -> Vec<u8> {
         let mut stream = UnixStream::connect(directory.join(SOCKET_NAME))
             .await
             .unwrap();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(mode(&directory.join(SOCKET_NAME)), 0o600);
         assert!(is_askpass_socket(&directory.join(SOCKET_NAME)));
         assert!(!is_askpass_socket(&directory.join("other")));
-        let asking = tokio::spawn(asked(directory.clone(), b"Passphrase for k: \0"));
+        let asking = tokio::spawn(ask_as_program(directory.clone(), b"Passphrase for k: \0"));
         let prompt = askpass.next().await.unwrap();
         assert_eq!(prompt.text, "Passphrase for k: ");
         prompt.answer("s3cret").await;
@@ -296,7 +296,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let askpass = askpass(temp.path());
         let directory = askpass.directory.path().to_owned();
-        let asking = tokio::spawn(asked(directory.clone(), b"Password: \0"));
+        let asking = tokio::spawn(ask_as_program(directory.clone(), b"Password: \0"));
         drop(askpass.next().await.unwrap());
         assert_eq!(asking.await.unwrap(), b"");
         let mut stream = UnixStream::connect(directory.join(SOCKET_NAME))

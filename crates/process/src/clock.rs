@@ -12,7 +12,7 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock whose origin is now.
+    /// Returns a clock whose origin is now.
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn new() -> Self {
         Self {

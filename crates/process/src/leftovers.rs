@@ -1,5 +1,5 @@
-//! Finds the remaining processes of a job whose supervisor was killed: those in the job's process
-//! session, and those that can write to its output. A process that has left both is not found.
+//! Finds the remaining processes of a job whose supervisor was killed: the processes in the job's
+//! process session, and the processes that can write to its output. Other processes are not found.
 
 use crate::proc_scan;
 use crate::supervisor::shown_command;
@@ -18,7 +18,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Returns the running leftovers. Empty while the supervisor is alive: it lists its processes
+    /// Returns the running leftovers. Empty while the supervisor is alive, which lists its processes
     /// itself.
     pub fn find(&self) -> Vec<ProcessIdentity> {
         if !self.supervisor.is_local() || self.supervisor.is_alive() {

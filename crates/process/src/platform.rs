@@ -1,8 +1,8 @@
 //! System calls that exist on some systems only, with substitutes for the others. (Differences that
 //! matter in a single place are handled there, with `cfg`.)
 
-use crate::refused::{UNNAMED_FILE, refused};
-use agent_bash_os::open_known;
+use crate::system_error::{UNNAMED_FILE, system_error};
+use agent_bash_os::open_cached;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
 /// directory. If false, the path has to be looked up, which may block for as long as the file
 /// system does.
 pub fn is_known_directory(path: &Path) -> bool {
-    open_known(path, OFlags::DIRECTORY).is_ok()
+    open_cached(path, OFlags::DIRECTORY).is_ok()
 }
 
 /// Resolves the links of a path from the kernel's caches, without access to a file system or an
@@ -35,7 +35,7 @@ pub fn is_known_directory(path: &Path) -> bool {
 /// `NotFound` if the path does not exist. Another error if a lookup by the kernel or an automounter
 /// would be necessary.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
-    match open_known(path, OFlags::empty()) {
+    match open_cached(path, OFlags::empty()) {
         Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
         Err(error) if is_unsupported(error) => resolve_links(path),
         Err(error) => Err(error.into()),
@@ -104,7 +104,7 @@ fn components(path: &Path) -> Vec<OsString> {
 /// # Errors
 /// The path does not exist, is not a link, or the kernel would have to look it up.
 pub fn known_link(path: &Path) -> io::Result<PathBuf> {
-    let opened = match open_known(path, OFlags::NOFOLLOW) {
+    let opened = match open_cached(path, OFlags::NOFOLLOW) {
         Ok(opened) => opened,
         Err(error) if is_unsupported(error) && !path.parent().is_some_and(is_automounter) => {
             return std::fs::read_link(path);
@@ -190,7 +190,7 @@ pub(crate) use system::{RECEIVE_FLAGS, SEND_FLAGS};
 
 /// Creates a close-on-exec pipe; returns the read end first.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    system::pipe().map_err(|error| refused("a pipe", error))
+    system::pipe().map_err(|error| system_error("a pipe", error))
 }
 
 /// Creates an empty anonymous file; the label is only visible in lists of open files.
@@ -198,7 +198,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 /// # Errors
 /// System errors.
 pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
-    system::unnamed_file(label).map_err(|error| refused(UNNAMED_FILE, error))
+    system::unnamed_file(label).map_err(|error| system_error(UNNAMED_FILE, error))
 }
 
 /// Shrinks a pipe so that a single byte fills it: when it is writable again, the byte was read.

@@ -4,6 +4,7 @@
 mod masks;
 mod output_mask;
 mod tables;
+mod token_formats;
 mod values;
 
 pub use masks::Masks;

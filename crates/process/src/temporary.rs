@@ -97,7 +97,7 @@ fn is_private(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         }
         std::os::unix::fs::symlink("outside", base.join("link")).unwrap();
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,

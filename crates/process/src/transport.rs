@@ -24,7 +24,7 @@ pub struct Transport {
     /// The process's stderr.
     pub errors: Receiver,
     /// The handle that ends and reaps the process.
-    pub carrier: TransportProcess,
+    pub process: TransportProcess,
 }
 
 /// The process of a transport, or of an editor. Dropping it kills its process group and reaps it.
@@ -69,7 +69,7 @@ impl Transport {
             .spawn()?;
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let carrier = TransportProcess::of(child);
+        let process = TransportProcess::of(child);
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -77,7 +77,7 @@ impl Transport {
             input: Sender::from_owned_fd(OwnedFd::from(input))?,
             output: Receiver::from_owned_fd(OwnedFd::from(output))?,
             errors: Receiver::from_owned_fd(OwnedFd::from(errors))?,
-            carrier,
+            process,
         })
     }
 }
@@ -176,17 +176,17 @@ mod tests {
         cat.output.read_to_string(&mut back).await.unwrap();
         cat.errors.read_to_string(&mut errors).await.unwrap();
         assert_eq!((&*back, &*errors), ("over", "done\n"));
-        cat.carrier.ended().await;
-        assert_eq!(cat.carrier.pid(), None);
+        cat.process.ended().await;
+        assert_eq!(cat.process.pid(), None);
     }
 
     #[tokio::test]
     async fn exit_code_is_returned_without_pidfd() {
         let transport = started("exit 3");
-        let pid = transport.carrier.pid().unwrap().cast_signed();
+        let pid = transport.process.pid().unwrap().cast_signed();
         wait_in_thread(pid).await;
-        let mut carrier = transport.carrier;
-        assert_eq!(carrier.code().await, Some(3));
+        let mut process = transport.process;
+        assert_eq!(process.code().await, Some(3));
     }
 
     #[tokio::test]

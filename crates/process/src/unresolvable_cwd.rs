@@ -31,7 +31,7 @@ fn lacks_search_permission(path: &Path) -> bool {
         && stat().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
-/// The working directory of this process, as reported by the kernel.
+/// Returns the working directory of this process, as reported by the kernel.
 fn kernel_cwd() -> Option<PathBuf> {
     let cwd = rustix::process::getcwd(Vec::new()).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(cwd.as_bytes())))

@@ -31,7 +31,7 @@ pub struct ChangesSetData {
     /// True if an earlier call of the same shell may have started these background processes
     /// instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub or_earlier: bool,
+    pub maybe_earlier: bool,
     /// The name of the turn in which the call ran, if turns are recorded.
     #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
     pub turn_name: Option<String>,
@@ -61,7 +61,7 @@ pub struct FileDiffData {
     /// True for a file of a held trial that another process changed after the trial: the trial
     /// cannot be committed. The diff shows the trial's change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_the_way: bool,
+    pub blocks_commit: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
     pub mode: Option<[String; 2]>,
 }
@@ -98,7 +98,7 @@ pub struct ChangesGroupData {
     #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
     pub turn_name: Option<String>,
     /// The change sets that were undone or redone, in order of execution.
-    pub of: Vec<ChangesId>,
+    pub sets: Vec<ChangesId>,
     /// The new change sets of these undos or redos, in the same order.
     pub changes: Vec<Changes>,
     /// The result as a sentence, and a line for each skipped file or change set.

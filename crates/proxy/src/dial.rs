@@ -117,8 +117,8 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 /// Why no connection was made.
 #[derive(Debug)]
 pub(crate) enum NotConnected {
-    /// The list of hosts does not allow the connection. Its part that would have to be listed is
-    /// this target: the requested one, or the address of a listed name.
+    /// The list of hosts does not allow this target: the requested one, or the address of a listed
+    /// name.
     Refused(Target),
     /// The target cannot be reached.
     Failed(io::Error),

@@ -60,10 +60,10 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
             }
             let (from_client, mut to_client) = client.split();
             let (mut from_server, mut to_server) = server.split();
-            let count = AtomicU64::new(0);
+            let copied_bytes = AtomicU64::new(0);
             let mut from_client = reader_of_both(&buffer, from_client);
-            let request = send_body(&mut from_client, &mut to_server, body, &count);
-            let response = copy(&mut from_server, &mut to_client, &count);
+            let request = send_body(&mut from_client, &mut to_server, body, &copied_bytes);
+            let response = copy(&mut from_server, &mut to_client, &copied_bytes);
             // The end of the response ends the connection. Bytes after the body are never read, so
             // a second request never reaches a server.
             let exchange = async {
@@ -76,7 +76,7 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
             };
             tokio::select! {
                 done = exchange => done,
-                () = idle(clock, &count) => Err(io::ErrorKind::TimedOut.into()),
+                () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
             }
         }
     }
@@ -125,10 +125,10 @@ async fn send_body(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     body: Body,
-    count: &AtomicU64,
+    copied_bytes: &AtomicU64,
 ) -> io::Result<()> {
     match body {
-        Body::Length(length) => copy_exactly(from, to, length, count).await,
+        Body::Length(length) => copy_exactly(from, to, length, copied_bytes).await,
         Body::Chunked => loop {
             let line = read_line(from).await?;
             let size = chunk_size(&line)?;
@@ -147,7 +147,7 @@ async fn send_body(
                     }
                 }
             }
-            copy_exactly(from, to, size, count).await?;
+            copy_exactly(from, to, size, copied_bytes).await?;
             if !read_line(from).await?.is_empty() {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -161,7 +161,7 @@ async fn copy_exactly(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     mut length: u64,
-    count: &AtomicU64,
+    copied_bytes: &AtomicU64,
 ) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     while length > 0 {
@@ -172,7 +172,7 @@ async fn copy_exactly(
         }
         to.write_all(&buffer[..read]).await?;
         length -= read as u64;
-        count.fetch_add(read as u64, Ordering::Relaxed);
+        copied_bytes.fetch_add(read as u64, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -5,10 +5,10 @@
 //! a head, connecting, and idle connections have time limits.
 
 mod dial;
-mod guard;
 mod head;
 mod http;
 mod proxy;
+mod public_address;
 mod refusals;
 mod relay;
 mod rules;

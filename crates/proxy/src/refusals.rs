@@ -56,7 +56,7 @@ impl Refusals {
         counted.last = *total;
     }
 
-    /// Returns the counts of now.
+    /// Returns the current counts.
     pub fn counts(&self) -> RefusalCounts {
         let counts = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         RefusalCounts(counts.targets.clone())

@@ -1,6 +1,6 @@
 //! The hosts that a sandboxed call may reach.
 
-use crate::guard::is_public;
+use crate::public_address::is_public;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

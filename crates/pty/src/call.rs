@@ -67,7 +67,7 @@ impl PtyRun {
             started_at: self.started_at,
             registry: self.options.jobs.as_deref(),
             quota: self.options.survivor_quota,
-            alone: true,
+            one_shot: true,
         };
         let mut follower = Follower::new(
             &mut self.supervised,

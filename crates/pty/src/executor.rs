@@ -134,7 +134,7 @@ impl PtyExecutor {
                 }
                 other => terminal_error(other),
             })?;
-        let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
+        let changes = ChangesRecording::begin(spec, &supervised, shell.untraced_reason.as_ref());
         let signals = WatchdogSignals {
             kill: Some(shared.kill.clone()),
             has_reported: None,
@@ -159,7 +159,7 @@ impl PtyExecutor {
             },
             options,
             sandbox: SandboxWatch::of(
-                supervised.enforced().cloned(),
+                supervised.sandbox_report().cloned(),
                 spec.sandbox.as_deref(),
                 shell.pid,
                 supervised.refusals(),
@@ -212,18 +212,18 @@ impl fmt::Debug for PtyExecutor {
 
 #[async_trait]
 impl Executor for PtyExecutor {
-    async fn confines(&self) -> Result<Report, NotStarted> {
+    async fn sandbox_report(&self) -> Result<Report, NotStarted> {
         let PtyOptions {
             supervisor,
             directory,
             clock,
             ..
         } = &self.options;
-        supervisor.confines(directory, clock).await
+        supervisor.sandbox_report(directory, clock).await
     }
 
-    async fn watches(&self) -> Result<(), String> {
-        self.options.supervisor.watches()
+    async fn check_recording(&self) -> Result<(), String> {
+        self.options.supervisor.check_recording()
     }
 
     async fn run(

@@ -120,7 +120,8 @@ impl Channel {
                     waiting.cancel();
                 }
                 () = self.clock.sleep(self.timeouts.cancelled), if is_cancelled => {
-                    return Err(RequestFailure::Cut("it did not answer to a cancellation".to_owned()));
+                    let reason = "the target did not answer a cancellation".to_owned();
+                    return Err(RequestFailure::ConnectionLost(reason));
                 }
             }
         }
@@ -145,7 +146,7 @@ impl Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         self.task.abort();
-        self.shared.close("it was closed here");
+        self.shared.close("agent-bash closed the connection");
     }
 }
 
@@ -189,7 +190,7 @@ async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
             }
             // The last byte ends the line, and also marks the end of the input.
             if written + 1 >= line.len() {
-                shared.written(id);
+                shared.mark_written(id);
             }
         }
         if input.flush().await.is_err() {
@@ -258,7 +259,7 @@ async fn keep_alive(
             .checked_sub(silent)
             .filter(|remaining| !remaining.is_zero())
         else {
-            return format!("nothing was heard of the target for {} s", silent.as_secs());
+            return format!("the target sent nothing for {} s", silent.as_secs());
         };
         let since_ping = clock.now().saturating_sub(last_ping);
         let until_ping = timeouts.ping.saturating_sub(since_ping);

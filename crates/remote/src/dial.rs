@@ -93,7 +93,7 @@ pub(crate) async fn dial(
         output: BufReader::new(transport.output),
         stderr_task: tokio::spawn(stderr.clone().read(transport.errors)),
         stderr,
-        transport: transport.carrier,
+        transport: transport.process,
         uploaded: false,
     };
     let Err(what) = started.follow_script(program, &nonce, local).await else {
@@ -189,7 +189,7 @@ async fn next_message(output: &mut BufReader<Receiver>, nonce: &str) -> Result<S
     let mut printed = Vec::new();
     while !printed.ends_with(nonce.as_bytes()) {
         if printed.len() > MAX_BANNER_BYTES {
-            return Err(Obstacle::Chatter(MAX_BANNER_BYTES));
+            return Err(Obstacle::TooMuchOutput(MAX_BANNER_BYTES));
         }
         match output.read_u8().await {
             Ok(byte) => printed.push(byte),
@@ -225,18 +225,18 @@ fn obstacle_of(message: &str, program: &Program) -> Obstacle {
     let (word, rest) = message.split_once(' ').unwrap_or((message, ""));
     let rest = visible::one_line(rest).into_owned();
     match word {
-        word::MACHINE => Obstacle::Machine {
+        word::MACHINE => Obstacle::OtherArchitecture {
             machine: rest,
             ours: program.machine().to_owned(),
         },
-        word::NOWHERE => Obstacle::Nowhere,
+        word::NOWHERE => Obstacle::NoDirectory,
         word::MISSING => Obstacle::Missing,
         word::UNWRITTEN => Obstacle::Unwritten(rest),
-        word::SHORT => Obstacle::Short {
+        word::SHORT => Obstacle::Incomplete {
             received: rest,
             length: program.length(),
         },
         word::DAMAGED => Obstacle::Damaged,
-        _ => Obstacle::Strange(visible::one_line(message).into_owned()),
+        _ => Obstacle::UnknownAnswer(visible::one_line(message).into_owned()),
     }
 }

@@ -34,16 +34,16 @@ pub enum Obstacle {
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
     /// Too much output arrived before the first message of the script. Contains the limit in bytes.
-    #[error("it printed {} KiB before it answered; nothing that logs in there may print so much", .0 / 1024)]
-    Chatter(usize),
+    #[error("it printed more than {} KiB before it answered; shorten what its login prints", .0 / 1024)]
+    TooMuchOutput(usize),
     /// The script printed an unknown message.
-    #[error("it answered `{0}`, which our script does not say")]
-    Strange(String),
+    #[error("it sent the unknown message `{0}`")]
+    UnknownAnswer(String),
     /// This program is built for another architecture than the remote host's.
     #[error(
         "it is a `{machine}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
-    Machine {
+    OtherArchitecture {
         /// The machine that `uname -m` reports on the remote host.
         machine: String,
         /// The architecture of the local program.
@@ -51,34 +51,34 @@ pub enum Obstacle {
     },
     /// The remote host has no directory from which this program can run.
     #[error(
-        "it has no directory of this user's from which a program runs (noexec, read-only, or without a home); name one as \
+        "it has no directory from which this user can run a program (noexec, read-only, or no home); name one as \
          `directory`"
     )]
-    Nowhere,
+    NoDirectory,
     /// This program is missing on the remote host, and uploads are disabled.
-    #[error("our program is not there, and `install` is off")]
+    #[error("agent-bash is missing there, and `install` is off")]
     Missing,
     /// This program could not be written on the remote host.
-    #[error("our program could not be written into `{0}`: is the disk full?")]
+    #[error("agent-bash could not be written into `{0}`: is the disk full?")]
     Unwritten(String),
     /// This program did not arrive completely.
     #[error(
-        "{received} of our program's {length} bytes came there: the connection was cut, or the disk is full"
+        "only {received} of the {length} bytes of agent-bash arrived there: the connection was cut, or the disk is full"
     )]
-    Short {
+    Incomplete {
         /// The number of bytes that arrived.
         received: String,
         /// The program's length in bytes.
         length: u64,
     },
     /// The uploaded program has another hash.
-    #[error("our program came there with another hash than it has here")]
+    #[error("agent-bash arrived there with another hash than it has here")]
     Damaged,
     /// The upload took too long.
-    #[error("our program could not be uploaded within {} s", .0.as_secs())]
+    #[error("agent-bash could not be uploaded within {} s", .0.as_secs())]
     SlowUpload(Duration),
     /// The remote program ended before it answered.
-    #[error("our program did not start there{}", if *is_static { "" } else {
+    #[error("agent-bash did not start there{}", if *is_static { "" } else {
         "; it needs the libc that this machine has: upload one that is linked statically"
     })]
     NotStarted {
@@ -87,7 +87,7 @@ pub enum Obstacle {
     },
     /// The remote host answered, but lacks a requirement.
     #[error("{0}")]
-    Unfit(String),
+    Unsuitable(String),
     /// The local program that is to be uploaded cannot be read.
     #[error("{0}")]
     Program(String),

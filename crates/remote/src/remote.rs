@@ -95,7 +95,7 @@ pub enum AskError {
     Cancelled,
     /// The request was sent, and may have run.
     #[error("{0}")]
-    Cut(String),
+    ConnectionLost(String),
 }
 
 impl Remote {
@@ -181,7 +181,7 @@ impl Remote {
         let answer = tokio::select! {
             biased;
             answer = hello => answer,
-            () = self.local.clock.sleep(CONNECT_TIMEOUT) => Err(RequestFailure::Cut(Obstacle::Silent(CONNECT_TIMEOUT).to_string())),
+            () = self.local.clock.sleep(CONNECT_TIMEOUT) => Err(RequestFailure::ConnectionLost(Obstacle::Silent(CONNECT_TIMEOUT).to_string())),
         };
         let what = match answer {
             Ok(answer) => match machine(answer.as_deref()) {
@@ -195,14 +195,16 @@ impl Remote {
                 }
                 Err(what) => what,
             },
-            Err(RequestFailure::Refused(why) | RequestFailure::Unfit(why)) => {
-                Obstacle::Unfit(agent_bash_core::visible::shown(&why).into_owned())
+            Err(RequestFailure::Refused(why) | RequestFailure::NotSendable(why)) => {
+                Obstacle::Unsuitable(agent_bash_core::visible::shown(&why).into_owned())
             }
-            Err(RequestFailure::Unsent(_) | RequestFailure::Cut(_) | RequestFailure::Cancelled) => {
-                Obstacle::NotStarted {
-                    is_static: program.is_static(),
-                }
-            }
+            Err(
+                RequestFailure::Unsent(_)
+                | RequestFailure::ConnectionLost(_)
+                | RequestFailure::Cancelled,
+            ) => Obstacle::NotStarted {
+                is_static: program.is_static(),
+            },
         };
         drop(channel);
         tokio::select! {
@@ -245,7 +247,7 @@ impl Remote {
                 }
                 Err(RequestFailure::Unsent(why)) => Err(NotReached {
                     target: self.target.name.clone(),
-                    what: Obstacle::Unfit(why),
+                    what: Obstacle::Unsuitable(why),
                     stderr: connection.stderr.text(),
                 }
                 .into()),
@@ -253,10 +255,10 @@ impl Remote {
                 Err(RequestFailure::Refused(why)) => Err(AskError::Refused(
                     agent_bash_core::visible::shown(&why).into_owned(),
                 )),
-                Err(RequestFailure::Unfit(why)) => Err(AskError::Refused(why)),
-                Err(RequestFailure::Cut(why)) => {
-                    Err(AskError::Cut(with_reason(why, &connection.stderr)))
-                }
+                Err(RequestFailure::NotSendable(why)) => Err(AskError::Refused(why)),
+                Err(RequestFailure::ConnectionLost(why)) => Err(AskError::ConnectionLost(
+                    with_reason(why, &connection.stderr),
+                )),
             };
         }
     }
@@ -277,14 +279,15 @@ impl Remote {
 fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
     let answer = answer.map_or("null", RawValue::get);
     let data: HelloData = serde_json::from_str(answer).map_err(|error| {
-        Obstacle::Unfit(format!("what it said of itself makes no sense: {error}"))
+        Obstacle::Unsuitable(format!("its description of itself is invalid: {error}"))
     })?;
     let machine = data.machine;
-    let machine = machine.ok_or_else(|| Obstacle::Unfit("it did not say what it is".to_owned()))?;
+    let machine =
+        machine.ok_or_else(|| Obstacle::Unsuitable("it did not describe itself".to_owned()))?;
     if machine.bash.is_none() {
         let no_bash =
-            "it has no `bash`; install it there, or name another shell of its as `shell.path`";
-        return Err(Obstacle::Unfit(no_bash.to_owned()));
+            "it has no `bash`; install it there, or name another shell there as `shell.path`";
+        return Err(Obstacle::Unsuitable(no_bash.to_owned()));
     }
     Ok(machine)
 }

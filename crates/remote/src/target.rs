@@ -100,12 +100,12 @@ pub enum TargetError {
     BadPod(String),
     /// The command has no `{script}`.
     #[error(
-        "the command of the target `{0}` has no word `{{script}}`, which stands for what it is to run"
+        "the command of the target `{0}` has no word `{{script}}`, which stands for the script to run"
     )]
     NoScript(String),
     /// The directory has characters that the script cannot contain.
     #[error(
-        "`{0}` is no directory for our program on a target: an absolute path, or one below `~/`, of letters, digits and \
+        "`{0}` is no directory for agent-bash on a target: an absolute path, or one below `~/`, of letters, digits and \
          `/_.@:+-`"
     )]
     BadDirectory(String),

@@ -155,7 +155,7 @@ impl CardChanges {
             }
         }
         if self.set.state == ChangesState::Held {
-            let obstacle = self.set.in_the_way();
+            let obstacle = self.set.commit_obstacle();
             let hint = match (self.set.counts.total(), &obstacle) {
                 (0, _) => EMPTY_HINT,
                 (_, Some(_)) => STALE_HINT,

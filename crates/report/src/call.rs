@@ -51,7 +51,7 @@ pub(crate) fn call(
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    (folded_sections(background, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
+                    (folded_sections(background, |set| background_changes(set, known(set), page.maybe_earlier.contains(&set.id))))
                     (body::notices(entry))
                 }
             }
@@ -68,8 +68,9 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     let first = lines.find(|line| !line.trim().is_empty());
     let changed = result.changes.as_ref().map(effect).unwrap_or_default();
     let background = page.background_changes(entry).iter();
-    let background_summary =
-        words::background_summary(background.map(|set| (set, page.or_earlier.contains(&set.id))));
+    let background_summary = words::background_summary(
+        background.map(|set| (set, page.maybe_earlier.contains(&set.id))),
+    );
     html! {
         span.number { span.unseen { "Call " } (number) }
         time { (clock(result.started_at)) }

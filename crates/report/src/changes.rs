@@ -31,14 +31,14 @@ pub(crate) fn changes(changes: &Changes, known: KnownChanges<'_>) -> Markup {
     section("Files", changes, known)
 }
 
-/// Returns the section for changes of the call's background processes. With `or_earlier`, an
+/// Returns the section for changes of the call's background processes. With `maybe_earlier`, an
 /// earlier call may have started the processes instead.
 pub(crate) fn background_changes(
     changes: &Changes,
     known: KnownChanges<'_>,
-    or_earlier: bool,
+    maybe_earlier: bool,
 ) -> Markup {
-    let title = if or_earlier {
+    let title = if maybe_earlier {
         "Files, by background processes of this call or an earlier one"
     } else {
         "Files, by its background processes"

@@ -104,7 +104,7 @@ pub struct Page {
     pub background: BTreeMap<ChangesId, Vec<Changes>>,
     /// The change sets of `background` whose processes an earlier call of the same shell may have
     /// started.
-    pub or_earlier: BTreeSet<ChangesId>,
+    pub maybe_earlier: BTreeSet<ChangesId>,
     /// Actions on changes, in order of time, by their change set.
     pub actions: BTreeMap<ChangesId, Vec<ChangesAction>>,
     /// If several processes recorded the session, the start of the first call of each process.
@@ -124,7 +124,7 @@ impl Page {
             full: recorded.full,
             diffs: BTreeMap::new(),
             background: BTreeMap::new(),
-            or_earlier: BTreeSet::new(),
+            maybe_earlier: BTreeSet::new(),
             actions: BTreeMap::new(),
             processes: Vec::new(),
             jobs: Vec::new(),

@@ -54,7 +54,7 @@ pub enum SandboxError {
     /// The program cannot be traced. The text is the reason. The launcher of the program waits for
     /// a tracer.
     #[error("its changes to files cannot be recorded: {0}")]
-    Unwatched(String),
+    Untraced(String),
     /// The launcher has an invalid command line.
     #[error("the sandbox's launcher was started wrongly: {0}")]
     Start(&'static str),
@@ -84,7 +84,7 @@ impl SandboxError {
     }
 
     /// Returns the error for a missing facility.
-    pub fn lacks(what: impl Into<Cow<'static, str>>) -> Self {
+    pub fn missing_facility(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Lacks { what: what.into() }
     }
 

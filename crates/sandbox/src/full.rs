@@ -14,7 +14,7 @@ mod writable;
 use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
 use crate::plan::Order;
-use agent_bash_core::sandbox::Lack;
+use agent_bash_core::sandbox::MissingPromise;
 use agent_bash_core::sandbox::Plan;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub(crate) fn enter(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
-) -> Result<Vec<Lack>, SandboxError> {
+) -> Result<Vec<MissingPromise>, SandboxError> {
     let plan = order.full();
     if plan.is_none() && order.trial.is_none() {
         return Ok(Vec::new());
@@ -65,7 +65,10 @@ pub(crate) fn leave(
 }
 
 /// Creates the mounts of a sandbox.
-fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
+fn create_mounts(
+    plan: &Plan,
+    private_directories: &[PathBuf],
+) -> Result<Vec<MissingPromise>, SandboxError> {
     let caches = &plan.caches;
     let covered = caches.mounts.iter().map(|(_, covered)| covered);
     let shared = plan.writable.iter().chain(&caches.writable);
@@ -75,7 +78,7 @@ fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Vec<Lac
     writable::protect(&roots, &plan.writable, &plan.protected)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {
-        missing.push(Lack::Metadata);
+        missing.push(MissingPromise::Metadata);
     }
     secrets::cover(&plan.hidden)?;
     terminal::keep_name();

@@ -6,7 +6,7 @@ use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
 use crate::plan::Order;
 #[cfg(target_os = "linux")]
-use crate::plan::WatchScope;
+use crate::plan::TraceScope;
 use crate::report::LauncherMessage;
 use crate::restricted::Restricted;
 use std::ffi::{OsStr, OsString};
@@ -103,7 +103,7 @@ fn start_trace(
     report: &mut UnixStream,
     socket_table: Option<&OwnedFd>,
 ) -> Result<(), SandboxError> {
-    let guard_scope = socket_table.map(|_| WatchScope::Connections);
+    let guard_scope = socket_table.map(|_| TraceScope::Connections);
     let Some(scope) = order.scope().or(guard_scope) else {
         return Ok(());
     };
@@ -117,12 +117,12 @@ fn start_trace(
         (_, None) => {}
     }
     let sent_result = match &trace {
-        Ok(listener) => send_with_descriptor(report, &LauncherMessage::Watched, listener),
-        Err(error) => send(report, &LauncherMessage::Unwatched(error.to_string())),
+        Ok(listener) => send_with_descriptor(report, &LauncherMessage::Traced, listener),
+        Err(error) => send(report, &LauncherMessage::Untraced(error.to_string())),
     };
     sent_result.map_err(SandboxError::step("reporting"))?;
     if trace.is_ok() {
-        crate::trace::wait_to_be_watched(scope);
+        crate::trace::wait_to_be_traced(scope);
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ fn start_trace(
 #[cfg(not(target_os = "linux"))]
 fn start_trace(order: &Order, _: &mut UnixStream, _: Option<&OwnedFd>) -> Result<(), SandboxError> {
     if order.trace {
-        return Err(SandboxError::lacks("Linux"));
+        return Err(SandboxError::missing_facility("Linux"));
     }
     Ok(())
 }
@@ -158,7 +158,7 @@ fn entrance(_: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Restricted, SandboxError> {
-    Err(SandboxError::lacks("Linux"))
+    Err(SandboxError::missing_facility("Linux"))
 }
 
 /// Closes all other descriptors: a leaked one could be used to leave the sandbox.

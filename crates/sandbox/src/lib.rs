@@ -28,15 +28,15 @@ pub mod view;
 #[path = "no_view.rs"]
 pub mod view;
 
-pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
+pub use agent_bash_core::sandbox::{MissingPromise, Network, Plan, Report, Tier, WriteLevel};
 pub use error::SandboxError;
 pub use launcher::{PROCESS_NAME, init};
 pub use networks::{ListenerReceiver, NetworkEntrance, NetworkRole, Networks, PROXY_PORT};
-pub use plan::{Order, WatchScope};
+pub use plan::{Order, TraceScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,
-    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, by_its_name, is_named, leads_out,
-    protected_among, resolve, workspace,
+    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, is_reported_name, leads_out,
+    protected_among, resolve, with_resolved_parent, workspace,
 };
 #[cfg(target_os = "linux")]
 pub use sockets::SocketGuard;

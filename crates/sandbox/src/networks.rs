@@ -10,7 +10,7 @@
 //! With [`Network::Hosts`], the first sandbox also opens a listener at [`PROXY_PORT`]. The host
 //! peeks at the message too, and serves the listener with a proxy, from the host's own network.
 
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recv, recvmsg};
@@ -64,7 +64,7 @@ struct SharedNetwork<P> {
 /// sandbox with more permissions, which could act for it.
 #[derive(Debug, PartialEq, Eq)]
 struct NetworkPermissions {
-    level: Level,
+    level: WriteLevel,
     network: Network,
     /// The hosts that the proxy connects to.
     hosts: Vec<String>,
@@ -144,7 +144,7 @@ impl<P: Clone> Networks<P> {
             };
             return Ok(Some((entrance, network.proxy.clone())));
         }
-        let (members, maker) = UnixStream::pair()?;
+        let (members, offering) = UnixStream::pair()?;
         let proxy = match plan.network {
             Network::Hosts => Some(serve(ListenerReceiver {
                 members: members.try_clone()?,
@@ -158,7 +158,7 @@ impl<P: Clone> Networks<P> {
         });
         let entrance = NetworkEntrance {
             role: NetworkRole::Make,
-            socket: maker.into(),
+            socket: offering.into(),
         };
         Ok(Some((entrance, proxy)))
     }
@@ -222,7 +222,7 @@ mod tests {
 
     fn plan(writable: &str) -> Plan {
         Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Loopback,
             hosts: Vec::new(),
             tier: Tier::Full,
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    fn part(networks: &Networks, plan: &Plan) -> Option<NetworkEntrance> {
+    fn entrance_for(networks: &Networks, plan: &Plan) -> Option<NetworkEntrance> {
         let entrance = networks.entrance(plan, |_| Ok(())).unwrap();
         entrance.map(|(entrance, _)| entrance)
     }
@@ -242,12 +242,12 @@ mod tests {
     #[test]
     fn sandboxes_share_a_network_only_with_equal_permissions() {
         let networks = Networks::default();
-        let first = part(&networks, &plan("/a")).unwrap();
+        let first = entrance_for(&networks, &plan("/a")).unwrap();
         assert_eq!(first.role, NetworkRole::Make);
-        let again = part(&networks, &plan("/a")).unwrap();
+        let again = entrance_for(&networks, &plan("/a")).unwrap();
         assert_eq!(again.role, NetworkRole::Join);
         let reading = Plan {
-            level: Level::ReadOnly,
+            level: WriteLevel::ReadOnly,
             ..plan("/a")
         };
         let device = Plan {
@@ -265,10 +265,16 @@ mod tests {
         };
         let hosts = [hosts(&["a.example"]), hosts(&["a.example", "b.example"])];
         for other in [plan("/b"), reading, device, hiding].iter().chain(&hosts) {
-            assert_eq!(part(&networks, other).unwrap().role, NetworkRole::Make);
+            assert_eq!(
+                entrance_for(&networks, other).unwrap().role,
+                NetworkRole::Make
+            );
         }
         let host = Networks::default();
-        assert_eq!(part(&host, &plan("/a")).unwrap().role, NetworkRole::Make);
+        assert_eq!(
+            entrance_for(&host, &plan("/a")).unwrap().role,
+            NetworkRole::Make
+        );
     }
 
     #[test]
@@ -279,21 +285,21 @@ mod tests {
                 network,
                 ..plan("/a")
             };
-            assert!(part(&networks, &other).is_none());
+            assert!(entrance_for(&networks, &other).is_none());
         }
         let base = Plan {
             tier: Tier::Base,
             ..plan("/a")
         };
-        assert!(part(&networks, &base).is_none());
+        assert!(entrance_for(&networks, &base).is_none());
     }
 
     #[test]
     fn lost_network_is_created_by_the_next_sandbox() {
         let networks = Networks::default();
-        drop(part(&networks, &plan("/a")));
+        drop(entrance_for(&networks, &plan("/a")));
         assert_eq!(
-            part(&networks, &plan("/a")).unwrap().role,
+            entrance_for(&networks, &plan("/a")).unwrap().role,
             NetworkRole::Make
         );
     }

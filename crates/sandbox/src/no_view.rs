@@ -11,18 +11,18 @@ pub struct Mounts(());
 impl Mounts {
     /// Always fails.
     pub fn now() -> Result<Self, SandboxError> {
-        Err(SandboxError::lacks("Linux"))
+        Err(SandboxError::missing_facility("Linux"))
     }
 
     /// Always fails.
     pub fn check(&self, _: &Overlay) -> Result<(), SandboxError> {
-        Err(SandboxError::lacks("Linux"))
+        Err(SandboxError::missing_facility("Linux"))
     }
 }
 
 /// Always fails.
 pub fn leave_host() -> Result<(), SandboxError> {
-    Err(SandboxError::lacks("Linux"))
+    Err(SandboxError::missing_facility("Linux"))
 }
 
 /// The overlay of a trial; it cannot exist on this system.
@@ -32,6 +32,6 @@ pub struct View(());
 impl View {
     /// Always fails.
     pub fn mount(_: &Overlay, _: &[PathBuf]) -> Result<Self, SandboxError> {
-        Err(SandboxError::lacks("Linux"))
+        Err(SandboxError::missing_facility("Linux"))
     }
 }

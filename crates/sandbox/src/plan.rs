@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The system calls of a shell that wait for the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WatchScope {
+pub enum TraceScope {
     /// System calls that change files, and those for sockets.
     Changes,
     /// System calls for sockets only: the shell's changes are held back.
@@ -46,10 +46,10 @@ pub struct Order {
 
 impl Order {
     /// The traced system calls; `None` if the shell is not traced.
-    pub fn scope(&self) -> Option<WatchScope> {
+    pub fn scope(&self) -> Option<TraceScope> {
         match self.trial {
-            _ if self.trace => Some(WatchScope::Changes),
-            Some(_) => Some(WatchScope::Sockets),
+            _ if self.trace => Some(TraceScope::Changes),
+            Some(_) => Some(TraceScope::Sockets),
             None => None,
         }
     }

@@ -17,9 +17,9 @@ pub(crate) enum LauncherMessage {
     /// System calls that change files wait for the listener from now on. The listener's descriptor
     /// comes with this message. The launcher continues after the listener has inspected the
     /// launcher's next such system call.
-    Watched,
+    Traced,
     /// The program cannot be traced, for this reason, and is started all the same.
-    Unwatched(String),
+    Untraced(String),
     /// The program was not started because a trial is not possible, with the reason.
     NoTrial(String),
     /// The program was not started because the system lacks this facility.

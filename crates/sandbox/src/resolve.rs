@@ -16,14 +16,14 @@ mod workspace;
 
 pub use error::ResolveError;
 pub use links::leads_out;
-pub use names::is_named;
+pub use names::is_reported_name;
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 
 use crate::path_lookup::PathLookup;
-use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use links::UntrustedDirectories;
 use paths::{canonical, existing, in_home, is_too_wide};
 use secrets::SecretSearch;
@@ -36,12 +36,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedSandbox {
     /// The write access of the call.
-    pub level: Level,
+    pub level: WriteLevel,
     /// The network of the call.
     pub network: Network,
     /// The hosts that the call may reach with [`Network::Hosts`].
     pub hosts: Vec<String>,
-    /// Writable paths besides the workspace; ignored at [`Level::ReadOnly`].
+    /// Writable paths besides the workspace; ignored at [`WriteLevel::ReadOnly`].
     pub writable: Vec<PathBuf>,
     /// Paths that stay readable although they would be hidden.
     pub readable: Vec<PathBuf>,
@@ -53,14 +53,14 @@ pub struct WantedSandbox {
     pub devices: Vec<PathBuf>,
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
-    /// Caches that may be written; ignored at [`Level::ReadOnly`]. A cache that is missing, holds a
+    /// Caches that may be written; ignored at [`WriteLevel::ReadOnly`]. A cache that is missing, holds a
     /// secret, or may have been chosen by an earlier call is left out.
     pub caches: Vec<PathBuf>,
 }
 
 impl WantedSandbox {
     /// Returns the defaults of a level, without a network.
-    pub fn new(level: Level) -> Self {
+    pub fn new(level: WriteLevel) -> Self {
         Self {
             level,
             network: Network::Off,
@@ -141,7 +141,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     let mut workspace_root = None;
     let mut writable = BTreeSet::new();
     let mut protected = resolver.all("protected", &wanted.protected)?;
-    if wanted.level == Level::WorkspaceWrite {
+    if wanted.level == WriteLevel::WorkspaceWrite {
         let workspace = workspace::find(&facts.directory, home.as_deref(), &facts.known)?;
         resolver.untrusted.directories.push(workspace.clone());
         protected.extend(
@@ -169,7 +169,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         if wanted.shared_tmp {
             writable.insert(existing("tmp", Path::new("/tmp"))?);
         }
-        protected.extend(facts.settings.iter().map(|path| by_its_name(path)));
+        protected.extend(facts.settings.iter().map(|path| with_resolved_parent(path)));
         protected.extend(scan::protected_at(&writable));
         let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
         for git in &repositories {
@@ -208,8 +208,8 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         devices.insert(existing("devices", &path)?);
     }
     let caches = match wanted.level {
-        Level::ReadOnly => BTreeSet::new(),
-        Level::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden),
+        WriteLevel::ReadOnly => BTreeSet::new(),
+        WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden),
     };
     let plan = Plan {
         level: wanted.level,
@@ -244,7 +244,7 @@ fn hosts(wanted: &WantedSandbox, tier: Tier) -> Result<Vec<String>, ResolveError
 /// Returns the path with its directory resolved, as far as the directory exists. A link as the last
 /// name stays a link.
 #[must_use]
-pub fn by_its_name(path: &Path) -> PathBuf {
+pub fn with_resolved_parent(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(directory), Some(name)) => canonical(directory).join(name),
         _ => canonical(path),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     fn write() -> WantedSandbox {
-        WantedSandbox::new(Level::WorkspaceWrite)
+        WantedSandbox::new(WriteLevel::WorkspaceWrite)
     }
 
     #[test]
@@ -369,7 +369,7 @@ mod tests {
         let home = Home::new();
         assert_eq!(home.writable(&write(), "main/src"), ["main"]);
         assert_eq!(home.writable(&write(), "plain"), ["plain"]);
-        let nothing = home.writable(&WantedSandbox::new(Level::ReadOnly), "main");
+        let nothing = home.writable(&WantedSandbox::new(WriteLevel::ReadOnly), "main");
         assert!(nothing.is_empty(), "{nothing:?}");
     }
 
@@ -479,7 +479,7 @@ mod tests {
         wanted.caches = names.map(at).to_vec();
         let plan = home.plan(&wanted, "main").unwrap();
         assert_eq!(plan.caches.writable, [at("cache"), at("main/cache")]);
-        wanted.level = Level::ReadOnly;
+        wanted.level = WriteLevel::ReadOnly;
         assert!(
             home.plan(&wanted, "main")
                 .unwrap()

@@ -7,17 +7,17 @@ use crate::networks::NetworkEntrance;
 use crate::plan::Order;
 use crate::restricted::Restricted;
 use crate::sockets;
-use agent_bash_core::sandbox::{Lack, Report, Tier};
+use agent_bash_core::sandbox::{MissingPromise, Report, Tier};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 
 /// The promises that the base tier cannot enforce.
-const BASE_TIER_LACKS: [Lack; 5] = [
-    Lack::Protected,
-    Lack::Metadata,
-    Lack::Stat,
-    Lack::Ipc,
-    Lack::Terminals,
+const MISSING_IN_BASE_TIER: [MissingPromise; 5] = [
+    MissingPromise::Protected,
+    MissingPromise::Metadata,
+    MissingPromise::Stat,
+    MissingPromise::Ipc,
+    MissingPromise::Terminals,
 ];
 
 /// Restricts this single-threaded process.
@@ -34,7 +34,7 @@ pub(crate) fn restrict(
         .map_err(SandboxError::step("giving up new privileges"))?;
     let mut missing = full::enter(order, entrance)?;
     if plan.tier == Tier::Base {
-        missing.extend(BASE_TIER_LACKS);
+        missing.extend(MISSING_IN_BASE_TIER);
     }
     capabilities::drop_capabilities()?;
     let gaps = landlock::restrict(plan, private_directories)?;

@@ -107,7 +107,7 @@ pub struct StartedProgram {
     pub sandbox: Option<Report>,
     /// The listener of a traced program, or the reason why the program cannot be traced; `None` if
     /// no trace was requested.
-    pub watched: Option<Result<OwnedFd, String>>,
+    pub listener: Option<Result<OwnedFd, String>>,
     /// The socket table for [`SocketGuard`](crate::SocketGuard). If present, the program may use
     /// Unix sockets, and the listener must guard its connections.
     pub socket_table: Option<OwnedFd>,
@@ -119,7 +119,7 @@ struct LauncherMessages {
     /// True if the program is about to start.
     ready: bool,
     sandbox: Option<Report>,
-    watched: Option<Result<OwnedFd, String>>,
+    listener: Option<Result<OwnedFd, String>>,
     socket_table: Option<OwnedFd>,
     /// Descriptors that came with the messages.
     descriptors: VecDeque<OwnedFd>,
@@ -136,17 +136,17 @@ impl LauncherMessages {
                 self.sandbox = sandbox;
             }
             LauncherMessage::SocketTable => self.socket_table = Some(self.descriptor()?),
-            LauncherMessage::Watched => {
+            LauncherMessage::Traced => {
                 let listener = self.descriptor();
                 let listener = listener.and_then(|listener| {
                     after_first_call(listener, timeout)
-                        .map_err(|error| SandboxError::Unwatched(error.to_string()))
+                        .map_err(|error| SandboxError::Untraced(error.to_string()))
                 })?;
-                self.watched = Some(Ok(listener));
+                self.listener = Some(Ok(listener));
             }
-            LauncherMessage::Unwatched(reason) => self.watched = Some(Err(reason)),
+            LauncherMessage::Untraced(reason) => self.listener = Some(Err(reason)),
             LauncherMessage::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
-            LauncherMessage::Lacks(what) => return Err(SandboxError::lacks(what)),
+            LauncherMessage::Lacks(what) => return Err(SandboxError::missing_facility(what)),
             LauncherMessage::Failed(reason) => return Err(SandboxError::Reported(reason)),
         }
         Ok(())
@@ -155,7 +155,7 @@ impl LauncherMessages {
     /// Returns the descriptor that came with the message.
     fn descriptor(&mut self) -> Result<OwnedFd, SandboxError> {
         let missing =
-            || SandboxError::Unwatched(io::Error::from(io::ErrorKind::InvalidData).to_string());
+            || SandboxError::Untraced(io::Error::from(io::ErrorKind::InvalidData).to_string());
         self.descriptors.pop_front().ok_or_else(missing)
     }
 
@@ -163,7 +163,7 @@ impl LauncherMessages {
     fn into_started(self) -> Option<StartedProgram> {
         self.ready.then_some(StartedProgram {
             sandbox: self.sandbox,
-            watched: self.watched,
+            listener: self.listener,
             socket_table: self.socket_table,
         })
     }
@@ -206,7 +206,7 @@ fn unnamed_file() -> Result<File, SandboxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn unnamed_file() -> Result<File, SandboxError> {
-    Err(SandboxError::lacks("Linux"))
+    Err(SandboxError::missing_facility("Linux"))
 }
 
 /// Reads the bytes that have arrived. Returns false at the end of the file.
@@ -282,14 +282,14 @@ mod tests {
 
     #[test]
     fn untraced_start_is_no_failure() {
-        let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
+        let text = "{\"untraced\":\"why\"}\n{\"ready\":null}";
         let ready = parsed_messages(text).unwrap().unwrap();
-        assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
+        assert_eq!(ready.listener.map(Result::unwrap_err), Some("why".into()));
         // Without a descriptor.
-        let text = "\"watched\"\n{\"ready\":null}";
+        let text = "\"traced\"\n{\"ready\":null}";
         assert!(matches!(
             parsed_messages(text),
-            Err(SandboxError::Unwatched(_))
+            Err(SandboxError::Untraced(_))
         ));
     }
 }

@@ -12,7 +12,7 @@ use crate::base::seccomp::program::{
     AUDIT_ARCH, FilterAction, OtherArchitectures, Rule, RuleCase, assemble,
 };
 use crate::base::seccomp::rules::any_of;
-use crate::plan::WatchScope;
+use crate::plan::TraceScope;
 use agent_bash_notify::{Instruction, Listener, install};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
@@ -31,7 +31,7 @@ pub fn is_native(table: u32, number: i32) -> bool {
 ///
 /// # Errors
 /// The kernel is too old, or a listener exists already.
-pub fn begin(scope: WatchScope) -> io::Result<OwnedFd> {
+pub fn begin(scope: TraceScope) -> io::Result<OwnedFd> {
     let program = program(scope).ok_or(io::ErrorKind::Unsupported)?;
     let current = rustix::thread::capabilities(None)?;
     if !current.effective.contains(CapabilitySet::SYS_ADMIN) {
@@ -46,23 +46,23 @@ pub fn begin(scope: WatchScope) -> io::Result<OwnedFd> {
 /// The kernel is too old, or a listener exists already.
 pub fn is_possible() -> io::Result<()> {
     let thread = std::thread::Builder::new().name("agent-bash-try".to_owned());
-    let begin_watch = || begin(WatchScope::Changes).and_then(Listener::new).map(drop);
-    let tried = thread.spawn(begin_watch)?;
+    let begin_trace = || begin(TraceScope::Changes).and_then(Listener::new).map(drop);
+    let tried = thread.spawn(begin_trace)?;
     let tried = tried.join();
     tried.unwrap_or_else(|_| Err(io::Error::other("the test of tracing failed")))
 }
 
 /// Makes a traced system call, which returns once the listener has inspected it.
-pub(crate) fn wait_to_be_watched(scope: WatchScope) {
+pub(crate) fn wait_to_be_traced(scope: TraceScope) {
     // The calls fail, since the file is not a socket.
     let no_socket = || std::fs::File::open("/dev/null");
     match scope {
-        WatchScope::Changes => {}
-        WatchScope::Sockets => {
+        TraceScope::Changes => {}
+        TraceScope::Sockets => {
             let _ = no_socket().map(|file| rustix::net::listen(file, 0));
             return;
         }
-        WatchScope::Connections => {
+        TraceScope::Connections => {
             let _ = no_socket().map(rustix::net::connect_unspec);
             return;
         }
@@ -72,12 +72,12 @@ pub(crate) fn wait_to_be_watched(scope: WatchScope) {
     let _ = rustix::fs::open("/dev/null", flags, Mode::empty());
 }
 
-fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
+fn program(scope: TraceScope) -> Option<Vec<Instruction>> {
     let mut rules = indirect::socket_rules();
-    if scope == WatchScope::Connections {
+    if scope == TraceScope::Connections {
         rules.retain(|rule| rule.number == libc::SYS_connect);
     }
-    if scope == WatchScope::Changes {
+    if scope == TraceScope::Changes {
         rules.extend(table::all().map(rule));
         rules.extend(indirect::file_rules());
     }
@@ -91,10 +91,10 @@ fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
     };
     rules.push(absent(libc::SYS_io_uring_setup));
     let other_architectures = OtherArchitectures::Notify(match scope {
-        WatchScope::Changes => table::CALLS_32_BIT,
-        WatchScope::Sockets => table::SOCKET_CALLS_32_BIT,
+        TraceScope::Changes => table::CALLS_32_BIT,
+        TraceScope::Sockets => table::SOCKET_CALLS_32_BIT,
         // The filter of the sandbox refuses 32-bit calls.
-        WatchScope::Connections => &[],
+        TraceScope::Connections => &[],
     });
     let program = assemble(AUDIT_ARCH?, &other_architectures, &rules)?;
     let instructions = program.into_iter().map(|instruction| Instruction {
@@ -130,7 +130,7 @@ mod tests {
         let numbers: std::collections::BTreeSet<i64> =
             table::all().map(|call| call.number).collect();
         assert_eq!(numbers.len(), table::all().count());
-        let program = program(WatchScope::Changes);
+        let program = program(TraceScope::Changes);
         assert!(program.is_some_and(|program| program.len() > numbers.len()));
         assert_eq!(
             call(i32::try_from(libc::SYS_unlinkat).unwrap()).map(|call| call.operands.len()),

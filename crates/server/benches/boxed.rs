@@ -37,8 +37,8 @@ struct FixedTierExecutor {
 
 #[async_trait]
 impl Executor for FixedTierExecutor {
-    async fn confines(&self) -> Result<Report, NotStarted> {
-        let report = self.shells.confines().await?;
+    async fn sandbox_report(&self) -> Result<Report, NotStarted> {
+        let report = self.shells.sandbox_report().await?;
         Ok(Report {
             tier: self.tier,
             ..report

@@ -31,7 +31,7 @@ impl IntoData<ChangesSetData> for ListedChanges {
             undoes: self.undoes,
             redoes: self.redoes,
             after: self.after,
-            or_earlier: self.or_earlier,
+            maybe_earlier: self.maybe_earlier,
             turn_name: self.turn_name,
         }
     }
@@ -45,7 +45,7 @@ impl IntoData<FileDiffData> for FileDiff {
             file: self.file,
             binary,
             changed_since: self.changed_since,
-            in_the_way: self.blocks_commit,
+            blocks_commit: self.blocks_commit,
             diff: match self.text {
                 DiffText::Unified(text) => Some(text),
                 _ => None,
@@ -70,7 +70,7 @@ impl IntoData<ChangesGroupData> for ChangesGroupDone {
     fn into_data(self) -> ChangesGroupData {
         ChangesGroupData {
             turn_name: self.turn_name,
-            of: self.of,
+            sets: self.sets,
             changes: self.changes,
             text: self.text,
         }

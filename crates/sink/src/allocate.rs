@@ -36,7 +36,7 @@ pub(crate) fn allocate(
     let (name, file) = created.unwrap_or(Err(io::ErrorKind::AlreadyExists.into()))?;
     counter.next = Some(id.0 + 1);
     if let Err(error) = counter.write() {
-        // Ignored: the error worth reporting is the counter's.
+        // The error of the counter is reported.
         let _ = dir.remove(&name);
         return Err(error);
     }
@@ -60,7 +60,7 @@ fn next_number(counter: &Counter, dir: &PrivateDir) -> u64 {
 /// Removes a directory that contains only the counter, then the parent directory if it is empty.
 /// Numbering restarts afterwards, so call this only when no link to an old artifact can exist any
 /// more.
-pub(crate) fn forget(dir: &PrivateDir) {
+pub(crate) fn remove_unused_directory(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
             .is_ok_and(|names| names.iter().all(|name| name == COUNTER_FILE))

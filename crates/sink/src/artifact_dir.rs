@@ -150,14 +150,14 @@ impl ArtifactDir {
     /// drop.
     pub fn close(&self) -> RemovedArtifacts {
         let mut state = self.shared.state();
-        let made = std::mem::take(&mut state.made);
+        let created = std::mem::take(&mut state.created);
         let Some(dir) = state.dir.take() else {
             return RemovedArtifacts::default();
         };
         drop(state);
         let mut removed = RemovedArtifacts::default();
         if self.shared.options.lifetime == Lifetime::Session {
-            for id in made {
+            for id in created {
                 if let Ok(sidecar) = Sidecar::read(&dir, id)
                     && sidecar.done.as_ref().is_some_and(|done| !done.shared)
                 {

@@ -23,8 +23,8 @@ pub(crate) struct FileWriter {
     bytes: u64,
     complete: bool,
     index: LineIndex,
-    /// Bytes since the last check of quota and free space.
-    unchecked: u64,
+    /// Bytes written since the last check of quota and free space.
+    bytes_since_check: u64,
     /// Bytes added to the directory's sum; some may not be written yet.
     accounted: u64,
     /// True if another process may have a descriptor of the file.
@@ -49,7 +49,7 @@ impl FileWriter {
             bytes: 0,
             complete: true,
             index: LineIndex::default(),
-            unchecked: 0,
+            bytes_since_check: 0,
             accounted: 0,
             is_shared: AtomicBool::new(false),
             is_finished: false,
@@ -85,9 +85,9 @@ impl ArtifactWriter for FileWriter {
         if fitting.is_empty() {
             return Ok(());
         }
-        self.unchecked += fitting.len() as u64;
-        if self.unchecked >= CHECK_INTERVAL_BYTES {
-            self.unchecked = 0;
+        self.bytes_since_check += fitting.len() as u64;
+        if self.bytes_since_check >= CHECK_INTERVAL_BYTES {
+            self.bytes_since_check = 0;
             quota::make_room(
                 &self.dir,
                 &self.shared.options,

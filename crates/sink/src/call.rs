@@ -119,9 +119,9 @@ impl CallOutput {
     }
 
     /// Stores the full output even if all of it is shown.
-    pub fn keep(&mut self) {
+    pub fn store_always(&mut self) {
         for sink in iter::once(&mut self.first).chain(&mut self.stderr) {
-            sink.keep();
+            sink.store_always();
         }
     }
 

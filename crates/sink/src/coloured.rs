@@ -2,8 +2,8 @@
 //! the text equals the text of [`FileView::lines`].
 
 use crate::sanitise::TextSink;
-use crate::terminal_text::begun_len;
-use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadOn};
+use crate::terminal_text::incomplete_len;
+use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadFlow};
 use std::io;
 
 /// Bytes that are read before a page, because a colour that began there may still apply.
@@ -26,44 +26,50 @@ impl FileView {
         let Some(start) = self.line_start(first)? else {
             return Ok(marked);
         };
-        let mut begun = ColouredText::default();
-        self.take(
+        let mut before = ColouredText::default();
+        self.clean_range(
             start.saturating_sub(COLOUR_LOOKBACK_BYTES),
             start,
             usize::MAX,
-            &mut begun,
+            &mut before,
         )?;
         let mut coloured = ColouredText::default();
-        coloured.add(&begun.in_force());
+        coloured.add(&before.active_sequences());
         let text = &page.piece.text;
-        self.take(start, u64::MAX, text.len(), &mut coloured)?;
+        self.clean_range(start, u64::MAX, text.len(), &mut coloured)?;
         // The file may have been replaced meanwhile.
         let is_same = coloured.text.starts_with(text.as_str());
         Ok(match marked.strip_prefix(text.as_str()) {
-            Some(after) if is_same => coloured.woven(text.len()) + after,
+            Some(after) if is_same => coloured.with_sequences(text.len()) + after,
             _ => marked,
         })
     }
 
     /// Cleans the bytes from `from` to `to`, until `out` has more than `max_text` bytes of text.
-    fn take(&self, from: u64, to: u64, max_text: usize, out: &mut ColouredText) -> io::Result<()> {
+    fn clean_range(
+        &self,
+        from: u64,
+        to: u64,
+        max_text: usize,
+        out: &mut ColouredText,
+    ) -> io::Result<()> {
         let mut sanitiser = self.sanitiser();
         let mut left = to - from;
         // A sequence is recognised only if one chunk contains it whole.
-        let mut begun = Vec::new();
+        let mut incomplete = Vec::new();
         self.each_chunk(from, |chunk| {
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
             left -= wanted as u64;
-            begun.extend_from_slice(&chunk[..wanted]);
-            let rest = begun.split_off(begun.len() - begun_len(&begun));
-            sanitiser.push(&std::mem::replace(&mut begun, rest), out);
+            incomplete.extend_from_slice(&chunk[..wanted]);
+            let rest = incomplete.split_off(incomplete.len() - incomplete_len(&incomplete));
+            sanitiser.push(&std::mem::replace(&mut incomplete, rest), out);
             if left == 0 || out.text.len() > max_text {
-                ReadOn::Stop
+                ReadFlow::Stop
             } else {
-                ReadOn::On
+                ReadFlow::Continue
             }
         })?;
-        sanitiser.push(&begun, out);
+        sanitiser.push(&incomplete, out);
         sanitiser.finish(out);
         Ok(())
     }
@@ -88,7 +94,7 @@ impl ColouredText {
     }
 
     /// Returns the sequences that apply after the text.
-    fn in_force(&self) -> String {
+    fn active_sequences(&self) -> String {
         let is_reset = |sequence: &str| matches!(sequence, "\x1b[m" | "\x1b[0m");
         let all = &self.sequences;
         let last = all.iter().rposition(|(_, sequence)| is_reset(sequence));
@@ -100,15 +106,15 @@ impl ColouredText {
     }
 
     /// Returns the first `len` bytes of the text with the sequences at their offsets.
-    fn woven(&self, len: usize) -> String {
-        let (mut woven, mut copied) = (String::with_capacity(len + self.size), 0);
+    fn with_sequences(&self, len: usize) -> String {
+        let (mut coloured, mut copied) = (String::with_capacity(len + self.size), 0);
         for (offset, sequence) in self.sequences.iter().take_while(|(at, _)| *at <= len) {
-            woven.push_str(&self.text[copied..*offset]);
-            woven.push_str(sequence);
+            coloured.push_str(&self.text[copied..*offset]);
+            coloured.push_str(sequence);
             copied = *offset;
         }
-        woven.push_str(&self.text[copied..len]);
-        woven
+        coloured.push_str(&self.text[copied..len]);
+        coloured
     }
 }
 

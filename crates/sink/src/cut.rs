@@ -31,8 +31,8 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     }
 }
 
-/// Returns the length of the stream above which a policy needs a smaller window.
-pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<ShrinkLimit> {
+/// Returns the limit above which a policy needs a smaller window; `None` without such a limit.
+pub(crate) fn shrink_limit(policy: Truncation, tail: bool) -> Option<ShrinkLimit> {
     match policy {
         Truncation::Middle { max, ends } if !tail => Some(ShrinkLimit {
             over: max as u64,

@@ -43,7 +43,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt as _;
 
     #[test]
-    fn it_stays_the_same_and_is_ours_alone() {
+    fn secret_is_stable_and_private() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let secret = host_secret(one.path()).unwrap();
         assert_eq!(host_secret(one.path()).unwrap(), secret);

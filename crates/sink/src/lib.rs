@@ -1,4 +1,4 @@
-//! Bounds, cleans, counts and stores the output of a command.
+//! Limits, cleans, counts and stores the output of a command.
 //!
 //! | purpose | type |
 //! |---|---|

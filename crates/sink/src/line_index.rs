@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_split_gives_the_same_index_and_entries_are_true() {
+    fn index_does_not_depend_on_chunks_and_its_entries_are_correct() {
         let text: Vec<u8> = (0..40_000)
             .flat_map(|n| format!("{n}\n").into_bytes())
             .collect();

@@ -35,12 +35,12 @@ pub(crate) struct StreamLines {
     cr_ends: bool,
     /// True if such a CR-ended line had visible text.
     cr_text_seen: bool,
-    beyond: UncountedLines,
+    beyond: UnstoredLines,
 }
 
 /// Lines after those of `head`: counted, not stored.
 #[derive(Default)]
-struct UncountedLines {
+struct UnstoredLines {
     ended: u64,
     open: bool,
 }
@@ -104,7 +104,7 @@ impl StreamLines {
             overwritten: false,
             cr_ends: false,
             cr_text_seen: false,
-            beyond: UncountedLines::default(),
+            beyond: UnstoredLines::default(),
         }
     }
 
@@ -350,7 +350,7 @@ impl TextSink for StreamLines {
     }
 }
 
-impl UncountedLines {
+impl UnstoredLines {
     fn count(&mut self, text: &[u8]) {
         if let Some(last) = text.last() {
             self.ended += scan::newlines(text);

@@ -67,13 +67,13 @@ pub(crate) fn make_room(
     let path = dir.path().display();
     if self::lacks_space(dir, options, needed) {
         let floor = options.limits.free_floor >> 20;
-        let lack = format!("less than {floor} MB are free in {path}");
-        return Err(ArtifactError::Limit(lack));
+        let reason = format!("less than {floor} MB are free in {path}");
+        return Err(ArtifactError::Limit(reason));
     }
     if !fits(used) {
         let quota = limit >> 20;
-        let lack = format!("the artifacts in {path} have used up their {quota} MB");
-        return Err(ArtifactError::Limit(lack));
+        let reason = format!("the artifacts in {path} have used up their {quota} MB");
+        return Err(ArtifactError::Limit(reason));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub struct SinkReport {
     pub summary: OutputSummary,
     /// The full output on disk. Exists exactly if it could be stored, and if output is not shown
     /// (truncated or [overwritten](Self::overwritten)) or
-    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for the
+    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::store_always`] asked for the
     /// artifact. Lines that `head` and `tail` omit from a successful command's output do not count
     /// as output that is not shown, since the caller asked for the omission.
     pub artifact: Option<ArtifactRef>,

@@ -3,12 +3,13 @@
 //!
 //! The text is passed on piece by piece to a [`TextSink`] (`lines` in an `OutputSink`).
 
+mod line_edit;
 mod masked;
 mod text_sink;
 
 use crate::escape::{Escape, SequenceStep};
 use crate::scan;
-use agent_bash_core::{LineEdit, visible};
+use agent_bash_core::visible;
 
 pub(crate) use text_sink::TextSink;
 
@@ -22,17 +23,6 @@ const CR_MARK: &str = "\u{240d}";
 /// Maximum number of consecutive NULs that are shown, and the stand-in for the rest.
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
-
-/// Returns the offset at which the first `chars` characters of a text end, and their number.
-fn first_chars(text: &str, chars: usize) -> (usize, usize) {
-    let first = text.char_indices().take(chars);
-    first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
-}
-
-/// True if a text has visible characters.
-fn has_visible_text(text: &str) -> bool {
-    text.chars().any(|c| !c.is_whitespace())
-}
 
 /// Minimum number of undecodable bytes that count as binary data.
 const MIN_NOISE_BYTES: u64 = 64;
@@ -60,7 +50,7 @@ pub(crate) struct Sanitiser {
     partial: PartialChar,
     /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
-    /// True if the line was erased after the pending CR, or by the sequence that acts as this CR.
+    /// True if a sequence erased the line after the pending CR, or acts as this CR.
     erased: bool,
     /// Pending backspaces, whose effect depends on what comes next.
     backspaces: usize,
@@ -127,7 +117,7 @@ impl Sanitiser {
 
     /// Returns the number of bytes taken, except for an incomplete character or escape sequence at
     /// the end.
-    pub(crate) fn settled(&self) -> u64 {
+    pub(crate) fn complete_bytes(&self) -> u64 {
         match self.mode {
             Mode::Escape => self.escape_from,
             Mode::Text => self.raw - self.partial.len as u64,
@@ -147,7 +137,7 @@ impl Sanitiser {
         while !bytes.is_empty() {
             let taken = match self.mode {
                 Mode::Escape => self.in_escape(bytes, out),
-                Mode::Text if self.partial.len > 0 => self.complete(bytes, out),
+                Mode::Text if self.partial.len > 0 => self.complete_partial(bytes, out),
                 Mode::Text => self.in_text(bytes, out),
             };
             self.raw += taken as u64;
@@ -160,7 +150,7 @@ impl Sanitiser {
         if self.partial.len > 0 {
             self.give_up_partial(out);
         }
-        self.settle(out);
+        self.append_right(out);
         match (self.carriage_return, self.pending_cr.take()) {
             (CarriageReturn::Newline, Some(raw)) => out.line_end(raw),
             (CarriageReturn::Marked, Some(raw)) => out.stand_in(CR_MARK, raw, 1),
@@ -169,11 +159,11 @@ impl Sanitiser {
     }
 
     /// Appends the text right of the cursor to the line again, as at its end.
-    pub(crate) fn settle(&mut self, out: &mut impl TextSink) {
-        self.settle_at(self.raw, out);
+    pub(crate) fn append_right(&mut self, out: &mut impl TextSink) {
+        self.append_right_at(self.raw, out);
     }
 
-    fn settle_at(&mut self, raw: u64, out: &mut impl TextSink) {
+    fn append_right_at(&mut self, raw: u64, out: &mut impl TextSink) {
         (self.backspaces, self.blanks) = (0, 0);
         if !self.right.is_empty() {
             let right = std::mem::take(&mut self.right);
@@ -203,7 +193,7 @@ impl Sanitiser {
                 self.mode = Mode::Escape;
                 1
             }
-            byte if byte >= 0x80 => self.beyond_ascii(bytes, out),
+            byte if byte >= 0x80 => self.non_ascii_run(bytes, out),
             byte => {
                 self.control(byte, self.raw, out);
                 1
@@ -239,108 +229,6 @@ impl Sanitiser {
         }
     }
 
-    /// Applies a control sequence, whose last byte is at `raw`, to the line.
-    fn apply(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
-        match effect {
-            // Handled like a carriage return.
-            LineEdit::Column(1) => self.control(b'\r', raw, out),
-            LineEdit::EraseLine => {
-                self.control(b'\r', raw, out);
-                self.erased = true;
-            }
-            // After a CR, text is only removed once something replaces it.
-            LineEdit::EraseRight if self.pending_cr.is_some() => self.erased = true,
-            LineEdit::Back(_) if self.pending_cr.is_some() => {}
-            LineEdit::Back(columns) => self.back(columns),
-            effect => {
-                self.place_cursor(out);
-                if !out.pass_on_effect(effect) {
-                    self.edit(effect, raw, out);
-                }
-            }
-        }
-    }
-
-    /// Moves the cursor back: first over pending blanks, then over text.
-    fn back(&mut self, columns: usize) {
-        let blanks = self.blanks.min(columns);
-        self.blanks -= blanks;
-        self.backspaces += columns - blanks;
-    }
-
-    /// Prepares a movement of the cursor or an edit: applies the pending effects, so that all text
-    /// right of the cursor is in `right`.
-    fn place_cursor(&mut self, out: &mut impl TextSink) {
-        match self.pending_cr.take() {
-            Some(cr) if std::mem::take(&mut self.erased) => self.return_carriage(cr, true, out),
-            Some(_) => self.go_to_beginning(out),
-            None => self.take_back(out),
-        }
-    }
-
-    /// Moves the cursor to the beginning of the line: all text is right of it.
-    fn go_to_beginning(&mut self, out: &mut impl TextSink) {
-        (self.backspaces, self.blanks) = (0, 0);
-        self.right.insert_str(0, &out.take_line());
-    }
-
-    /// Applies pending backspaces: moves text from the line to the text right of the cursor.
-    fn take_back(&mut self, out: &mut impl TextSink) {
-        if self.backspaces > 0 {
-            let taken = out.take_back(std::mem::take(&mut self.backspaces));
-            self.right.insert_str(0, &taken);
-        }
-    }
-
-    /// Applies a sequence to the line at the cursor. Columns are characters, as for backspaces.
-    fn edit(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
-        match effect {
-            LineEdit::Forward(columns) => self.forward(columns, raw, out),
-            LineEdit::Column(column) => {
-                self.go_to_beginning(out);
-                self.forward(column - 1, raw, out);
-            }
-            LineEdit::Insert(columns) if !self.right.is_empty() => {
-                // A terminal drops text that moves beyond its width.
-                let room = LineEdit::MAX_RIGHT_CHARS.saturating_sub(self.right.len());
-                self.right.insert_str(0, &" ".repeat(columns.min(room)));
-            }
-            LineEdit::Delete(columns) => {
-                self.remove_right(columns, out);
-            }
-            LineEdit::Erase(columns) => {
-                let removed = self.remove_right(columns, out);
-                if !self.right.is_empty() {
-                    self.right.insert_str(0, &" ".repeat(removed));
-                }
-            }
-            LineEdit::EraseRight => {
-                self.remove_right(usize::MAX, out);
-            }
-            _ => {}
-        }
-    }
-
-    /// Moves the cursor to the right, over existing text and beyond.
-    fn forward(&mut self, columns: usize, raw: u64, out: &mut impl TextSink) {
-        let (end, passed) = first_chars(&self.right, columns);
-        if passed > 0 {
-            out.stand_in(&self.right[..end], raw + 1, 0);
-            self.right.drain(..end);
-        }
-        self.blanks = (self.blanks + columns - passed).min(LineEdit::MAX_MOVE);
-    }
-
-    /// Removes characters right of the cursor; returns their number.
-    fn remove_right(&mut self, chars: usize, out: &mut impl TextSink) -> usize {
-        let (end, removed) = first_chars(&self.right, chars);
-        if has_visible_text(&self.right[..end]) {
-            out.written_over();
-        }
-        self.right.drain(..end);
-        removed
-    }
-
     fn in_escape(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         for (at, &byte) in bytes.iter().enumerate() {
             match self.escape.byte(byte) {
@@ -369,7 +257,7 @@ impl Sanitiser {
     /// Handles a run that begins with non-ASCII. It includes ASCII, as most texts mix the two. It
     /// is decoded as one run, since its end would otherwise be searched for again after every
     /// undecodable byte.
-    fn beyond_ascii(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
+    fn non_ascii_run(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let run = scan::uncontrolled_len(bytes);
         let mut at = 0;
         while at < run {
@@ -400,7 +288,7 @@ impl Sanitiser {
 
     /// Continues a character that began in an earlier chunk. Consumes one byte, or none if the byte
     /// does not belong to the character.
-    fn complete(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
+    fn complete_partial(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let PartialChar {
             bytes: mut begun,
             len,
@@ -510,69 +398,5 @@ impl Sanitiser {
         if moved || self.pending_cr.is_some() {
             self.move_cursor(text, raw, out);
         }
-    }
-
-    fn move_cursor(&mut self, text: &[u8], raw: u64, out: &mut impl TextSink) {
-        let cr = self.pending_cr.take();
-        let erased = std::mem::take(&mut self.erased);
-        if text.first() == Some(&b'\n') {
-            (self.backspaces, self.blanks) = (0, 0);
-            return;
-        }
-        if let Some(cr) = cr {
-            self.return_carriage(cr, erased, out);
-        }
-        self.take_back(out);
-        if self.blanks > 0 {
-            let blanks = " ".repeat(std::mem::take(&mut self.blanks));
-            out.stand_in(&blanks, raw, 0);
-        }
-        if !self.right.is_empty() {
-            self.write_over(text, out);
-        }
-    }
-
-    /// Handles a CR: the following text replaces the line, or is appended to it.
-    fn return_carriage(&mut self, cr: u64, erased: bool, out: &mut impl TextSink) {
-        match self.carriage_return {
-            CarriageReturn::Overwrite => {
-                if has_visible_text(&self.right) {
-                    out.written_over();
-                }
-                self.right.clear();
-                (self.backspaces, self.blanks) = (0, 0);
-                out.restart_line(cr);
-                if erased {
-                    out.pass_on_effect(LineEdit::EraseRight);
-                }
-            }
-            CarriageReturn::Newline => {
-                self.settle_at(cr, out);
-                out.line_end(cr);
-            }
-            CarriageReturn::Marked => {
-                self.settle_at(cr, out);
-                out.stand_in(CR_MARK, cr, 1);
-            }
-        }
-    }
-
-    /// Overwrites the text right of the cursor with `text`, up to a line end.
-    fn write_over(&mut self, text: &[u8], out: &mut impl TextSink) {
-        let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
-        // The bytes are whole characters, so the conversion replaces nothing.
-        let line_text = String::from_utf8_lossy(line);
-        let mut gone = 0;
-        let mut right = self.right.chars();
-        for new in line_text.chars() {
-            let Some(old) = right.next() else { break };
-            gone += old.len_utf8();
-            // Overstriking a character with itself means bold, with `_` underlined: neither loses
-            // text.
-            if old != new && old != ' ' && old != '_' && new != '_' {
-                out.written_over();
-            }
-        }
-        self.right.drain(..gone);
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, ReadOn, capped_sentence};
+use crate::view::{FileView, ReadFlow, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -144,7 +144,7 @@ impl FileView {
             search,
             before: VecDeque::new(),
             after_left: 0,
-            longest: self.longest_page(),
+            max_page_bytes: self.page_limit(),
             shown_bytes: 0,
             shown_matches: 0,
             found: SearchResult::default(),
@@ -199,9 +199,9 @@ impl FileView {
         self.each_piece(0, u64::MAX, |piece| {
             sanitiser.piece(piece, &mut lines);
             if continues() {
-                ReadOn::On
+                ReadFlow::Continue
             } else {
-                ReadOn::Stop
+                ReadFlow::Stop
             }
         })?;
         sanitiser.finish(&mut lines);
@@ -231,7 +231,7 @@ struct Searcher<'a> {
     /// Lines of trailing context still to show.
     after_left: usize,
     /// Size limit of a page.
-    longest: usize,
+    max_page_bytes: usize,
     shown_bytes: usize,
     shown_matches: usize,
     found: SearchResult,
@@ -261,8 +261,8 @@ impl Searcher<'_> {
             is_match,
         };
         if is_match {
-            let full =
-                self.shown_matches == self.search.max_matches || self.shown_bytes > self.longest;
+            let full = self.shown_matches == self.search.max_matches
+                || self.shown_bytes > self.max_page_bytes;
             if full {
                 self.found.next_line = Some(number);
                 return;
@@ -287,7 +287,7 @@ impl Searcher<'_> {
     /// Adds a line to the page, unless the line is context and the page is full.
     fn show(&mut self, line: FoundLine) {
         // Matching lines were already accepted; context lines may only fill up the page.
-        if !line.is_match && self.shown_bytes > self.longest {
+        if !line.is_match && self.shown_bytes > self.max_page_bytes {
             return;
         }
         // The page also has line numbers and separators.

@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn state_directory_belongs_to_hosts_with_its_token() {
         let root = tempfile::tempdir().unwrap();
-        let said = |session, token| session_token(root.path(), session, token).unwrap();
-        assert_eq!(said("a", "one"), SessionToken::New);
-        assert_eq!(said("a", "one"), SessionToken::Known);
-        assert_eq!(said("a", "two"), SessionToken::Foreign);
-        assert_eq!(said("a", "one"), SessionToken::Known);
-        assert_eq!(said("b", "two"), SessionToken::New);
+        let compared = |session, token| session_token(root.path(), session, token).unwrap();
+        assert_eq!(compared("a", "one"), SessionToken::New);
+        assert_eq!(compared("a", "one"), SessionToken::Known);
+        assert_eq!(compared("a", "two"), SessionToken::Foreign);
+        assert_eq!(compared("a", "one"), SessionToken::Known);
+        assert_eq!(compared("b", "two"), SessionToken::New);
         let file = root.path().join("a/token").metadata().unwrap();
         assert_eq!(file.mode() & 0o777, 0o600);
     }

@@ -19,7 +19,7 @@ pub(crate) struct SharedDir {
 pub(crate) struct DirState {
     pub(crate) dir: Option<Arc<PrivateDir>>,
     /// The artifacts that were created through this value in that directory, and not removed since.
-    pub(crate) made: BTreeSet<ArtifactId>,
+    pub(crate) created: BTreeSet<ArtifactId>,
     /// The number after the last number that this process has seen. Lower numbers are not used
     /// again, even if the directory and its counter are removed or replaced.
     pub(crate) next: ArtifactId,
@@ -35,7 +35,7 @@ impl DirState {
             return Some(dir.clone());
         }
         self.dir = None;
-        self.made.clear();
+        self.created.clear();
         self.first = self.next;
         None
     }
@@ -57,7 +57,7 @@ impl SharedDir {
     pub(crate) fn record_finished(&self, id: ArtifactId, dir: &Arc<PrivateDir>) {
         let mut state = self.state();
         if state.dir.as_ref().is_some_and(|now| Arc::ptr_eq(now, dir)) {
-            state.made.insert(id);
+            state.created.insert(id);
         }
     }
 

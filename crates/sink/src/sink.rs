@@ -32,7 +32,7 @@ pub struct SinkOptions {
     pub stream: StreamId,
 }
 
-/// Bounds, cleans, counts and stores one stream of output.
+/// Limits, cleans, counts and stores one stream of output.
 ///
 /// Memory is bounded by the policy's window, however much is pushed. The report does not depend on
 /// how the bytes were split into chunks.
@@ -62,7 +62,7 @@ impl OutputSink {
             cut::window_sizes(policy, tail),
             options.limits.max_line_chars,
             options.head.map(NonZeroU64::get),
-            cut::shrink(policy, tail),
+            cut::shrink_limit(policy, tail),
         );
         if options.carriage_return == CarriageReturn::Overwrite {
             lines = lines.with_cr_line_ends();
@@ -125,9 +125,9 @@ impl OutputSink {
         self.spill.file()
     }
 
-    /// Keeps the artifact even if all output is shown, unless the output is empty. For callers that
-    /// show less than the report does.
-    pub fn keep(&mut self) {
+    /// Stores the artifact even if all output is shown, unless the output is empty. For callers
+    /// that show less than the report does.
+    pub fn store_always(&mut self) {
         self.is_artifact_requested |= self.total_bytes() > 0;
     }
 

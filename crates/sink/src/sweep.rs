@@ -1,6 +1,6 @@
 //! Removes expired artifacts: artifacts of ended processes, and artifacts older than a day.
 
-use crate::allocate::{COUNTER_FILE, forget};
+use crate::allocate::{COUNTER_FILE, remove_unused_directory};
 use crate::artifact_list::{ArtifactInfo, ClearOutcome, RemovedArtifacts, ids, info};
 use crate::artifact_options::DIRECTORY_NAME;
 use crate::expiry::{DAY_MS, is_expired, is_older};
@@ -135,7 +135,7 @@ fn sweep_dir(
                 removed.remove(&sidecar, dir);
             }
             Ok((sidecar, _)) => known.extend([name, sidecar.file]),
-            // Its files expire by age, like all files without a sidecar.
+            // The files of an unreadable sidecar expire by age, like all files without a sidecar.
             Err(_) => {}
         }
     }
@@ -154,7 +154,7 @@ fn sweep_dir(
     }
     if dir.metadata(COUNTER_FILE).is_err() || is_older(dir, COUNTER_FILE, now, COUNTER_RETENTION_MS)
     {
-        forget(dir);
+        remove_unused_directory(dir);
     } else {
         quota::recount(dir);
     }

@@ -20,7 +20,7 @@ pub struct TerminalText {
     /// True if colour sequences (SGR) are kept, too.
     coloured: bool,
     /// The beginning of an incomplete control sequence.
-    begun: Vec<u8>,
+    incomplete: Vec<u8>,
 }
 
 impl Default for TerminalText {
@@ -28,7 +28,7 @@ impl Default for TerminalText {
         Self {
             sanitiser: Sanitiser::new(CarriageReturn::Overwrite),
             coloured: false,
-            begun: Vec::new(),
+            incomplete: Vec::new(),
         }
     }
 }
@@ -63,9 +63,9 @@ impl TerminalText {
         };
         if self.coloured {
             // A sequence can be recognised as SGR only once it is complete.
-            let mut whole = std::mem::take(&mut self.begun);
+            let mut whole = std::mem::take(&mut self.incomplete);
             whole.extend_from_slice(chunk);
-            self.begun = whole.split_off(whole.len() - begun_len(&whole));
+            self.incomplete = whole.split_off(whole.len() - incomplete_len(&whole));
             self.sanitiser.push(&whole, &mut clean);
         } else {
             self.sanitiser.push(chunk, &mut clean);
@@ -79,20 +79,22 @@ impl TerminalText {
             text: Vec::new(),
             coloured: self.coloured,
         };
-        let begun = std::mem::take(&mut self.begun);
-        self.sanitiser.push(&begun, &mut clean);
+        let incomplete = std::mem::take(&mut self.incomplete);
+        self.sanitiser.push(&incomplete, &mut clean);
         self.sanitiser.finish(&mut clean);
         clean.text
     }
 }
 
 /// Returns the number of bytes at the end that may be the beginning of a control sequence.
-pub(crate) fn begun_len(bytes: &[u8]) -> usize {
+pub(crate) fn incomplete_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(MAX_SEQUENCE_BYTES)..];
     match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {
         Some([_]) => 1,
-        Some(begun @ [_, b'[', rest @ ..]) if rest.iter().all(|b| (0x20..0x40).contains(b)) => {
-            begun.len()
+        Some(incomplete @ [_, b'[', rest @ ..])
+            if rest.iter().all(|b| (0x20..0x40).contains(b)) =>
+        {
+            incomplete.len()
         }
         _ => 0,
     }

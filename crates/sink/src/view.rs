@@ -37,7 +37,7 @@ pub struct FileView {
     /// True if the file was capped: the output continued after its end.
     capped: bool,
     /// Size limit of a page.
-    longest: usize,
+    max_page_bytes: usize,
     /// Maximum number of lines of a page.
     max_lines: u64,
     mask: Option<Arc<dyn OutputMask>>,
@@ -123,7 +123,7 @@ impl FileView {
             index,
             line_end: b'\n',
             capped,
-            longest: MAX_PAGE_BYTES,
+            max_page_bytes: MAX_PAGE_BYTES,
             max_lines: u64::MAX,
             mask: None,
         };
@@ -132,7 +132,11 @@ impl FileView {
         view.each_chunk(0, |chunk| {
             has_lf = memchr::memchr(b'\n', chunk).is_some();
             has_cr |= memchr::memchr(b'\r', chunk).is_some();
-            if has_lf { ReadOn::Stop } else { ReadOn::On }
+            if has_lf {
+                ReadFlow::Stop
+            } else {
+                ReadFlow::Continue
+            }
         })?;
         if has_cr && !has_lf {
             // The index counts LFs only.
@@ -157,8 +161,8 @@ impl FileView {
 
     /// Limits pages to a window; they never exceed [`MAX_PAGE_BYTES`].
     #[must_use]
-    pub fn pages_of(mut self, window: Window) -> Self {
-        self.longest = window.bytes.min(MAX_PAGE_BYTES);
+    pub fn limit_pages(mut self, window: Window) -> Self {
+        self.max_page_bytes = window.bytes.min(MAX_PAGE_BYTES);
         self.max_lines = window.lines as u64;
         self
     }
@@ -171,8 +175,8 @@ impl FileView {
     }
 
     /// Returns the size limit of a page, in bytes of text.
-    pub(crate) fn longest_page(&self) -> usize {
-        self.longest
+    pub(crate) fn page_limit(&self) -> usize {
+        self.max_page_bytes
     }
 
     /// Returns the current length in bytes.
@@ -207,7 +211,7 @@ impl FileView {
         self.each_chunk(from, |chunk| {
             lines += self.line_ends(chunk);
             last = chunk.last().copied().unwrap_or(last);
-            ReadOn::On
+            ReadFlow::Continue
         })?;
         Ok(lines + u64::from(last != self.line_end))
     }
@@ -226,7 +230,7 @@ impl FileView {
         };
         let limit = limit.unwrap_or(DEFAULT_LINES).max(1);
         let (mut piece, raw) = self.read_page(start, limit, u64::MAX)?;
-        number(&mut piece, first);
+        set_line_numbers(&mut piece, first);
         let last = piece.lines.map_or(first - 1, |[_, last]| last);
         let whole_lines = piece.text.ends_with('\n');
         let next = match () {
@@ -242,7 +246,8 @@ impl FileView {
     /// # Errors
     /// I/O errors.
     pub fn bytes(&self, offset: u64, len: u64) -> io::Result<Page> {
-        let (mut piece, raw) = self.read_page(offset, u64::MAX, len.min(self.longest as u64))?;
+        let (mut piece, raw) =
+            self.read_page(offset, u64::MAX, len.min(self.max_page_bytes as u64))?;
         let mut line = 1;
         let mut seen = 0;
         self.each_chunk(0, |chunk| {
@@ -252,12 +257,12 @@ impl FileView {
             line += self.line_ends(&chunk[..wanted]);
             seen += wanted as u64;
             if seen == offset {
-                ReadOn::Stop
+                ReadFlow::Stop
             } else {
-                ReadOn::On
+                ReadFlow::Continue
             }
         })?;
-        number(&mut piece, line);
+        set_line_numbers(&mut piece, line);
         let next = match offset.saturating_add(raw) {
             end if end < self.len()? => NextPage::Byte(end),
             _ => NextPage::End,
@@ -275,13 +280,13 @@ impl FileView {
         let first = total_lines.saturating_sub(lines) + 1;
         let start = self.line_start(first)?.unwrap_or(0);
         let policy = Truncation::Tail {
-            bytes: self.longest,
+            bytes: self.max_page_bytes,
         };
         let mut sanitiser = self.sanitiser();
         let mut text = StreamLines::new(cut::window_sizes(policy, false), None, None, None);
         self.each_piece(start, u64::MAX, |piece| {
             sanitiser.piece(piece, &mut text);
-            ReadOn::On
+            ReadFlow::Continue
         })?;
         sanitiser.finish(&mut text);
         let raw = sanitiser.raw();
@@ -325,11 +330,11 @@ impl FileView {
                 found = memchr::memchr_iter(self.line_end, chunk)
                     .nth(nth)
                     .map(|end| at + end as u64 + 1);
-                return ReadOn::Stop;
+                return ReadFlow::Stop;
             }
             lines += in_chunk;
             at += chunk.len() as u64;
-            ReadOn::On
+            ReadFlow::Continue
         })?;
         let len = self.len()?;
         Ok(found.filter(|&start| start < len))
@@ -340,7 +345,7 @@ impl FileView {
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(CleanPiece, u64)> {
         let lines = lines.min(self.max_lines);
         let policy = Truncation::Head {
-            bytes: self.longest,
+            bytes: self.max_page_bytes,
             whole_lines: false,
         };
         let mut sanitiser = self.sanitiser();
@@ -349,18 +354,18 @@ impl FileView {
         self.each_piece(start, raw_limit, |piece| {
             sanitiser.piece(piece, &mut text);
             left -= piece.printed_bytes() as u64;
-            if left == 0 || text.head_satisfied() || text.len() > self.longest as u64 {
-                ReadOn::Stop
+            if left == 0 || text.head_satisfied() || text.len() > self.max_page_bytes as u64 {
+                ReadFlow::Stop
             } else {
-                ReadOn::On
+                ReadFlow::Continue
             }
         })?;
         // If the requested range ends inside a character or an escape sequence, its bytes are left
         // for the next read.
-        let raw = match sanitiser.settled() {
-            settled if left == 0 && settled > 0 => {
-                sanitiser.settle(&mut text);
-                settled
+        let raw = match sanitiser.complete_bytes() {
+            complete if left == 0 && complete > 0 => {
+                sanitiser.append_right(&mut text);
+                complete
             }
             _ => {
                 sanitiser.finish(&mut text);
@@ -368,7 +373,7 @@ impl FileView {
             }
         };
         let text = text.finish(raw);
-        let fits = text.window.total <= self.longest as u64;
+        let fits = text.window.total <= self.max_page_bytes as u64;
         let cut = cut::cut(&text, policy, None, raw);
         let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
         if !fits && let Some(end) = piece.text.rfind('\n') {
@@ -382,13 +387,13 @@ impl FileView {
     }
 
     /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until
-    /// the end or until `take` returns [`ReadOn::Stop`]. A secret that is only partly in the range
+    /// the end or until `take` returns [`ReadFlow::Stop`]. A secret that is only partly in the range
     /// is masked, too.
     pub(crate) fn each_piece(
         &self,
         from: u64,
         length: u64,
-        mut take: impl FnMut(OutputPiece<'_>) -> ReadOn,
+        mut take: impl FnMut(OutputPiece<'_>) -> ReadFlow,
     ) -> io::Result<()> {
         let Some(mask) = &self.mask else {
             let mut left = length;
@@ -396,28 +401,28 @@ impl FileView {
                 let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
                 left -= wanted as u64;
                 let flow = take(OutputPiece::Printed(&chunk[..wanted]));
-                if left == 0 { ReadOn::Stop } else { flow }
+                if left == 0 { ReadFlow::Stop } else { flow }
             });
         };
         let mut at = from.saturating_sub(MASK_CONTEXT_BYTES as u64);
         let start = at;
         let end = from.saturating_add(length);
-        let mut flow = ReadOn::On;
+        let mut flow = ReadFlow::Continue;
         let mut clipped = |piece: OutputPiece<'_>| {
-            if flow == ReadOn::On
+            if flow == ReadFlow::Continue
                 && let Some(piece) = piece.clipped(at, from..end)
             {
                 flow = take(piece);
             }
             at += piece.printed_bytes() as u64;
             if at >= end {
-                flow = ReadOn::Stop;
+                flow = ReadFlow::Stop;
             }
             flow
         };
         let mut stream = mask.stream();
         self.each_chunk(start, |chunk| {
-            let mut flow = ReadOn::On;
+            let mut flow = ReadFlow::Continue;
             stream.push(chunk, &mut |piece| flow = clipped(piece));
             flow
         })?;
@@ -428,11 +433,11 @@ impl FileView {
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take`
-    /// returns [`ReadOn::Stop`].
+    /// returns [`ReadFlow::Stop`].
     pub(crate) fn each_chunk(
         &self,
         mut from: u64,
-        mut take: impl FnMut(&[u8]) -> ReadOn,
+        mut take: impl FnMut(&[u8]) -> ReadFlow,
     ) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
@@ -440,7 +445,7 @@ impl FileView {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,
             };
-            if read == 0 || take(&buffer[..read]) == ReadOn::Stop {
+            if read == 0 || take(&buffer[..read]) == ReadFlow::Stop {
                 return Ok(());
             }
             from += read as u64;
@@ -450,15 +455,13 @@ impl FileView {
 
 /// The decision to continue reading or to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReadOn {
-    /// Continue.
-    On,
-    /// Stop.
+pub(crate) enum ReadFlow {
+    Continue,
     Stop,
 }
 
 /// Sets the line numbers of a piece whose first line is `first`.
-fn number(piece: &mut CleanPiece, first: u64) {
+fn set_line_numbers(piece: &mut CleanPiece, first: u64) {
     let count = scan::newlines(piece.text.as_bytes());
     let open = !piece.text.is_empty() && !piece.text.ends_with('\n');
     let count = count + u64::from(open);

@@ -115,7 +115,7 @@ impl Window {
                 raw: self.raw_end,
             });
         }
-        self.tail.ends_at(self.total);
+        self.tail.set_end(self.total);
     }
 
     /// Returns the number of bytes at the end to store, given the `total` so far.
@@ -153,7 +153,7 @@ impl Window {
             line.tail.lead += line.tail.len().saturating_sub(cap);
             self.tail.make_room(whole, cap);
             self.tail.take(&line.tail, line.tail.len(), shift);
-            self.tail.ends_at(self.total);
+            self.tail.set_end(self.total);
         }
         line.clear();
     }
@@ -275,21 +275,21 @@ impl TextPart {
         }
     }
 
-    /// Drops bytes from the front so that `coming` more bytes (or the last `cap` of them) fit.
+    /// Drops bytes from the front so that `added` more bytes (or the last `cap` of them) fit.
     #[inline]
-    fn make_room(&mut self, coming: usize, cap: usize) {
-        let wanted = self.len().saturating_add(coming);
+    fn make_room(&mut self, added: usize, cap: usize) {
+        let wanted = self.len().saturating_add(added);
         if wanted > cap {
             self.lead += (wanted - cap).min(self.len());
         }
-        if self.buffer.len() + coming.min(cap) > self.buffer.capacity() {
-            self.close_up(wanted.min(cap), cap);
+        if self.buffer.len() + added.min(cap) > self.buffer.capacity() {
+            self.compact(wanted.min(cap), cap);
         }
     }
 
     /// Compacts the buffer and makes room for `wanted` bytes. It grows to at most twice the cap, so
     /// that bytes are moved once per cap's worth of input.
-    fn close_up(&mut self, wanted: usize, cap: usize) {
+    fn compact(&mut self, wanted: usize, cap: usize) {
         let len = self.len();
         self.buffer.copy_within(self.lead.., 0);
         self.buffer.truncate(len);
@@ -306,7 +306,7 @@ impl TextPart {
     }
 
     /// Sets the end position and drops records of bytes that are no longer stored.
-    fn ends_at(&mut self, end: u64) {
+    fn set_end(&mut self, end: u64) {
         self.start = end - self.len() as u64;
         while self.runs.get(1).is_some_and(|next| next.text < self.start) {
             self.runs.pop_front();

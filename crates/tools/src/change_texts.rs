@@ -54,8 +54,15 @@ pub fn kind(listed: &ListedChanges) -> String {
         (_, Some(redone)) => format!("redid {redone}"),
         (None, None) if listed.after.is_some() => {
             let after = listed.after.map_or(0, |id| id.0);
-            let or_earlier = if listed.or_earlier { " or earlier" } else { "" };
-            format!("{}, after {after}{or_earlier}", state_text(&listed.changes))
+            let maybe_earlier = if listed.maybe_earlier {
+                " or earlier"
+            } else {
+                ""
+            };
+            format!(
+                "{}, after {after}{maybe_earlier}",
+                state_text(&listed.changes)
+            )
         }
         _ if listed.changes.by == ChangesBy::Scan => {
             format!("{}, by scan", state_text(&listed.changes))
@@ -100,13 +107,13 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         };
         let _ = writeln!(text, "  {}{mark}", line(file));
     }
-    for file in &changes.not_kept {
+    for file in &changes.not_restorable {
         let _ = writeln!(text, "  cannot be taken back: {}", one_line(&file.path));
     }
     for (directory, files) in &changes.outside {
         let _ = writeln!(text, "  outside of it: {files} in {}", one_line(directory));
     }
-    if let Some(why) = changes.in_the_way() {
+    if let Some(why) = changes.commit_obstacle() {
         let _ = writeln!(text, "  {why}");
     }
     for (index, conflict) in changes.conflicts.iter().enumerate() {

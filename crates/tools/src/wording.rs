@@ -103,7 +103,7 @@ pub(crate) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::Changes { .. }
                 | NoticeKind::ChangesUnknown { .. }
                 | NoticeKind::ChangesLimit { .. }
-                | NoticeKind::ChangesUnwatched { .. }
+                | NoticeKind::ChangesUntraced { .. }
         )
     };
     let vital = notices.iter().filter(is_vital);

@@ -149,8 +149,9 @@ fn word(act: ChangesAct) -> &'static str {
 /// The available keys: `c commit · d discard`. Omits a commit that would be refused; its key shows
 /// the reason.
 pub(crate) fn keys_text(changes: &CardChanges) -> String {
-    let is_refused =
-        |act: &ChangesAct, set: &Changes| *act == ChangesAct::Commit && set.in_the_way().is_some();
+    let is_refused = |act: &ChangesAct, set: &Changes| {
+        *act == ChangesAct::Commit && set.commit_obstacle().is_some()
+    };
     let can = |act: &ChangesAct| {
         let set = target_set(*act, changes);
         possible_actions(set).contains(act) && !is_refused(act, set)

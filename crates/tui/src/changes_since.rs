@@ -68,7 +68,7 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
     match done {
         Ok(done) => ActionOutcome {
             sets: done
-                .of
+                .sets
                 .iter()
                 .filter_map(|id| sets.show(*id).ok())
                 .collect(),

@@ -59,7 +59,7 @@ impl HeldNote {
         for trial in &self.newest {
             let named = named_trial(trial, width.saturating_sub(2));
             lines.push(line(&format!("  {named}"), theme.text));
-            let why = trial.in_the_way();
+            let why = trial.commit_obstacle();
             lines.extend(why.map(|why| line(&format!("    {why}"), theme.warning)));
         }
         if self.count > MAX_NAMED_TRIALS {

@@ -1,7 +1,7 @@
 //! A workspace for sandboxed calls. Calls may write to it, but not to the directory next to it.
 
 use agent_bash_core::RunSpec;
-use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl TestWorkspace {
     /// Returns a sandbox plan that allows writes in the workspace, without a network.
     pub fn plan(&self) -> Plan {
         Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Base,

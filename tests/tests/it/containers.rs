@@ -193,7 +193,7 @@ fn record_reads_paths_without_process_vm_readv() -> Result<()> {
 }
 
 #[test]
-fn unwatched_call_is_scanned_before_it_runs() -> Result<()> {
+fn untraced_call_is_scanned_before_it_runs() -> Result<()> {
     let world = repository()?;
     let ended = result(&world, &NO_LISTENER, &["--changes=undo", "rm file"])?;
     ensure!(ended["changes"]["by"] == "scan", "{ended}");

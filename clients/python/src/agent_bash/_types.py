@@ -310,7 +310,7 @@ class _ChangesGroupDataAlways(TypedDict):
     changes: List[Changes]
 
     # The change sets that were undone or redone, in order of execution.
-    of: List[ChangesId]
+    sets: List[ChangesId]
 
     # The result as a sentence, and a line for each skipped file or change set.
     text: str
@@ -1078,7 +1078,7 @@ Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1171,10 +1171,10 @@ class NoticeChangesUnknown(TypedDict):
     text: str
 
 
-class NoticeChangesUnwatched(TypedDict):
+class NoticeChangesUntraced(TypedDict):
     """The call was scanned, not traced, and left processes running. Their further changes are not recorded."""
 
-    kind: Literal["changes_unwatched"]
+    kind: Literal["changes_untraced"]
 
     # The processes.
     pids: List[int]

@@ -65,7 +65,7 @@ pub struct ChangesGroupDone {
     /// The turn, if the scope is a turn.
     pub turn_name: Option<String>,
     /// The change sets that were undone or redone, in this order.
-    pub of: Vec<ChangesId>,
+    pub sets: Vec<ChangesId>,
     /// The change sets of the undos or redos, in this order.
     pub changes: Vec<Changes>,
     /// A line about the result, and a line for each file and change set that was skipped.
@@ -141,12 +141,12 @@ impl ChangeSets {
         let GroupDone {
             plan,
             changes,
-            not_kept,
+            not_restorable,
             ..
         } = done;
-        let of: Vec<ChangesId> = plan.sets.iter().map(|set| set.id).collect();
+        let sets: Vec<ChangesId> = plan.sets.iter().map(|set| set.id).collect();
         let files = distinct_files(&plan.sets);
-        let ids: Vec<String> = of.iter().map(ChangesId::to_string).collect();
+        let ids: Vec<String> = sets.iter().map(ChangesId::to_string).collect();
         let turn = plan.turn_name.as_ref();
         let turn = turn.map_or_else(String::new, |turn| format!("turn {turn}, "));
         let word = if redo { "Done again" } else { "Undone" };
@@ -158,7 +158,7 @@ impl ChangeSets {
             .collect();
         text += &LabelledFiles("left as it is, as it was changed since", &skipped).to_string();
         let lost = "left as it is, as its former content was not kept";
-        text += &LabelledFiles(lost, &not_kept).to_string();
+        text += &LabelledFiles(lost, &not_restorable).to_string();
         for (_, why) in plan.blocked.iter().take(MAX_LINES) {
             text.push_str("\nskipped: ");
             text.push_str(why);
@@ -169,7 +169,7 @@ impl ChangeSets {
         }
         ChangesGroupDone {
             turn_name: plan.turn_name,
-            of,
+            sets,
             changes,
             text,
         }

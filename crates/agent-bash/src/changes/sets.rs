@@ -402,7 +402,7 @@ impl ChangeSets {
         let paths = self.below_root(id, paths)?;
         let act = Some(ChangesAct::Undo);
         let (changes, without_preimage) = self.with_store(act, |store, session| {
-            let without_preimage = store.not_kept(session, id)?;
+            let without_preimage = store.not_restorable(session, id)?;
             Ok((store.undo(session, id, &paths, partial)?, without_preimage))
         })?;
         let line = undone_text(id, changes.counts.total());

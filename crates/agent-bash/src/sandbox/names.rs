@@ -5,7 +5,7 @@ use super::workspaces::Workspaces;
 use crate::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_sandbox::{NameScan, by_its_name};
+use agent_bash_sandbox::{NameScan, with_resolved_parent};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl NamesBeforeCall {
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
         let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
-        let mut files: Vec<PathBuf> = files.iter().map(|path| by_its_name(path)).collect();
+        let mut files: Vec<PathBuf> = files.iter().map(|path| with_resolved_parent(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();
         files.dedup();

@@ -2,7 +2,7 @@
 
 use super::caches::{self, CacheAccess};
 use agent_bash_core::sandbox::{
-    Escalation, LackingPolicy, Level, Network, SandboxLevel, TmpDirectory,
+    Escalation, LackingPolicy, WriteLevel, Network, SandboxLevel, TmpDirectory,
 };
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
@@ -108,7 +108,7 @@ impl SandboxSettings {
     }
 
     /// Returns the input for [`resolve`]: the wanted sandbox at `level`.
-    pub(super) fn wanted(&self, level: Level, facts: &HostFacts) -> WantedSandbox {
+    pub(super) fn wanted(&self, level: WriteLevel, facts: &HostFacts) -> WantedSandbox {
         WantedSandbox {
             caches: caches::shared(self.caches, facts),
             network: self.network,
@@ -130,7 +130,7 @@ impl SandboxSettings {
         facts: &HostFacts,
         state: Option<&Path>,
     ) -> Result<Option<ResolvedSandbox>, ResolveError> {
-        let Some(level) = self.level.confined() else {
+        let Some(level) = self.level.write_level() else {
             return Ok(None);
         };
         let mut resolved = resolve(&self.wanted(level, facts), facts)?;

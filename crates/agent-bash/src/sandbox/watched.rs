@@ -93,7 +93,7 @@ impl WatchedPaths {
     /// Returns the changed paths, using only the kernel's caches. `None` if the caches do not have
     /// all the data.
     pub(crate) fn changed_by_cache(&self) -> Option<Vec<PathBuf>> {
-        if self.parents.as_ref().is_some_and(|it| it.are_the_same()) {
+        if self.parents.as_ref().is_some_and(|it| it.are_unchanged()) {
             return Some(Vec::new());
         }
         let mut changed = Vec::new();
@@ -169,7 +169,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network};
+    use agent_bash_core::sandbox::{Caches, Network, WriteLevel};
 
     type Change<'a> = &'a dyn Fn(&Path);
 
@@ -182,7 +182,7 @@ mod tests {
         std::os::unix::fs::symlink("config", at("link")).unwrap();
         let names = ["config", "hooks", ".vscode", "link"];
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier,

@@ -16,7 +16,7 @@ use agent_bash_core::{
     Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
     ToolResult,
 };
-use agent_bash_journal::{JournalEntry, PrintedTail};
+use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use agent_bash_tools::{BangMessage, output_text, profiles};
@@ -168,7 +168,11 @@ pub(super) async fn run(
 }
 
 /// Returns the journal entry for a bang command.
-fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>) -> JournalEntry {
+fn entry(
+    tool: &ToolContext,
+    message: &BangMessage,
+    printed: Option<PrintedOutputCollector>,
+) -> JournalEntry {
     let mut result = ToolResult::new(message.status.clone(), &*message.output, message.time);
     result.duration_ms = message.duration_ms;
     result.cwd.clone_from(&message.cwd);
@@ -179,7 +183,7 @@ fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>
     result.artifacts.extend(message.artifact.clone());
     let mut entry = JournalEntry::new(Caller::User, tool.profile.name, &*message.command, result);
     entry.excluded_from_context = message.excluded_from_context;
-    entry.printed = printed.map(PrintedTail::finish);
+    entry.printed = printed.map(PrintedOutputCollector::finish);
     entry
 }
 

@@ -103,7 +103,7 @@ impl Conversation {
             let variables = &tool.environment.variables;
             // A call that cannot be traced uses another shell.
             let traced = tool.changes.level() != ChangesLevel::Off;
-            shells.expect(shell, variables, streams, tool.limits, sandbox, traced);
+            shells.start_in_advance(shell, variables, streams, tool.limits, sandbox, traced);
         }
     }
 }

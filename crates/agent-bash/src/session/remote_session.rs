@@ -40,7 +40,7 @@ impl RemoteHost for RemoteSession {
         &self.remote.target().name
     }
 
-    fn session(&self) -> &str {
+    fn state_directory(&self) -> &str {
         &self.session
     }
 
@@ -64,7 +64,7 @@ impl RemoteHost for RemoteSession {
             .await;
         match answer {
             Ok(data) => Ok(self.checked(data.as_deref().map_or("null", |data| data.get()), begun)),
-            Err(AskError::Cut(reason)) => Ok(self.lost(&reason, &output.text, begun)),
+            Err(AskError::ConnectionLost(reason)) => Ok(self.lost(&reason, &output.text, begun)),
             Err(AskError::Cancelled) => Err(NotRun::Cancelled),
             Err(AskError::Refused(reason)) => {
                 let reason = format!("the target `{}` refused the call: {reason}", self.name());

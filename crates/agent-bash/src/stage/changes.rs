@@ -87,7 +87,7 @@ pub(crate) async fn begin(
         Some(reason) if !is_level_set || is_job => Err(reason),
         Some(reason) => {
             let scanned = compared::before(tool, call, &reason).await;
-            scanned.map(|(store, scan)| (store, RecordMethod::Scan(scan.of_command(command()))))
+            scanned.map(|(store, scan)| (store, RecordMethod::Scan(scan.with_command(command()))))
         }
         None => {
             let command = command();
@@ -97,7 +97,7 @@ pub(crate) async fn begin(
                 } else {
                     store.begin_trace(session, root, level)
                 };
-                begun.map(|set| set.of_command(command))
+                begun.map(|set| set.with_command(command))
             });
             let shell = request.session.clone();
             begun.await.map(|(store, set)| {
@@ -138,7 +138,7 @@ async fn begin_scan(
     let command = command_label(&tool.hide, &tool.environment_policy, request, typed);
     match compared::before(tool, call, reason).await {
         Ok((store, before)) => {
-            let method = RecordMethod::Scan(before.of_command(command));
+            let method = RecordMethod::Scan(before.with_command(command));
             Some(ChangeRecord::new(store, method))
         }
         Err(reason) => {
@@ -223,13 +223,13 @@ async fn begin_trial(
     if request.session.is_some() {
         return Err("a persistent shell cannot run a trial; leave out `session`".to_owned());
     }
-    executor.holds_back().await.map_err(|error| match error {
+    executor.check_trials().await.map_err(|error| match error {
         NotStarted::Trial { reason } => reason,
         other => other.to_string(),
     })?;
     let begun = begin_set(tool, call, move |store, session, root| {
         let begun = store.begin_trial(session, root);
-        begun.map(|set| set.of_command(command))
+        begun.map(|set| set.with_command(command))
     });
     let (store, set) = begun.await?;
     Ok(ChangeRecord::new(store, RecordMethod::Trial(set, trial)))
@@ -320,7 +320,7 @@ impl ChangeRecord {
             let survivors = outcome.survivors.iter();
             survivors.map(|survivor| survivor.pid).collect()
         };
-        is_unrecorded.then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
+        is_unrecorded.then(|| NoticeKind::ChangesUntraced { pids: pids() }.into())
     }
 
     /// Returns the overlay that holds back the changes of a trial.
@@ -389,26 +389,28 @@ impl ChangeRecord {
         let is_requested = trial.is_some() || tool.changes.is_level_set();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
         let max_mb = tool.changes.settings.max_set_mb;
-        let is_full = traced.as_ref().is_some_and(|traced| traced.full) || self.is_full;
+        let is_full = traced.as_ref().is_some_and(|traced| traced.reached_limit) || self.is_full;
         let full = is_full.then(|| NoticeKind::ChangesLimit { max_mb }.into());
-        let unwatched = self.survivors_notice(outcome);
-        let lacking = traced
+        let untraced = self.survivors_notice(outcome);
+        let incomplete_reason = traced
             .as_ref()
-            .filter(|traced| !traced.full && is_requested);
-        let lacking = lacking.and_then(|traced| traced.lacking.as_deref());
-        let partly = lacking.map(|reason| unknown_notice(format!("not all of them: {reason}")));
+            .filter(|traced| !traced.reached_limit && is_requested);
+        let incomplete_reason =
+            incomplete_reason.and_then(|traced| traced.incomplete_reason.as_deref());
+        let partly =
+            incomplete_reason.map(|reason| unknown_notice(format!("not all of them: {reason}")));
         let has_succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
         let is_to_commit = has_succeeded && outcome.survivors.is_empty();
         let Self { store, method, .. } = self;
         if let (RecordMethod::Trace(_, shell), Some(traced)) = (&method, &traced)
-            && traced.unwatched
+            && traced.untraced
         {
-            let reason = traced.lacking.as_deref().unwrap_or_default();
+            let reason = traced.incomplete_reason.as_deref().unwrap_or_default();
             tool.changes
                 .unrecordable
                 .remember_untraceable(shell.as_ref(), reason);
         }
-        if let (RecordMethod::Trial(set, _), true) = (&method, lacking.is_some()) {
+        if let (RecordMethod::Trial(set, _), true) = (&method, incomplete_reason.is_some()) {
             // A process outside of the trial may have changed files. If this cannot be stored in
             // the change set, the notice still reports it.
             let _ = set.mark_inexact();
@@ -458,7 +460,7 @@ impl ChangeRecord {
                         .into_iter()
                         .chain(full)
                         .chain(partly)
-                        .chain(unwatched)
+                        .chain(untraced)
                         .chain(protected)
                         .collect(),
                     changes: Some(changes),
@@ -508,29 +510,29 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
 /// the set of a call that was not traced, and returns the reason.
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Result<Changes, String> {
     const UNTRACEABLE_REASON: &str = "it ran where it cannot be traced";
-    let lacking = match traced {
-        Some(traced) if traced.unwatched => {
+    let incomplete_reason = match traced {
+        Some(traced) if traced.untraced => {
             let reason = traced
-                .lacking
+                .incomplete_reason
                 .as_deref()
                 .unwrap_or(UNTRACEABLE_REASON)
                 .to_owned();
             store.remove(set).map_err(error_text)?;
             return Err(reason);
         }
-        Some(traced) => traced.lacking.as_deref(),
+        Some(traced) => traced.incomplete_reason.as_deref(),
         None => Some(UNTRACEABLE_REASON),
     };
-    let ended = match lacking {
+    let ended = match incomplete_reason {
         None => store.finish(set),
         Some(_) => store.break_off(set),
     };
     let mut changes = ended.map_err(error_text)?;
-    changes.exact &= lacking.is_none();
-    if lacking.is_some() && changes.undo == Undoable::Whole {
+    changes.exact &= incomplete_reason.is_none();
+    if incomplete_reason.is_some() && changes.undo == Undoable::Whole {
         changes.undo = Undoable::Part;
     }
-    match lacking {
+    match incomplete_reason {
         Some(reason) if changes.counts.total() == 0 => Err(reason.to_owned()),
         _ => Ok(changes),
     }

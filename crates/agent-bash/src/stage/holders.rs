@@ -233,7 +233,7 @@ async fn listeners(jobs: Option<&Jobs>) -> Vec<JobListener> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
     fn sandboxed_call_is_told_only_of_files_that_it_can_write() {
@@ -248,7 +248,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(at("home/c.lock"), at("work/link.lock")).unwrap();
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,

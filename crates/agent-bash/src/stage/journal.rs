@@ -3,13 +3,13 @@
 use crate::panics::caught;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedTail, RefusalEntry};
+use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedOutputCollector, RefusalEntry};
 use agent_bash_tools::Refusal;
 
 /// Returns a collector for the end of the output, if the journal records outputs.
-pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
+pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedOutputCollector> {
     let journal = tool.journal.as_ref()?;
-    (journal.level() == JournalLevel::Full).then(PrintedTail::default)
+    (journal.level() == JournalLevel::Full).then(PrintedOutputCollector::default)
 }
 
 /// Returns a refusal as part of a journal entry. `None` if no check refused the call.

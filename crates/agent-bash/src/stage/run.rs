@@ -9,7 +9,7 @@ use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, OutputMask, Request,
     RunSpec, ScriptEnding, StreamId, StreamMasks,
 };
-use agent_bash_journal::PrintedTail;
+use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) fn spec(
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
         .needs_trace(decisions.needs_trace)
-        .unwatched(decisions.is_untraceable)
+        .untraced(decisions.is_untraceable)
         .invocation(call.invocation.clone())
         // Warm shells do not have these definitions.
         .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
@@ -109,7 +109,7 @@ pub(crate) struct OutputWatchers<'l, 'p> {
     /// The caller's consumer.
     pub(crate) live: Option<&'l mut dyn OutputConsumer>,
     /// The collector for the journal.
-    pub(crate) printed: Option<&'p mut PrintedTail>,
+    pub(crate) printed: Option<&'p mut PrintedOutputCollector>,
 }
 
 impl<'l, 'p> OutputWatchers<'l, 'p> {

@@ -6,8 +6,8 @@ mod denied;
 use crate::sandbox::{CallSandbox, PreparedSandbox, SandboxSettings, missed_cache};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Escalation, Lack, LackingPolicy, Network, ObservedSandbox, Report, SandboxLevel,
-    SandboxRequest, Sandboxed, Unknown,
+    Escalation, MissingPromise, LackingPolicy, Network, ObservedSandbox, Report, SandboxLevel,
+    SandboxRequest, Sandboxed, UnknownObservation,
 };
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding,
@@ -194,7 +194,7 @@ impl RequestedSandbox {
             NotStarted::Sandbox { reason } => NotSandboxed::Failed(reason).into(),
             other => Refusal::NotStarted(other),
         };
-        let report = executor.confines().await.map_err(refusal_of)?;
+        let report = executor.sandbox_report().await.map_err(refusal_of)?;
         if settings.lacking == LackingPolicy::Refuse && !report.missing.is_empty() {
             let what = listed(&report);
             return Err(refusal_of(NotStarted::SandboxLacks { what }));
@@ -293,7 +293,7 @@ pub(crate) async fn result(
             .await
         {
             Some(denied) => sandboxed.denied = denied,
-            None => sandbox.unknown.push(Unknown::Denied),
+            None => sandbox.unknown.push(UnknownObservation::Denied),
         }
     }
     sandboxed
@@ -319,9 +319,10 @@ pub(crate) fn observed(sandbox: &CallSandbox, job: &Job) -> Option<ObservedSandb
 
 /// Returns the missing promises that matter at this level. At the level `read_only`, protected
 /// files are not writable in any case.
-fn relevant_lacks(sandboxed: &Sandboxed) -> Vec<Lack> {
-    let is_relevant =
-        |lack: &Lack| sandboxed.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
+fn relevant_lacks(sandboxed: &Sandboxed) -> Vec<MissingPromise> {
+    let is_relevant = |lack: &MissingPromise| {
+        sandboxed.level != SandboxLevel::ReadOnly || *lack != MissingPromise::Protected
+    };
     sandboxed
         .missing
         .iter()

@@ -3,7 +3,7 @@
 use crate::sandbox::Case;
 use crate::scripted::{Scripted, builder};
 use agent_bash::JobStarter;
-use agent_bash::core::sandbox::{JobSandbox, Lack, Report, SandboxLevel};
+use agent_bash::core::sandbox::{JobSandbox, MissingPromise, Report, SandboxLevel};
 use agent_bash::core::{
     Cancel, JobId, NotStarted, Profile, RunSpec, Status, Timestamp, ToolResult,
 };
@@ -55,7 +55,7 @@ impl JobStarter for Starter {
             sandbox: spec.sandbox.as_deref().map(|plan| {
                 let report = Report {
                     tier: plan.tier,
-                    missing: vec![Lack::Stat],
+                    missing: vec![MissingPromise::Stat],
                 };
                 JobSandbox::new(plan, &report)
             }),

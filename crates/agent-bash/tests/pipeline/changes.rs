@@ -51,7 +51,7 @@ impl Executor for Writing {
         Ok(outcome)
     }
 
-    async fn holds_back(&self) -> Result<(), NotStarted> {
+    async fn check_trials(&self) -> Result<(), NotStarted> {
         self.holds.clone()
     }
 }

@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Writes and removes a file in its directory, without a trace.
-struct Unwatched {
+struct Untraced {
     script: Arc<Scripted>,
     /// Whether it knows that before.
     knows: bool,
 }
 
 #[async_trait]
-impl Executor for Unwatched {
+impl Executor for Untraced {
     async fn run(
         &self,
         spec: &RunSpec,
@@ -37,11 +37,11 @@ impl Executor for Unwatched {
         outcome.traced = spec
             .trace
             .as_ref()
-            .map(|_| TraceState::unwatched("an old kernel"));
+            .map(|_| TraceState::untraced("an old kernel"));
         Ok(outcome)
     }
 
-    async fn watches(&self) -> Result<(), String> {
+    async fn check_recording(&self) -> Result<(), String> {
         let known = self.knows.then(|| "an old kernel".to_owned());
         known.map_or(Ok(()), Err)
     }
@@ -91,7 +91,7 @@ impl TestProject {
     }
 
     fn tool(&self, add: impl FnOnce(BashToolBuilder) -> BashToolBuilder) -> BashTool {
-        let executor = Arc::new(Unwatched {
+        let executor = Arc::new(Untraced {
             script: Arc::clone(&self.script),
             knows: self.knows,
         });
@@ -146,8 +146,8 @@ async fn survivors_of_a_scanned_call_are_named() {
         let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::List)));
         let result = call(&tool, None).await;
         let kinds = result.notices.into_iter().map(|notice| notice.kind);
-        let unwatched = kinds.filter(|kind| matches!(kind, NoticeKind::ChangesUnwatched { .. }));
-        (unwatched.collect::<Vec<_>>(), result.text)
+        let untraced = kinds.filter(|kind| matches!(kind, NoticeKind::ChangesUntraced { .. }));
+        (untraced.collect::<Vec<_>>(), result.text)
     };
     let left = || {
         vec![
@@ -156,7 +156,7 @@ async fn survivors_of_a_scanned_call_are_named() {
         ]
     };
     let (named, text) = notices(false, left()).await;
-    assert_eq!(named, [NoticeKind::ChangesUnwatched { pids: vec![7, 9] }]);
+    assert_eq!(named, [NoticeKind::ChangesUntraced { pids: vec![7, 9] }]);
     let said = "[The processes that still run (pid 7, 9) are not traced: their further file changes are in no list]";
     assert!(text.contains(said), "{text}");
     assert_eq!(notices(false, Vec::new()).await.0, []);

@@ -57,7 +57,7 @@ impl Executor for Holding {
         Ok(outcome)
     }
 
-    async fn holds_back(&self) -> Result<(), NotStarted> {
+    async fn check_trials(&self) -> Result<(), NotStarted> {
         Ok(())
     }
 }

@@ -4,7 +4,8 @@ mod escalation;
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
-    Enforced, Lack, Level, Network, ObservedSandbox, RefusedHost, Report, SandboxLevel, Tier,
+    Enforced, MissingPromise, Network, ObservedSandbox, RefusedHost, Report, SandboxLevel, Tier,
+    WriteLevel,
 };
 use agent_bash::core::{
     Cancel, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer, Profile, RunSpec,
@@ -47,7 +48,7 @@ impl Executor for Confining {
         Ok(outcome)
     }
 
-    async fn confines(&self) -> Result<Report, NotStarted> {
+    async fn sandbox_report(&self) -> Result<Report, NotStarted> {
         self.report.clone()
     }
 }
@@ -160,11 +161,11 @@ async fn call_without_a_sandbox_has_no_plan() {
 #[tokio::test]
 async fn executor_gets_the_plan_and_the_result_has_its_observations() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
-    case.report.as_mut().unwrap().missing = vec![Lack::Stat];
+    case.report.as_mut().unwrap().missing = vec![MissingPromise::Stat];
     let tool = case.tool(|builder| builder);
     let first = tool.execute(json!("true"), &Cancel::new()).await;
     let plan = case.script.last().sandbox.unwrap();
-    assert_eq!(plan.level, Level::WorkspaceWrite);
+    assert_eq!(plan.level, WriteLevel::WorkspaceWrite);
     assert_eq!(plan.writable, [case.project.path("repo")]);
     assert_eq!(plan.network, Network::Off);
     let json = serde_json::to_value(&first).unwrap();
@@ -198,7 +199,7 @@ async fn call_without_its_sandbox_is_refused() {
     let partial = || {
         Ok(Report {
             tier: Tier::Base,
-            missing: vec![Lack::Protected, Lack::Ipc],
+            missing: vec![MissingPromise::Protected, MissingPromise::Ipc],
         })
     };
     let text = |what: &str| {
@@ -255,25 +256,25 @@ async fn call_may_always_request_a_stricter_sandbox() {
             Off,
             Network::Off,
             json!({"level": "read_only"}),
-            (Level::ReadOnly, Network::Off),
+            (WriteLevel::ReadOnly, Network::Off),
         ),
         (
             Off,
             Network::Off,
             json!({"level": "workspace_write", "network": "on", "writable": ["/tmp"]}),
-            (Level::WorkspaceWrite, Network::On),
+            (WriteLevel::WorkspaceWrite, Network::On),
         ),
         (
             WorkspaceWrite,
             Network::On,
             json!({"level": "read_only"}),
-            (Level::ReadOnly, Network::On),
+            (WriteLevel::ReadOnly, Network::On),
         ),
         (
             ReadOnly,
             Network::On,
             json!({"network": "off"}),
-            (Level::ReadOnly, Network::Off),
+            (WriteLevel::ReadOnly, Network::Off),
         ),
     ] {
         let mut case = Case::of(own);
@@ -467,7 +468,7 @@ async fn each_profile_reports_the_sandbox() {
         case.profile = profile;
         case.report = Ok(Report {
             tier: Tier::Base,
-            missing: vec![Lack::Ipc],
+            missing: vec![MissingPromise::Ipc],
         });
         case.network_refused = Some(4);
         case.creates = Some(case.project.path("repo/.vscode"));

@@ -86,7 +86,7 @@ impl Executor for Writing {
         Ok(ended)
     }
 
-    async fn holds_back(&self) -> Result<(), NotStarted> {
+    async fn check_trials(&self) -> Result<(), NotStarted> {
         Ok(())
     }
 }
@@ -134,7 +134,7 @@ async fn trial_above_the_size_limit_is_ended_with_a_notice() {
 #[tokio::test]
 async fn record_above_the_size_limit_gets_a_notice() {
     let mut full = TraceState::incomplete("there was too much");
-    full.full = true;
+    full.reached_limit = true;
     let ended = result(false, 2, Some(full)).await;
     assert!(ended.text.contains(SAID), "{}", ended.text);
     assert_eq!(ended.changes.map(|it| it.counts.created), Some(1));

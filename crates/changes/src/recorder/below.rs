@@ -1,6 +1,6 @@
 //! Preserves directories whose entries change, or which are removed or moved as a whole.
 
-use super::{ContentLocation, KeepOutcome, NotRecorded, Recorder, Touch};
+use super::{ContentLocation, NotRecorded, RecordOutcome, Recorder, Touch};
 use crate::error::ChangesError;
 use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -19,14 +19,14 @@ impl Recorder {
     }
 
     /// Preserves everything below a directory that is removed or renamed.
-    pub(super) fn record_below(&mut self, top: &Path) -> Result<KeepOutcome, NotRecorded> {
-        let mut outcome = KeepOutcome::Stored;
+    pub(super) fn record_below(&mut self, top: &Path) -> Result<RecordOutcome, NotRecorded> {
+        let mut outcome = RecordOutcome::Stored;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
             let entries = match self.entries(&path) {
                 // The user can move this directory without being allowed to list its entries.
                 Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
-                    outcome = KeepOutcome::WithoutPreimage;
+                    outcome = RecordOutcome::WithoutPreimage;
                     continue;
                 }
                 entries => entries.map_err(NotRecorded::Failed)?,
@@ -71,14 +71,14 @@ impl Recorder {
     }
 
     /// Preserves a directory whose entries or attributes change.
-    pub(super) fn record_directory(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
+    pub(super) fn record_directory(&mut self, path: &Path) -> Result<RecordOutcome, ChangesError> {
         if self.recorded.contains_key(path) {
-            return Ok(KeepOutcome::Already);
+            return Ok(RecordOutcome::AlreadyRecorded);
         }
         let seen = if path.as_os_str().is_empty() {
             Some(self.tree.stat_root()?)
         } else if self.tree.is_on_other_device(path).unwrap_or(false) {
-            return Ok(KeepOutcome::Outside);
+            return Ok(RecordOutcome::Outside);
         } else if self.arrived_during_call(path) {
             None
         } else {
@@ -86,7 +86,7 @@ impl Recorder {
                 Ok(seen) => seen,
                 // A file behind a link is preserved through the file's own path.
                 Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => {
-                    return Ok(KeepOutcome::Outside);
+                    return Ok(RecordOutcome::Outside);
                 }
                 Err(error) => return Err(ChangesError::errno("looking at", path)(error)),
             }
@@ -98,7 +98,7 @@ impl Recorder {
         match self.put(path, seen, content) {
             Ok(outcome) => Ok(outcome),
             Err(NotRecorded::Failed(error)) => Err(error),
-            Err(NotRecorded::Elsewhere) => Ok(KeepOutcome::Outside),
+            Err(NotRecorded::Elsewhere) => Ok(RecordOutcome::Outside),
         }
     }
 }

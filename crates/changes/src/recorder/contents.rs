@@ -1,7 +1,7 @@
 //! Stores the contents of a file, once for each inode: as a hard link if a name of the file is
 //! removed, else as a copy.
 
-use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, file, system_error};
+use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, records::file, system_error};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::recorder::Touch;
@@ -96,7 +96,7 @@ impl Recorder {
         }
         if self.pack_bytes + size > self.max_total_bytes {
             let limit = self.max_total_bytes >> 20;
-            return Err(NotRecorded::Failed(ChangesError::TooMuch { limit }));
+            return Err(NotRecorded::Failed(ChangesError::PreimageLimit { limit }));
         }
         let at = self.pack_bytes;
         let mut from = File::from(from).take(self.max_file_bytes);

@@ -204,9 +204,9 @@ pub(crate) struct Index {
 impl Index {
     /// True if the records are complete for a change set in this state.
     pub(crate) fn is_complete(&self, state: SetState) -> bool {
-        let is_all = self.is_marked_complete
+        let has_ended = self.is_marked_complete
             || self.is_absent && matches!(state, SetState::Done | SetState::Undone);
-        is_all && !self.has_unknown_change
+        has_ended && !self.has_unknown_change
     }
 
     /// Reads the records up to the first incomplete one.

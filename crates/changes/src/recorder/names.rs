@@ -2,7 +2,7 @@
 //! several names. The call may have moved or linked them.
 
 use super::{
-    BeyondRoot, ContentLocation, IndexEntry, KeepOutcome, NotRecorded, Recorder, Touch,
+    ContentLocation, IndexEntry, NotRecorded, OutsideFile, RecordOutcome, Recorder, Touch,
     system_error,
 };
 use crate::attributes::{self, Attributes};
@@ -17,24 +17,24 @@ impl Recorder {
     ///
     /// # Errors
     /// See [`Recorder::before`].
-    pub fn before_beyond(
+    pub fn before_outside(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
-    ) -> Result<KeepOutcome, ChangesError> {
+    ) -> Result<RecordOutcome, ChangesError> {
         if file.path.starts_with(&self.state) {
-            return Ok(KeepOutcome::Outside);
+            return Ok(RecordOutcome::Outside);
         }
-        if file.is_near
+        if file.is_same_file_system
             && touch != Touch::Name
-            && let Err(NotRecorded::Failed(error)) = self.record_inode_beyond(file, touch)
+            && let Err(NotRecorded::Failed(error)) = self.record_outside_inode(file, touch)
         {
             return Err(error);
         }
         if file.is_counted {
             self.outside.touched(file.path);
         }
-        Ok(KeepOutcome::Outside)
+        Ok(RecordOutcome::Outside)
     }
 
     /// If the preimage of a file is a hard link, replaces the link by a copy, before a write
@@ -47,9 +47,9 @@ impl Recorder {
     }
 
     /// Preserves the inode of a file outside the root.
-    fn record_inode_beyond(
+    fn record_outside_inode(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
     ) -> Result<(), NotRecorded> {
         let Ok(found) = stat(file.reachable) else {
@@ -74,7 +74,7 @@ impl Recorder {
         let content = match touch {
             Touch::Content if content.is_some() => return Ok(()),
             Touch::Content if !self.stores_contents || is_hidden => ContentLocation::NotStored,
-            Touch::Content => self.copy_beyond(file, seen.size)?,
+            Touch::Content => self.copy_outside_file(file, seen.size)?,
             _ if self.first_stats.contains_key(&seen.ino) => return Ok(()),
             _ => ContentLocation::Unread,
         };
@@ -89,9 +89,9 @@ impl Recorder {
 
     /// Copies a file that may have no name below the root. If the change set is full, skips the
     /// file without an error.
-    fn copy_beyond(
+    fn copy_outside_file(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         size: u64,
     ) -> Result<ContentLocation, NotRecorded> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -99,7 +99,7 @@ impl Recorder {
             return Ok(ContentLocation::NotStored);
         };
         match self.store_copy_of(from, file.path, size) {
-            Err(NotRecorded::Failed(ChangesError::TooMuch { .. })) => {
+            Err(NotRecorded::Failed(ChangesError::PreimageLimit { .. })) => {
                 Ok(ContentLocation::NotStored)
             }
             copied => copied,

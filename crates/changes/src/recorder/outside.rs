@@ -18,7 +18,7 @@ const DIRECTORY_LEVELS: usize = 3;
 
 /// The files touched so far.
 #[derive(Debug, Default)]
-pub(super) struct OutsideFiles {
+pub(super) struct OutsideCounter {
     /// The state of each file before its first touch.
     before: HashMap<PathBuf, Option<FileStat>>,
     /// The number of writes to further files, by directory.
@@ -27,7 +27,7 @@ pub(super) struct OutsideFiles {
     is_full: bool,
 }
 
-impl OutsideFiles {
+impl OutsideCounter {
     /// Records a file before it is touched.
     pub(super) fn touched(&mut self, path: &Path) {
         if self.before.contains_key(path) {
@@ -87,8 +87,12 @@ fn count(counts: &mut BTreeMap<String, u64>, path: &Path) {
         .take(DIRECTORY_LEVELS)
         .collect();
     let directory = directory.to_string_lossy().into_owned();
-    let full = counts.len() >= MAX_DIRECTORIES && !counts.contains_key(&directory);
-    let directory = if full { "…".to_owned() } else { directory };
+    let is_counted_together = counts.len() >= MAX_DIRECTORIES && !counts.contains_key(&directory);
+    let directory = if is_counted_together {
+        "…".to_owned()
+    } else {
+        directory
+    };
     *counts.entry(directory).or_default() += 1;
 }
 
@@ -101,27 +105,27 @@ mod tests {
     fn temporary_files_are_not_counted() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: usize| place.path().join(name.to_string());
-        let mut outside = OutsideFiles::default();
+        let mut outside = OutsideCounter::default();
         for name in 0..3 * MAX_FILES {
             outside.touched(&at(name));
             fs::write(at(name), "").unwrap();
             fs::remove_file(at(name)).unwrap();
         }
         assert!(outside.before.len() <= MAX_FILES && outside.further_writes.is_empty());
-        let stay = 2 * MAX_FILES;
-        for name in 0..stay {
+        let remaining = 2 * MAX_FILES;
+        for name in 0..remaining {
             outside.touched(&at(name));
             fs::write(at(name), "").unwrap();
         }
         assert!(outside.before.len() <= MAX_FILES);
-        assert_eq!(outside.counted().values().sum::<u64>(), stay as u64);
+        assert_eq!(outside.counted().values().sum::<u64>(), remaining as u64);
     }
 
     #[test]
     fn directory_is_not_counted_for_changed_entries() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
-        let mut outside = OutsideFiles::default();
+        let mut outside = OutsideCounter::default();
         let all = ["d", "d/e", "d/e/one", "d/e/two", "empty"];
         for name in all {
             outside.touched(&at(name));

@@ -73,12 +73,12 @@ pub(super) fn exclude_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
     let skipped = &mut effects.inverse.skipped;
     effects.inverse.ops.retain(|op| {
-        let is_kept =
+        let can_undo =
             op.act != SlotRename::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
-        if !is_kept {
+        if !can_undo {
             skipped.push(op.path.clone());
         }
-        is_kept
+        can_undo
     });
     effects.plan.skipped = unseen.iter().map(|path| bytes(path)).collect();
     skipped.extend_from_slice(&effects.plan.skipped);

@@ -32,7 +32,7 @@ pub(crate) struct Effects {
     /// Paths in directories that the call made unreadable.
     pub(super) unseen: Vec<PathBuf>,
     /// True if the search for names of files that were changed outside the root was cut short.
-    pub(crate) is_cut: bool,
+    pub(crate) is_search_incomplete: bool,
 }
 
 impl Effects {

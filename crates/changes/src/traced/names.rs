@@ -100,7 +100,7 @@ pub(super) fn add_other_names(
             }
         }
         if examined > MAX_EXAMINED_FILES {
-            effects.is_cut = files.values().any(|file| is_beyond(file.record));
+            effects.is_search_incomplete = files.values().any(|file| is_outside(file.record));
             exclude(&files, effects);
             return;
         }
@@ -114,13 +114,13 @@ fn changed_files(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
     let inodes = index.inode_records.iter().enumerate();
     let inodes = inodes.map(|(number, record)| (INODE_SLOT_PREFIX, number, record));
     let mut files = HashMap::new();
-    let is_untouched = |record: &PathRecord| is_beyond(record) && is_untouched_now(record);
+    let is_untouched = |record: &PathRecord| is_outside(record) && is_untouched_now(record);
     for (prefix, number, record) in records.chain(inodes).filter(|it| !is_untouched(it.2)) {
         let is_changed = !matches!(
             record.content,
             ContentLocation::Link(_) | ContentLocation::Target(_) | ContentLocation::NoContents
         );
-        let has_names = |it: &FileStat| it.links > 1 || is_beyond(record);
+        let has_names = |it: &FileStat| it.links > 1 || is_outside(record);
         if let Some(seen) = record.stat.filter(|it| has_names(it) && !it.is_dir())
             && is_changed
         {
@@ -144,7 +144,7 @@ fn changed_files(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
 }
 
 /// Returns true if the file was reached by a path outside the root.
-fn is_beyond(record: &PathRecord) -> bool {
+fn is_outside(record: &PathRecord) -> bool {
     record.path.first() == Some(&b'/')
 }
 

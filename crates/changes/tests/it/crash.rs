@@ -66,7 +66,7 @@ fn killed() {
     let at: usize = value(STEP).unwrap().parse().unwrap();
     let power = value(UNSYNCED).map(|synced| synced == "synced");
     let journal = state.join("changes").join(SESSION).join("1/journal");
-    let store = Store::open_as_is(&state).unwrap().with_steps(
+    let store = Store::open_without_recovery(&state).unwrap().with_steps(
         acting_at(move |number, step| {
             if number == at {
                 // A power failure loses what was not synced.
@@ -393,7 +393,7 @@ fn each_disabled_precaution_loses_a_change() {
     // that is swapped out.
     for (care, kept) in [
         (Precautions::default(), true),
-        (careless(|care| care.second_look = false), false),
+        (careless(|care| care.rechecks = false), false),
     ] {
         let place = TestTree::new("echo one >a");
         let held = place.hold("echo mine >>a");

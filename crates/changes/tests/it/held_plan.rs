@@ -18,7 +18,7 @@ fn shown(place: &TestTree, id: ChangesId) -> (Changes, Vec<FileDiff>) {
     (set, diffs)
 }
 
-fn in_the_way(place: &TestTree, id: ChangesId) -> Vec<String> {
+fn blocking_paths(place: &TestTree, id: ChangesId) -> Vec<String> {
     let set = place.store().show(SESSION, id).unwrap();
     set.conflicts.into_iter().map(|name| name.path).collect()
 }
@@ -36,7 +36,7 @@ fn without_held_plan(place: &TestTree, id: ChangesId) {
 
 #[test]
 fn held_plan_is_unaffected_by_later_changes() {
-    for (tree, script, later, way) in [
+    for (tree, script, later, blocking) in [
         // With the line of the other process, the trial would seem to have removed it.
         (
             "printf 'one\\ntwo\\n' >n",
@@ -88,17 +88,21 @@ fn held_plan_is_unaffected_by_later_changes() {
         assert!(before.1.iter().all(is_known), "{script}: {:#?}", before.1);
         place.sh(later);
         assert_eq!(shown(&place, held.id), before, "{script}, then {later}");
-        assert_eq!(in_the_way(&place, held.id), way, "{script}, then {later}");
+        assert_eq!(
+            blocking_paths(&place, held.id),
+            blocking,
+            "{script}, then {later}"
+        );
         let marked = place.store().diff(SESSION, held.id, &[]).unwrap();
         let marked = marked.iter().filter(|diff| diff.blocks_commit);
-        assert!(marked.count() <= way.len(), "{script}");
+        assert!(marked.count() <= blocking.len(), "{script}");
         let committed = place.store().commit(SESSION, held.id);
         assert_eq!(
             committed.is_err(),
-            !way.is_empty(),
+            !blocking.is_empty(),
             "{script}: {committed:?}"
         );
-        if way.is_empty() {
+        if blocking.is_empty() {
             assert_eq!(place.text("a").as_deref(), Some("1\n2\n"), "{script}");
             let theirs = place.text("b");
             assert_ne!(theirs.as_deref(), Some("2\n"), "{script}: it is theirs");
@@ -144,7 +148,7 @@ fn trial_without_held_plan_is_compared_and_can_be_decided() {
     assert_eq!(place.store().show(SESSION, held.id).unwrap(), held);
     place.sh("echo mine >>b");
     assert!(diff(other.id).contains("-mine"), "{}", diff(other.id));
-    assert_eq!(in_the_way(&place, other.id), ["b"]);
+    assert_eq!(blocking_paths(&place, other.id), ["b"]);
     place.commit(held.id);
     assert_eq!(place.text("a").as_deref(), Some("one\ntwo\n"));
     place.store().discard(SESSION, other.id).unwrap();
@@ -259,7 +263,7 @@ fn call(place: &TestTree, command: &str, path: &str) -> ChangesId {
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
         .unwrap();
-    let set = set.of_command(command.to_owned());
+    let set = set.with_command(command.to_owned());
     let mut recorder = Recorder::open(set.dir()).unwrap();
     recorder
         .before(&place.root.join(path), Touch::Name)
@@ -348,7 +352,7 @@ fn change_set_has_only_its_own_command() {
         let set = store
             .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
             .unwrap();
-        let set = set.of_command(command.to_owned());
+        let set = set.with_command(command.to_owned());
         let mut recorder = Recorder::open(set.dir()).unwrap();
         recorder
             .before(&place.root.join("a"), Touch::Content)

@@ -344,8 +344,11 @@ fn unrestorable_attributes_are_named() {
         listed(&changes),
         [("a".to_owned(), "mode"), ("a2".to_owned(), "created")]
     );
-    let not_kept: Vec<_> = changes.not_kept.iter().map(|it| &*it.path).collect();
-    assert_eq!((changes.undo, &not_kept[..]), (Undoable::Part, &["a"][..]));
+    let not_restorable: Vec<_> = changes.not_restorable.iter().map(|it| &*it.path).collect();
+    assert_eq!(
+        (changes.undo, &not_restorable[..]),
+        (Undoable::Part, &["a"][..])
+    );
     place.undo(changes.id);
     assert_eq!(place.text("a2"), None);
 }

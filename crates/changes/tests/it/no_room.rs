@@ -26,7 +26,7 @@ fn without_room() {
         return;
     };
     let root = state.with_file_name("root");
-    let store = Store::open_as_is(&state).unwrap();
+    let store = Store::open_without_recovery(&state).unwrap();
     let mut to_be_held = store.begin_trial(SESSION, &root).unwrap();
     to_be_held.mark().unwrap();
     let abandoned = store.begin_trial(SESSION, &root).unwrap();

@@ -62,8 +62,8 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         "rm sub/y; echo 2 >>sub/x; echo n >sub/new; echo more >>one; chmod 700 d",
     )];
     let changes = traced(&place, &steps);
-    let not_kept: Vec<_> = changes.not_kept.iter().map(|it| &*it.path).collect();
-    assert_eq!(not_kept, ["sub/new", "sub/x", "sub/y"]);
+    let not_restorable: Vec<_> = changes.not_restorable.iter().map(|it| &*it.path).collect();
+    assert_eq!(not_restorable, ["sub/new", "sub/x", "sub/y"]);
     assert_eq!(
         (changes.undo, changes.counts.total()),
         (Undoable::Part, 5),

@@ -28,8 +28,8 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
         (&[("written", Content)], "echo x >>written"),
     ];
     let changes = traced(&place, steps);
-    let not_kept = changes.not_kept.iter().map(|it| &*it.path);
-    assert_eq!(not_kept.collect::<Vec<_>>(), ["public"]);
+    let not_restorable = changes.not_restorable.iter().map(|it| &*it.path);
+    assert_eq!(not_restorable.collect::<Vec<_>>(), ["public"]);
     assert_eq!(changes.undo, Undoable::Part);
     place.store().undo(SESSION, changes.id, &[], false).unwrap();
     assert_eq!(place.text("own").as_deref(), Some("own\n"));

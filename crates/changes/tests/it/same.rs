@@ -2,7 +2,7 @@
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree, difference, without_inodes};
-use agent_bash_changes::{KeepOutcome, Recorder, Touch};
+use agent_bash_changes::{RecordOutcome, Recorder, Touch};
 use agent_bash_core::changes::{ChangesLevel, Undoable};
 
 use Touch::{Attributes, Content, Name};
@@ -86,7 +86,7 @@ fn uncomparable_file_does_not_hide_other_changes() {
     let changes = traced(&place, &[(&touched, &*script)]);
     assert_eq!((changes.undo, changes.exact), (Undoable::Part, false));
     assert!(changes.files.iter().any(|it| &*it.name.path == "new"));
-    assert!(changes.not_kept.iter().any(|it| *it.path == *deep));
+    assert!(changes.not_restorable.iter().any(|it| *it.path == *deep));
     place.undo(changes.id);
     assert_eq!(place.text("new"), None);
 }
@@ -100,6 +100,6 @@ fn too_long_path_is_listed_without_a_preimage() {
     let long = place.root.join(vec!["d".repeat(250); 20].join("/"));
     assert_eq!(
         recorder.before(&long, Name).unwrap(),
-        KeepOutcome::WithoutPreimage
+        RecordOutcome::WithoutPreimage
     );
 }

@@ -120,7 +120,7 @@ fn scan_ends_when_its_callback_returns_false() {
     assert!(store.scan_before(&place.root, |files| files < 51).is_ok());
     // The store must not scan itself.
     let within = store.scan_before(place.root.parent().unwrap(), |_| true);
-    assert!(matches!(within, Err(ChangesError::Within { .. })));
+    assert!(matches!(within, Err(ChangesError::StoreInsideRoot { .. })));
 }
 
 /// A later call reuses an empty set under its own number.

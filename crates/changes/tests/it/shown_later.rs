@@ -2,7 +2,7 @@
 //! are known.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{DiffText, FileDiff, KeepOutcome, Limits, Recorder, Touch};
+use agent_bash_changes::{DiffText, FileDiff, Limits, RecordOutcome, Recorder, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
 impl TestTree {
@@ -134,11 +134,11 @@ fn set_without_preimages_is_not_undone() {
     place.sh("echo more >>a");
     recorder.finish().unwrap();
     let changes = store.finish(set).unwrap();
-    if kept != KeepOutcome::WithoutPreimage {
+    if kept != RecordOutcome::WithoutPreimage {
         // This file system clones it.
         return;
     }
-    assert_eq!(changes.not_kept.len(), 1, "{changes:?}");
+    assert_eq!(changes.not_restorable.len(), 1, "{changes:?}");
     let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
     assert!(refused.to_string().contains("were not stored"), "{refused}");
     let shown = store.show(SESSION, changes.id).unwrap();

@@ -1,7 +1,7 @@
 //! Traces: the records before each change suffice to list the changes and to undo them.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangeSet, ChangesError, KeepOutcome, Limits, Recorder, Touch};
+use agent_bash_changes::{ChangeSet, ChangesError, Limits, RecordOutcome, Recorder, Touch};
 use agent_bash_core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::fs;
 
@@ -235,7 +235,7 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
         .unwrap();
     let hidden = vec![place.root.join("d")];
-    let mut recorder = Recorder::open(set.dir()).unwrap().hiding(hidden);
+    let mut recorder = Recorder::open(set.dir()).unwrap().with_hidden_paths(hidden);
     for (path, touch) in [("a", Content), ("d/1", Content), ("d/sub/2", Name)] {
         recorder.before(&place.root.join(path), touch).unwrap();
     }
@@ -248,8 +248,8 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
     assert_eq!(links.fold(pack, |all, link| [all, link].concat()), b"one\n");
     let changes = place.store().finish(set).unwrap();
     assert_eq!(changes.undo, Undoable::Part);
-    let not_kept: Vec<&str> = changes.not_kept.iter().map(|it| &*it.path).collect();
-    assert_eq!(not_kept, ["d/1", "d/sub/2"]);
+    let not_restorable: Vec<&str> = changes.not_restorable.iter().map(|it| &*it.path).collect();
+    assert_eq!(not_restorable, ["d/1", "d/sub/2"]);
     place.undo(changes.id);
     let path: &std::ffi::OsStr = "a".as_ref();
     assert_eq!(
@@ -306,14 +306,14 @@ fn file_size_and_set_size_are_limited() {
     let mut before = |name: &str| recorder.before(&place.root.join(name), Content);
     // A file system that clones keeps them at no cost.
     let large = before("large").unwrap();
-    if large == KeepOutcome::Stored {
+    if large == RecordOutcome::Stored {
         return;
     }
-    assert_eq!(large, KeepOutcome::WithoutPreimage);
-    assert_eq!(before("one").unwrap(), KeepOutcome::Stored);
+    assert_eq!(large, RecordOutcome::WithoutPreimage);
+    assert_eq!(before("one").unwrap(), RecordOutcome::Stored);
     let error = before("two").unwrap_err();
     assert!(
-        matches!(error, ChangesError::TooMuch { limit: 1 }),
+        matches!(error, ChangesError::PreimageLimit { limit: 1 }),
         "{error}"
     );
 }
@@ -346,16 +346,19 @@ fn changes_outside_of_the_root_are_counted() {
     ];
     for name in touched {
         let kept = recorder.before(&at(name), Name).unwrap();
-        assert_eq!(kept, KeepOutcome::Outside);
+        assert_eq!(kept, RecordOutcome::Outside);
     }
     // Stored records are not changes of a call.
     let kept = place.state.join("journal/x");
-    assert_eq!(recorder.before(&kept, Name).unwrap(), KeepOutcome::Outside);
+    assert_eq!(
+        recorder.before(&kept, Name).unwrap(),
+        RecordOutcome::Outside
+    );
     // Not through a link, either.
     let through = place.root.join("out/z-of-a-test");
     assert_eq!(
         recorder.before(&through, Name).unwrap(),
-        KeepOutcome::Outside
+        RecordOutcome::Outside
     );
     for name in ["old", "new", "temporary", "d/e/f"] {
         fs::write(at(name), "other\n").unwrap();
@@ -483,7 +486,7 @@ fn unreadable_directory_is_undone_by_root_and_named_for_others() {
         let shown = place.store().show(SESSION, done.id).unwrap();
         for changes in [&done, &shown] {
             assert_eq!((changes.exact, changes.undo), (false, Undoable::Part));
-            let names = changes.not_kept.iter().map(|name| &*name.path);
+            let names = changes.not_restorable.iter().map(|name| &*name.path);
             assert_eq!(names.collect::<Vec<_>>(), ["d/1", "new", "new/x"]);
             let files = changes.files.iter();
             let listed: Vec<_> = files

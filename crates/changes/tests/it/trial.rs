@@ -519,7 +519,7 @@ fn root_around_or_inside_the_store_is_refused() {
     let above = place.root.parent().unwrap();
     for root in [above, &place.state.join("changes")] {
         let error = store.begin_trial("s", root).unwrap_err().to_string();
-        assert!(error.contains("which is within it"), "{error}");
+        assert!(error.contains("contains the other"), "{error}");
     }
     for name in ["", "..", "a/b", ".x"] {
         let error = store

@@ -244,7 +244,7 @@ impl StoredChanges<'_> {
         let now = now();
         let mut text = table(&listed, now);
         for set in &listed {
-            if let Some(why) = set.changes.in_the_way() {
+            if let Some(why) = set.changes.commit_obstacle() {
                 // Writing to a String cannot fail.
                 let _ = writeln!(text, "trial {}: {why}", set.changes.id);
             }

@@ -12,7 +12,7 @@ use crate::output;
 use crate::runtime;
 use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::changes::ChangesLevel;
-use agent_bash::core::sandbox::{Lack, SandboxLevel, Sandboxed};
+use agent_bash::core::sandbox::{MissingPromise, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
 use agent_bash::process::SystemClock;
@@ -193,7 +193,7 @@ async fn sandbox(
     settings: &Settings,
 ) -> anyhow::Result<Finding> {
     let wanted = settings.sandbox_in_force();
-    let (grade, detail) = match tool.confines().await {
+    let (grade, detail) = match tool.sandbox_report().await {
         Ok(report) => {
             let (_, detail_elsewhere) = enforced(&report.missing);
             match sandbox_in_directory(start, settings).await? {
@@ -236,7 +236,7 @@ async fn sandbox_in_directory(
 }
 
 /// Returns the finding for a sandbox in which these promises are not enforced.
-fn enforced(missing: &[Lack]) -> (FindingGrade, String) {
+fn enforced(missing: &[MissingPromise]) -> (FindingGrade, String) {
     if missing.is_empty() {
         return (FindingGrade::Works, "enforced in full".to_owned());
     }

@@ -67,8 +67,8 @@ pub(crate) fn background_changes(sets: &[ListedChanges]) -> BTreeMap<ChangesId, 
 }
 
 /// Returns the change sets that may belong to an earlier call.
-pub(crate) fn or_earlier(sets: &[ListedChanges]) -> BTreeSet<ChangesId> {
-    let unsure = sets.iter().filter(|set| set.or_earlier);
+pub(crate) fn maybe_earlier(sets: &[ListedChanges]) -> BTreeSet<ChangesId> {
+    let unsure = sets.iter().filter(|set| set.maybe_earlier);
     unsure.map(|set| set.changes.id).collect()
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
     let later = LaterEvents {
         background: later_events::background_changes(&session.sets),
-        unsure: later_events::or_earlier(&session.sets),
+        unsure: later_events::maybe_earlier(&session.sets),
         jobs: jobs
             .into_iter()
             .map(|job| (job.id, matches!(job.state, JobState::Running)))

@@ -81,9 +81,9 @@ async fn run_program(
     input: Option<Base64Bytes>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
-    let session = remote.session();
+    let state_directory = remote.state_directory();
     let program = RpcCall::Program {
-        words: with_session(words, line.state.map(|_| session)),
+        words: with_session(words, line.state.map(|_| state_directory)),
         input,
     };
     let answer: ProgramData = ask(remote, &program, cancel).await.map_err(Error::msg)?;

@@ -35,7 +35,7 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     let mut page = Page::new(&found.name, found.recorded, now);
     page.processes = found.processes;
     page.background = later_events::background_changes(&found.sets);
-    page.or_earlier = later_events::or_earlier(&found.sets);
+    page.maybe_earlier = later_events::maybe_earlier(&found.sets);
     page.actions = later_events::actions(&found.sets)
         .into_iter()
         .map(|(id, actions)| (id, actions.into_iter().map(page_action).collect()))

@@ -7,7 +7,7 @@ use crate::output;
 use crate::runtime;
 use crate::start::{ChosenSettings, StartContext};
 use crate::table::table;
-use agent_bash::core::sandbox::{Enforced, Lack, SandboxLevel, Sandboxed};
+use agent_bash::core::sandbox::{Enforced, MissingPromise, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, ToolResult};
 use agent_bash::process::make_temporary;
 use agent_bash::process::supervisor::Supervisor;
@@ -223,7 +223,7 @@ fn enforced(sandboxed: &Sandboxed) -> String {
         [] => "A sandbox is enforced here in full.\n\n".to_owned(),
         missing => format!(
             "A sandbox is only partly enforced here. Not enforced: {}.\n\n",
-            Lack::consequences(missing)
+            MissingPromise::consequences(missing)
         ),
     }
 }

@@ -47,7 +47,7 @@ fn enforced(start: &StartContext) -> anyhow::Result<Option<Report>> {
     let supervisor = Supervisor::this_program(&start.token);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let directory = start.host.temp_dir();
-    let enforced = runtime.block_on(supervisor.confines(&directory, &clock));
+    let enforced = runtime.block_on(supervisor.sandbox_report(&directory, &clock));
     runtime.shutdown_background();
     Ok(enforced.ok())
 }

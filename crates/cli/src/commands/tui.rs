@@ -129,7 +129,7 @@ fn print_held_trials(session: &Conversation, state: &str) {
 fn undecided_line(trial: &Changes, columns: usize) -> String {
     const UNDECIDED_PREFIX: &str = "not decided: ";
     let named = named_trial(trial, columns.saturating_sub(UNDECIDED_PREFIX.len()));
-    let why = trial.in_the_way();
+    let why = trial.commit_obstacle();
     let why = why.map_or_else(String::new, |why| format!("\n  {why}"));
     format!("{UNDECIDED_PREFIX}{named}{why}")
 }

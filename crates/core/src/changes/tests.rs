@@ -1,4 +1,4 @@
-//! The values in JSON, and the fixed texts.
+//! Tests of the JSON values and the fixed texts.
 
 use super::*;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn set(state: ChangesState, files: Vec<FileChange>) -> Changes {
 }
 
 #[test]
-fn the_json_is_that_of_the_contract() {
+fn json_equals_the_contract() {
     let mut longer = file("src/a.rs", Change::Changed);
     longer.bytes = Some([120, 131]);
     let mut link = file("l", Change::Created);
@@ -31,7 +31,7 @@ fn the_json_is_that_of_the_contract() {
             {"path": "l", "change": "created", "kind": "symlink"},
             {"path": "new", "from": "old", "change": "renamed", "inferred": true},
         ],
-        "more": 0, "all": "changes://7", "undo": "whole", "not_kept": [], "conflicts": [],
+        "more": 0, "all": "changes://7", "undo": "whole", "not_restorable": [], "conflicts": [],
         "outside": {"/tmp": 3},
     });
     assert_eq!(serde_json::to_value(&changes).unwrap(), want);
@@ -40,7 +40,7 @@ fn the_json_is_that_of_the_contract() {
 
 /// A scan finds only names, sizes and times, and also the changes by other processes.
 #[test]
-fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
+fn scanned_changes_are_never_exact_and_the_text_says_so() {
     let found = |by| {
         let files = [file("old", Change::Deleted)];
         Changes::new(ChangesId(7), ChangesState::Listed, by, "/p").with_files(files)
@@ -58,10 +58,10 @@ fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_named() {
+fn text_names_files_that_cannot_be_restored() {
     let mut changes = set(ChangesState::Done, vec![file("big", Change::Changed)]);
     assert_eq!(changes.text(AnnouncedChanges::Deletions), None);
-    changes.not_kept = vec![FileName::new("big")];
+    changes.not_restorable = vec![FileName::new("big")];
     assert_eq!(
         changes.text(AnnouncedChanges::Deletions).as_deref(),
         Some("[Files: 1 changed: big changes://7 (cannot be undone: big)]")
@@ -70,7 +70,7 @@ fn what_cannot_be_taken_back_is_named() {
 }
 
 #[test]
-fn a_name_that_is_not_utf_8_comes_back() {
+fn name_with_invalid_utf_8_survives_json() {
     let bytes = b"a\xff\nb";
     let name = FileName::new(OsStr::from_bytes(bytes));
     let json = serde_json::to_value(&name).unwrap();
@@ -85,7 +85,7 @@ fn a_name_that_is_not_utf_8_comes_back() {
 }
 
 #[test]
-fn fifty_files_are_named_deletions_first() {
+fn at_most_fifty_files_are_named_deletions_first() {
     let mut all: Vec<_> = (0..70)
         .map(|n| file(&format!("c{n:02}"), Change::Created))
         .collect();
@@ -100,7 +100,7 @@ fn fifty_files_are_named_deletions_first() {
 
 /// Files of `.git` come last in the list and in the line.
 #[test]
-fn what_git_keeps_for_itself_is_named_last() {
+fn files_in_git_directories_are_named_last() {
     let mut all: Vec<_> = (0..60)
         .map(|n| file(&format!(".git/objects/{n:02}"), Change::Created))
         .collect();
@@ -126,7 +126,7 @@ fn what_git_keeps_for_itself_is_named_last() {
 }
 
 #[test]
-fn the_texts_are_fixed() {
+fn texts_are_fixed() {
     let held = set(
         ChangesState::Held,
         vec![
@@ -214,7 +214,7 @@ fn the_texts_are_fixed() {
 }
 
 #[test]
-fn a_trial_is_true_or_a_word() {
+fn trial_request_is_true_or_atomic() {
     for (json, want) in [
         (json!(true), Some(TrialRequest::Hold)),
         (json!("atomic"), Some(TrialRequest::Atomic)),
@@ -233,7 +233,7 @@ fn a_trial_is_true_or_a_word() {
 }
 
 #[test]
-fn a_set_is_named_with_and_without_scheme() {
+fn changes_id_is_parsed_with_and_without_scheme() {
     for (text, want) in [
         ("7", Some(7)),
         ("changes://12", Some(12)),
@@ -252,7 +252,7 @@ fn a_set_is_named_with_and_without_scheme() {
 }
 
 #[test]
-fn what_keeps_more_is_greater() {
+fn levels_that_record_more_are_greater() {
     assert!(ChangesLevel::Off < ChangesLevel::List && ChangesLevel::List < ChangesLevel::Undo);
     for level in [ChangesLevel::Off, ChangesLevel::List, ChangesLevel::Undo] {
         assert_eq!(serde_json::to_value(level).unwrap(), level.word());

@@ -35,7 +35,7 @@ impl ChangeCounts {
 
 impl Changes {
     /// Returns why a held trial can no longer be committed, if so.
-    pub fn in_the_way(&self) -> Option<String> {
+    pub fn commit_obstacle(&self) -> Option<String> {
         let is_held = self.state == ChangesState::Held && !self.conflicts.is_empty();
         is_held.then(|| changed_since_text(self.conflicts.len() as u64))
     }
@@ -86,7 +86,9 @@ impl Changes {
         let is_announced = match announced {
             AnnouncedChanges::All => self.counts.total() > 0,
             // A change without a preimage is as final as a deletion.
-            AnnouncedChanges::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
+            AnnouncedChanges::Deletions => {
+                self.counts.deleted > 0 || !self.not_restorable.is_empty()
+            }
             AnnouncedChanges::None => false,
         };
         if !is_announced {
@@ -108,18 +110,18 @@ impl Changes {
             ChangesBy::Scan => format!(" ({BY_SCAN})"),
             ChangesBy::Overlay | ChangesBy::Trace => String::new(),
         };
-        let not_kept: Vec<_> = self
-            .not_kept
+        let not_restorable: Vec<_> = self
+            .not_restorable
             .iter()
             .map(|file| one_line(&file.path).into_owned())
             .collect();
-        let total = u64::try_from(not_kept.len()).unwrap_or(u64::MAX);
-        let not_kept = match total {
+        let total = u64::try_from(not_restorable.len()).unwrap_or(u64::MAX);
+        let not_restorable = match total {
             0 => String::new(),
-            _ => format!(" (cannot be undone: {})", list(&not_kept, total)),
+            _ => format!(" (cannot be undone: {})", list(&not_restorable, total)),
         };
         Some(format!(
-            "[Files: {about}{}: {} {}{by}{not_kept}]",
+            "[Files: {about}{}: {} {}{by}{not_restorable}]",
             in_words(&self.counts, &DELETED_FIRST),
             list(&names, self.counts.total()),
             self.all

@@ -1,13 +1,193 @@
-//! The sentences of notices that list processes, ports, hosts, locks, secrets or unknown
-//! observations.
+//! The sentence of each kind of notice.
 
+use super::NoticeKind;
 use crate::observed::{listed, listens_on};
-use crate::sandbox::{RefusedHost, Unknown};
+use crate::sandbox::{
+    Access, DenialBasis, MissingPromise, Network, RefusedHost, UnknownObservation,
+};
 use crate::{Holder, Survivor, short_duration};
 use std::time::Duration;
 
+impl NoticeKind {
+    #[expect(clippy::too_many_lines, reason = "a table: one sentence for each kind")]
+    /// Returns the sentence of the notice.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::Survivors { survivors } => survivors_sentence(survivors),
+            Self::FailedStage {
+                stage,
+                code,
+                stages,
+            } => format!(
+                "Stage {stage} of {} of the pipeline failed with exit code {code}; the exit code is the last stage's",
+                stages.len()
+            ),
+            Self::SessionReset { reason } => format!("The session's shell was reset: {reason}"),
+            Self::TimeoutClamped { asked_ms, used_ms } => format!(
+                "A timeout of {} was asked for, {} was used",
+                millis_text(*asked_ms),
+                millis_text(*used_ms)
+            ),
+            Self::ArtifactFailed { reason } => format!("The full output was not kept: {reason}"),
+            Self::Overwritten { artifact } => {
+                let full = artifact
+                    .as_ref()
+                    .map(|uri| format!(". Full: {uri}"))
+                    .unwrap_or_default();
+                format!("Text that was written over on its line (progress) is not shown{full}")
+            }
+            Self::SecretsMasked { count, artifact } => {
+                secrets_masked_sentence(*count, artifact.as_deref())
+            }
+            Self::HeadSatisfied { lines } => {
+                format!("The command was ended after its first {lines} lines, as `head` does")
+            }
+            Self::WaitingForInput { state } => {
+                format!("The command was waiting for input ({state}) that the call cannot receive")
+            }
+            Self::PromptUnanswered {
+                program,
+                wanted,
+                advice,
+            } => {
+                let program = match program {
+                    Some(program) => format!("`{program}`"),
+                    None => "A program".to_owned(),
+                };
+                format!("{program} asked for {wanted}, and no user can answer during this call: {advice}")
+            }
+            Self::FieldRenamed { name, used } => format!("`{name}` was read as `{used}`"),
+            Self::Lifted { filter } => {
+                format!("`{filter}` was applied to the output instead of being run")
+            }
+            Self::Advice {
+                suggested_tool,
+                message,
+            } => {
+                format!("Prefer the `{suggested_tool}` tool: {message}")
+            }
+            Self::RuleAdvice {
+                rule,
+                message,
+                instead,
+            } => {
+                let instead = match &**instead {
+                    "" => String::new(),
+                    instead => format!("; instead: {instead}"),
+                };
+                format!("Advice ({rule}): {message}{instead}")
+            }
+            Self::AllowedByUser { rule } => {
+                format!("The user allowed this command, which the rule {rule} refuses")
+            }
+            Self::LimitHit { limit, value } => {
+                format!("The command was ended by its resource limit: {limit} = {value}")
+            }
+            Self::SnapshotSkipped { reason } => {
+                format!("The shell's configuration was not loaded: {reason}")
+            }
+            Self::SnapshotLoaded => {
+                "The shell's configuration is loaded from this call on".to_owned()
+            }
+            Self::DefinitionMissing { name, reason } => {
+                format!("`{name}` of the shell's configuration is not loaded: {reason}")
+            }
+            Self::AuditFailed { reason } => {
+                format!("The call is not in the audit log: {reason}")
+            }
+            Self::JournalFailed { reason } => {
+                format!("The call is not in the session's journal: {reason}")
+            }
+            Self::SandboxDenied {
+                path,
+                access,
+                basis,
+                level,
+            } => {
+                let forbidden = match access {
+                    Access::Read => "read it",
+                    Access::Write => "write there",
+                };
+                let observation = match basis {
+                    DenialBasis::Inferred => "The output names",
+                    DenialBasis::Observed => "Before it failed, the command tried to write",
+                };
+                format!("{observation} `{path}`; this call may not {forbidden} (sandbox: {level}).")
+            }
+            Self::SandboxSockets { is_full, level } => {
+                let usable = if *is_full {
+                    "only streams between its own processes"
+                } else {
+                    "none, not even between its own processes"
+                };
+                format!(
+                    "The output names a refused Unix socket; this call can use {usable} (sandbox: {level})."
+                )
+            }
+            Self::SandboxCache { tool, path } => format!(
+                "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
+            ),
+            Self::SandboxNetwork { refused, network } => {
+                let refused = match refused {
+                    1 => "1 attempt to reach the network was".to_owned(),
+                    n => format!("{n} attempts to reach the network were"),
+                };
+                let available = match network {
+                    Network::Loopback => "only a loopback interface",
+                    Network::Hosts => "only a proxy to the listed hosts (`HTTPS_PROXY`)",
+                    Network::Off | Network::On => "none",
+                };
+                format!("{refused} refused; this call has {available}.")
+            }
+            Self::SandboxHosts { refused } => refused_hosts_sentence(refused),
+            Self::SandboxPartial {
+                missing,
+                network_uncounted,
+            } => {
+                let uncounted = if *network_uncounted {
+                    " Attempts to reach the network fail (`Permission denied`) and are not counted."
+                } else {
+                    ""
+                };
+                let missing = MissingPromise::consequences(missing);
+                format!(
+                    "The sandbox is only partly enforced here. Not enforced: {missing}.{uncounted}"
+                )
+            }
+            Self::ProtectedChanged { paths } => format!(
+                "This call changed {}, which run or configure programs outside of the sandbox.",
+                listed(paths)
+            ),
+            Self::ProtectedInTrial { paths } => format!(
+                "This trial would change {}, which run or configure programs outside of the sandbox.",
+                listed(paths)
+            ),
+            Self::SandboxUnsupported => "A program was ended by SIGSYS: the sandbox runs no 32-bit programs, since it filters the system calls of 64-bit ones only.".to_owned(),
+            Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
+            Self::Changes { line, .. } => line.clone(),
+            Self::ChangesUnknown { reason } => {
+                format!("The file changes of this call are not known: {reason}")
+            }
+            Self::ChangesLimit { max_mb } => format!(
+                "The command was ended, as the former contents of the changed files exceed {max_mb} MiB (`changes.max_set_mb`)"
+            ),
+            Self::ChangesUntraced { pids } => untraced_sentence(pids),
+            Self::PortInUse { port, holders } => port_sentence(*port, holders),
+            Self::LockHeld {
+                tool,
+                path,
+                holder,
+                age_s,
+            } => lock_sentence(tool, path, holder.as_ref(), *age_s),
+            Self::WithoutSupervisor { reason } => {
+                format!("Running without a supervisor: {reason}")
+            }
+        }
+    }
+}
+
 /// Returns a requested duration as text.
-pub(super) fn millis_text(millis: u64) -> String {
+fn millis_text(millis: u64) -> String {
     // `Duration::MAX` in milliseconds: the requested value overflowed.
     if millis == u64::MAX {
         return "forever".to_owned();
@@ -16,10 +196,10 @@ pub(super) fn millis_text(millis: u64) -> String {
 }
 
 /// Returns the sentence for unknown observations.
-pub(super) fn unanswered_sentence(unknown: &[Unknown]) -> String {
-    let clause = |unknown: &Unknown| match unknown {
-        Unknown::Changed => "which protected files this call changed",
-        Unknown::Denied => "which files this call was denied",
+fn unanswered_sentence(unknown: &[UnknownObservation]) -> String {
+    let clause = |unknown: &UnknownObservation| match unknown {
+        UnknownObservation::Changed => "which protected files this call changed",
+        UnknownObservation::Denied => "which files this call was denied",
     };
     let clauses: Vec<&str> = unknown.iter().map(clause).collect();
     format!(
@@ -29,7 +209,7 @@ pub(super) fn unanswered_sentence(unknown: &[Unknown]) -> String {
 }
 
 /// Returns the sentence for processes with unrecorded changes; names at most five.
-pub(super) fn unwatched_sentence(pids: &[u32]) -> String {
+fn untraced_sentence(pids: &[u32]) -> String {
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = pids.iter().take(MAX_NAMED).map(u32::to_string).collect();
     let more = match pids.len().saturating_sub(MAX_NAMED) {
@@ -44,7 +224,7 @@ pub(super) fn unwatched_sentence(pids: &[u32]) -> String {
 
 /// Returns the sentence for connections that the proxy of a sandbox refused; names at most five
 /// targets, and the entries that would allow them.
-pub(super) fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
+fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
     const MAX_NAMED: usize = 5;
     let total: u64 = refused.iter().map(|refused| refused.count).sum();
     let connections = match total {
@@ -77,7 +257,7 @@ pub(super) fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
 }
 
 /// Returns the sentence for an address in use. Without a port, names the jobs that listen.
-pub(super) fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
+fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
     let Some(port) = port else {
         let named = holders.iter().map(|holder| {
             let ports = listed(&holder.listens_on);
@@ -102,7 +282,7 @@ pub(super) fn lock_sentence(tool: &str, path: &str, holder: Option<&Holder>, age
 }
 
 /// Returns the sentence for masked secrets.
-pub(super) fn secrets_masked_sentence(count: u64, artifact: Option<&str>) -> String {
+fn secrets_masked_sentence(count: u64, artifact: Option<&str>) -> String {
     let masked = match count {
         1 => "1 secret in the output is shown as ‹name›".to_owned(),
         count => format!("{count} secrets in the output are shown as ‹name›"),
@@ -112,7 +292,7 @@ pub(super) fn secrets_masked_sentence(count: u64, artifact: Option<&str>) -> Str
 }
 
 /// Returns the sentence for survivors; names at most five.
-pub(super) fn survivors_sentence(survivors: &[Survivor]) -> String {
+fn survivors_sentence(survivors: &[Survivor]) -> String {
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = survivors
         .iter()

@@ -22,7 +22,7 @@ impl ShellCache {
     /// future is dropped, either nothing was started or the job is in the list.
     ///
     /// # Errors
-    /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without
+    /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NoDirectory`] without
     /// [`ShellCacheOptions::jobs`], [`JobError::Cancelled`], [`JobError::Busy`],
     /// [`JobError::Registry`]: no part of the script has run.
     ///
@@ -38,7 +38,7 @@ impl ShellCache {
             return Err(NotStarted::Trial { reason }.into());
         }
         let options = &self.inner.options;
-        let jobs = options.jobs.as_ref().ok_or(JobError::NotKept)?;
+        let jobs = options.jobs.as_ref().ok_or(JobError::NoDirectory)?;
         if stdin == JobStdin::Pipe && !spec.shell.is_bash {
             let shell = spec.shell.path.clone();
             return Err(NotStarted::JobNeedsBash { shell }.into());
@@ -66,15 +66,15 @@ impl ShellCache {
                 () = cancel.cancelled() => return Err(JobError::Cancelled),
                 reserved = jobs.reserve() => reserved?,
             };
-            let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
-            warm = handover.is_warm;
-            if let Some(reason) = handover.shell.supervised.fallback() {
+            let (acquired, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
+            warm = acquired.is_warm;
+            if let Some(reason) = acquired.shell.supervised.fallback_reason() {
                 let reason = reason.to_owned();
                 return Err(NotStarted::JobNeedsSupervisor { reason }.into());
             }
             let launch = Launch {
                 spec: &spec,
-                shell: handover.shell,
+                shell: acquired.shell,
                 sets_variables: warm,
                 stdin: writer,
             };
@@ -125,11 +125,11 @@ impl ShellCache {
                     start::shell(supervised, kind, &options.directory, call_start).await
                 };
                 let shell = shell.await.map_err(NotStarted::from)?;
-                let handover = ShellForCall {
+                let acquired = ShellForCall {
                     shell,
                     is_warm: false,
                 };
-                return Ok((handover, Some(write.into())));
+                return Ok((acquired, Some(write.into())));
             }
         };
         Ok((started.map_err(NotStarted::from)?, None))

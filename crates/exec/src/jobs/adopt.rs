@@ -25,7 +25,7 @@ impl SurvivorRegistry for Jobs {
             supervised,
             output,
             quota,
-            alone,
+            one_shot,
             ..
         } = adoption;
         let (pipes, files) = (output.pipes(), output.files());
@@ -41,7 +41,7 @@ impl SurvivorRegistry for Jobs {
             .and_then(|locked| create_job(locked, &entry?));
         let directory = new_job.as_ref().map(|new| &*new.directory);
         let _ = supervised
-            .adopt(pipes, &files, alone, quota, directory)
+            .adopt(pipes, &files, one_shot, quota, directory)
             .await;
         new_job.filter(NewJob::is_taken).map(NewJob::keep)
     }
@@ -77,7 +77,7 @@ fn registry_entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
         pgid: group.unsigned_abs(),
         process,
         supervisor: identity(adoption.supervised.pid())?,
-        is_adopted: !adoption.alone,
+        is_adopted: !adoption.one_shot,
         pipe: adoption
             .output
             .pipes()

@@ -58,7 +58,7 @@ pub(super) fn observed_sandbox(
 ) -> Option<JobSandbox> {
     Some(JobSandbox::new(
         spec.sandbox.as_deref()?,
-        supervised.enforced()?,
+        supervised.sandbox_report()?,
     ))
 }
 

@@ -13,9 +13,11 @@ pub enum JobError {
     /// Cancelled by the caller before it was started.
     #[error("cancelled before the job was started")]
     Cancelled,
-    /// The host has no directory for jobs, so it cannot have jobs.
+    /// The host has no directory for jobs ([`ShellCacheOptions::jobs`]).
+    ///
+    /// [`ShellCacheOptions::jobs`]: crate::ShellCacheOptions::jobs
     #[error("this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR")]
-    NotKept,
+    NoDirectory,
     /// The limit of running jobs is reached.
     #[error(
         "{running} background jobs are running, which is the limit ({limit}); end one with `kill` or wait for one"

@@ -127,7 +127,7 @@ mod tests {
     use agent_bash_core::ScriptEnding;
 
     #[test]
-    fn survivors_that_end_within_a_second_are_over_at_once() {
+    fn only_survivors_that_end_within_a_second_are_hidden() {
         let job = |kind, adopted_at: Option<u64>, ended_at| Job {
             id: JobId("1".to_owned()),
             kind,

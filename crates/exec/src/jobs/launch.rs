@@ -113,7 +113,7 @@ impl Jobs {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(to_text)?;
-        let unrecorded = begin_recording(spec, &mut supervised, fds.unwatched.as_ref()).await;
+        let unrecorded = begin_recording(spec, &mut supervised, fds.untraced_reason.as_ref()).await;
         let entry = JobEntry {
             kind: JobKind::Started,
             command: spec.recorded().to_owned(),
@@ -173,11 +173,11 @@ impl Jobs {
 async fn begin_recording(
     spec: &RunSpec,
     supervised: &mut SupervisorClient,
-    unwatched: Option<&String>,
+    untraced_reason: Option<&String>,
 ) -> Option<String> {
     let change_set = spec.trace.as_ref()?;
-    if unwatched.is_some() {
-        return unwatched.cloned();
+    if untraced_reason.is_some() {
+        return untraced_reason.cloned();
     }
     // Waits for the recorder to open the change set: the host may drop it afterwards.
     let begun = supervised.record_running(change_set).await;

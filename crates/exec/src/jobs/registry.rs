@@ -46,8 +46,8 @@ pub(super) struct NewJob {
     pub(super) id: JobId,
     pub(super) directory: PathBuf,
     private: PrivateDir,
-    /// True if the directory is to stay.
-    is_complete: bool,
+    /// True if the directory is not removed on drop.
+    is_kept: bool,
 }
 
 impl Registry {
@@ -223,7 +223,7 @@ impl RegistryLock<'_> {
             id,
             directory,
             private,
-            is_complete: false,
+            is_kept: false,
         })
     }
 
@@ -308,14 +308,14 @@ impl NewJob {
 
     /// Prevents the removal of the directory on drop, and returns the job's id.
     pub(super) fn keep(mut self) -> JobId {
-        self.is_complete = true;
+        self.is_kept = true;
         self.id.clone()
     }
 }
 
 impl Drop for NewJob {
     fn drop(&mut self) {
-        if !self.is_complete {
+        if !self.is_kept {
             let _ = withdraw(&self.directory);
         }
     }

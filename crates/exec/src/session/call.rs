@@ -122,16 +122,16 @@ impl<'a> SessionCall<'a> {
         let streams = OutputStreams::of(fds).map_err(failed)?;
         // The recording begins before the shell takes its record, because a new traced shell waits
         // for the recording.
-        let unwatched = shell.unwatched.as_ref();
+        let untraced_reason = shell.untraced_reason.as_ref();
         let recording = if shell.is_fresh {
-            Recording::begin(spec, &shell.supervised, unwatched)
+            Recording::begin(spec, &shell.supervised, untraced_reason)
         } else {
-            Recording::begin_in_used_shell(spec, &mut shell.supervised, unwatched).await
+            Recording::begin_in_used_shell(spec, &mut shell.supervised, untraced_reason).await
         };
         let started_at = options.clock.wall();
         let started = options.clock.now();
         if let Err(error) = shell.channel.write(&text, expected) {
-            let refused = too_old_to_take(&mut shell, spec);
+            let refused = too_old_refusal(&mut shell, spec);
             return Err(refused.map_or_else(|| failed(error), Box::new));
         }
         let clock = Arc::clone(&options.clock);
@@ -200,7 +200,7 @@ impl<'a> SessionCall<'a> {
         if reason == Some(EndReason::Cancel) {
             return self.ended(None, reason, duration, Vec::new()).await;
         }
-        too_old_to_take(&mut self.shell, spec).unwrap_or(StateAfterCall::RefusedHandoff(why))
+        too_old_refusal(&mut self.shell, spec).unwrap_or(StateAfterCall::RefusedHandoff(why))
     }
 
     /// Returns the state after a script that the shell has taken.
@@ -243,7 +243,7 @@ impl<'a> SessionCall<'a> {
             return StateAfterCall::Displaced(cwd);
         }
         self.shell.await_exports();
-        self.keep_fifos();
+        self.remove_open_fifos();
         StateAfterCall::Refused {
             error: no_directory(self.spec),
             shell: Some(self.shell).filter(|_| !self.was_fresh),
@@ -261,7 +261,7 @@ impl<'a> SessionCall<'a> {
         let survivors = self.survivors(out).await;
         self.shell.last_status = report.code;
         self.shell.await_exports();
-        self.keep_fifos();
+        self.remove_open_fifos();
         let cwd = ShellCwd::of(self.shell.pid, report.cwd);
         let ending = ScriptEnding::Exited { code: report.code };
         let mut outcome = self.outcome(ending, duration, survivors).await;
@@ -274,8 +274,8 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// Removes the FIFOs that a process still holds open. The next call uses the others.
-    fn keep_fifos(&mut self) {
+    /// Removes the FIFOs that a process still holds open. The next call reuses the other FIFOs.
+    fn remove_open_fifos(&mut self) {
         let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
             if !ended.contains(&stream) {
@@ -286,7 +286,7 @@ impl<'a> SessionCall<'a> {
 
     /// Returns the state after a call whose shell runs but cannot report.
     async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> StateAfterCall {
-        let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
+        let reason = "its shell could not report how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
         let ending = ScriptEnding::Lost {
             reason: reason.clone(),
@@ -341,9 +341,12 @@ impl<'a> SessionCall<'a> {
 
 /// Returns the state after a call whose shell has exited because its bash is too old; `None` if the
 /// shell did not report that.
-fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<StateAfterCall> {
+fn too_old_refusal(shell: &mut LiveShell, spec: &RunSpec) -> Option<StateAfterCall> {
     shell.channel.receive().ok()?;
-    let version = shell.channel.unreported().strip_prefix(&[TOO_OLD_MARK])?;
+    let version = shell
+        .channel
+        .pending_report()
+        .strip_prefix(&[TOO_OLD_MARK])?;
     Some(StateAfterCall::Refused {
         error: too_old(&spec.shell, version),
         shell: None,

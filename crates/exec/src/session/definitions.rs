@@ -31,7 +31,7 @@ impl ShellSession {
     ) -> Option<Definitions> {
         // The exports must be read before another script runs.
         if let Err(reason) = self.receive_exports(&*options.clock).await {
-            self.lost = Some(reason);
+            self.unreported_end = Some(reason);
         }
         // If this future is dropped, the shell is dropped, too, because the state of the shell is
         // unknown then.
@@ -68,7 +68,7 @@ impl ShellSession {
                 None
             }
             StateAfterCall::Ended { reason, .. } | StateAfterCall::RefusedHandoff(reason) => {
-                self.lost = Some(reason);
+                self.unreported_end = Some(reason);
                 None
             }
             StateAfterCall::Displaced(_) => None,

@@ -27,7 +27,8 @@ const STDOUT_FIFO: &str = "out";
 #[derive(Debug)]
 pub(super) struct SessionDirectory {
     path: PathBuf,
-    _host: OwnedFd,
+    /// The open [`STATUS_FIFO`].
+    _status_fifo: OwnedFd,
 }
 
 impl SessionDirectory {
@@ -43,10 +44,10 @@ impl SessionDirectory {
                 .prefix(NAME_PREFIX)
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
-            let host = fifo(&made.path().join(STATUS_FIFO))?;
+            let status_fifo = fifo(&made.path().join(STATUS_FIFO))?;
             Ok(Self {
                 path: made.keep(),
-                _host: host,
+                _status_fifo: status_fifo,
             })
         })
     }

@@ -45,7 +45,7 @@ pub(super) struct LiveShell {
     /// The sandbox of the shell, if the shell has a sandbox.
     pub(super) sandbox: Option<SandboxWatch>,
     /// The reason why the shell's changes cannot be recorded, if so.
-    pub(super) unwatched: Option<String>,
+    pub(super) untraced_reason: Option<String>,
 }
 
 /// A FIFO that the shell opens by path, and the host's ends of it.
@@ -135,8 +135,8 @@ impl LiveShell {
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
             sandbox,
-            unwatched: if is_watched(spec) {
-                fds.unwatched
+            untraced_reason: if is_traced(spec) {
+                fds.untraced_reason
             } else {
                 Some(UNTRACED_REASON.to_owned())
             },
@@ -240,11 +240,11 @@ impl LiveShell {
 }
 
 /// The reason why later calls of an untraced shell are not recorded.
-const UNTRACED_REASON: &str = "its shell was started by a command that could not be watched";
+const UNTRACED_REASON: &str = "its shell was started for a command that cannot be traced";
 
 /// True if a shell that is started for this call must be traced: for this call and later ones.
-fn is_watched(spec: &RunSpec) -> bool {
-    spec.trace.is_some() && !spec.unwatched
+fn is_traced(spec: &RunSpec) -> bool {
+    spec.trace.is_some() && !spec.untraced
 }
 
 /// Returns the sandbox or trace of a session's shell, in which the shell can write to its FIFOs.
@@ -253,7 +253,7 @@ fn sandbox_of(
     options: &ShellCacheOptions,
     fifos: &SessionDirectory,
 ) -> io::Result<Option<ShellSandbox>> {
-    let trace = is_watched(spec);
+    let trace = is_traced(spec);
     if spec.sandbox.is_none() && !trace {
         return Ok(None);
     }

@@ -31,7 +31,7 @@ const EXPORTS_FD: i32 = 97;
 /// function named `builtin`, because later commands of the record use the builtin of that name.
 /// Setting `POSIXLY_CORRECT` enables POSIX mode, in which a function cannot replace `unset`. Other
 /// scripts do not get this tail, because bash would parse it with every call.
-const KEEP_BUILTIN_TEXT: &str = concat!(
+const RESTORE_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
     r#"__ab_s=("${__ab_s[0]}"); } >/dev/null 2>&1"#,
@@ -316,7 +316,7 @@ impl SessionRecord<'_> {
         if self.wants_stages {
             Some(STAGES_TEXT)
         } else if self.script.contains("builtin") && ends_by_itself(self.script) {
-            Some(KEEP_BUILTIN_TEXT)
+            Some(RESTORE_BUILTIN_TEXT)
         } else {
             None
         }

@@ -28,8 +28,8 @@ pub(super) struct ShellChannel {
     status: UnixStream,
     /// Pid of the shell. Bytes that other processes write are ignored.
     shell_pid: u32,
-    /// Bytes from the shell since the last report.
-    reported: Vec<u8>,
+    /// Bytes of the shell that are not part of a complete report yet.
+    pending_report: Vec<u8>,
     /// The properties that identify the current call's report.
     expected: Option<ExpectedReport>,
 }
@@ -50,7 +50,7 @@ impl ShellChannel {
             control: File::from(control),
             status: register_socket(status)?,
             shell_pid,
-            reported: Vec::new(),
+            pending_report: Vec::new(),
             expected: None,
         })
     }
@@ -75,7 +75,7 @@ impl ShellChannel {
 
     /// Waits for more bytes of a report. Cancel safe.
     pub(super) async fn receive_more(&mut self) -> io::Result<()> {
-        if receive_when_ready(&self.status, self.shell_pid, &mut self.reported).await? == 0 {
+        if receive_when_ready(&self.status, self.shell_pid, &mut self.pending_report).await? == 0 {
             // The shell has closed the socket, so it exits soon, and the supervisor reports that.
             std::future::pending::<()>().await;
         }
@@ -85,7 +85,7 @@ impl ShellChannel {
     /// Writes a record, which the shell reads when it is ready, and stores the properties of the
     /// expected report.
     pub(super) fn write(&mut self, record: &[u8], expected: ExpectedReport) -> io::Result<()> {
-        self.reported.clear();
+        self.pending_report.clear();
         let line = run_record_line(&expected.call);
         self.expected = Some(expected);
         // No part of a longer earlier record may remain.
@@ -97,12 +97,12 @@ impl ShellChannel {
 
     /// Returns the report of the current call, if it has arrived completely.
     pub(super) fn report(&self) -> Option<ShellReport> {
-        self.expected.as_ref()?.read_report(&self.reported)
+        self.expected.as_ref()?.read_report(&self.pending_report)
     }
 
-    /// Returns bytes from the shell since the last report.
-    pub(super) fn unreported(&self) -> &[u8] {
-        &self.reported
+    /// Returns the bytes of the shell that are not part of a complete report yet.
+    pub(super) fn pending_report(&self) -> &[u8] {
+        &self.pending_report
     }
 
     /// True if the shell has read the record: it shares its file offset with the host.
@@ -134,7 +134,7 @@ impl ShellChannel {
         // A shell that writes endlessly must not block the host.
         for _ in 0..MAX_REPORT_BYTES / BUFFER_BYTES {
             if !matches!(
-                receive_from_shell(&self.status, self.shell_pid, &mut self.reported)?,
+                receive_from_shell(&self.status, self.shell_pid, &mut self.pending_report)?,
                 Some(1..)
             ) {
                 break;

@@ -162,7 +162,7 @@ impl SnapshotCache {
         };
         if entry.captured.get().is_none() {
             return SnapshotForCall {
-                notice: entry.still_capturing(options),
+                notice: entry.slow_capture_notice(options),
                 entry: Some(entry),
                 ..SnapshotForCall::default()
             };
@@ -270,7 +270,7 @@ impl CacheEntry {
     }
 
     /// Returns the notice for the first call whose wait ended before the capture.
-    fn still_capturing(&self, options: &SnapshotOptions) -> Option<Notice> {
+    fn slow_capture_notice(&self, options: &SnapshotOptions) -> Option<Notice> {
         let was_reported = self.slowness_is_reported.swap(true, Ordering::AcqRel);
         let slow = SkipReason::Slow {
             rc: options.rc.clone(),

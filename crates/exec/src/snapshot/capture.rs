@@ -3,12 +3,13 @@
 //! shell reports unchanged are used.
 
 use super::compose;
+use super::configured_variables::{self, ConfiguredVariables};
 use super::dump::{
-    AFTER_RC, Definition, ENTER, READ_PARTS, READ_RC, SOURCE, STOP_AT_EXEC, ShellDump, Variable,
+    AFTER_RC, BEFORE_RC, Definition, READ_PARTS, SET_DIRECTORY, SOURCE_RC, STOP_AT_EXEC, ShellDump,
+    Variable,
 };
 use super::filter;
 use super::idle_terminal::{self, IdleTerminal};
-use super::needs::{self, ConfiguredVariables};
 use super::options::SnapshotOptions;
 use super::skipped::SkipReason;
 use agent_bash_call::launch;
@@ -29,10 +30,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum size of a shell's report in bytes.
-const MAX_REPORT: u64 = 32 << 20;
+const MAX_REPORT_BYTES: u64 = 32 << 20;
 
 /// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
-const MAX_DEFINITIONS: usize = 4 << 20;
+const MAX_DEFINITION_BYTES: usize = 4 << 20;
 
 /// The time between SIGTERM and SIGKILL for the processes of a configuration that takes too long.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
@@ -132,18 +133,20 @@ impl ConfigurationReader {
             }
             *list = allowed;
         }
-        let mut variables = needs::configured(&dump, &self.base, &self.options, replaces_cd);
+        let mut variables =
+            configured_variables::configured(&dump, &self.base, &self.options, replaces_cd);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
         let none = BTreeSet::new();
-        let mut excluded = needs::drop_broken(functions, aliases, &variables.withheld, &none);
-        needs::retain_used(&mut variables.changed, functions, aliases);
+        let mut excluded =
+            configured_variables::drop_broken(functions, aliases, &variables.withheld, &none);
+        configured_variables::retain_used(&mut variables.changed, functions, aliases);
         let reloaded = self.reload(&variables, functions, aliases).await?;
         let unreadable =
             retain_reloaded_variables(&mut variables.changed, &reloaded.after.variables);
         retain_reloaded(functions, &reloaded.after.functions);
         retain_reloaded(aliases, &reloaded.after.aliases);
-        excluded.extend(needs::drop_broken(
+        excluded.extend(configured_variables::drop_broken(
             functions,
             aliases,
             &unreadable,
@@ -154,7 +157,7 @@ impl ConfigurationReader {
                 .map(|definition| definition.text.len())
                 .sum::<usize>()
         };
-        if length(functions) + length(aliases) > MAX_DEFINITIONS {
+        if length(functions) + length(aliases) > MAX_DEFINITION_BYTES {
             return Err(SkipReason::TooLong);
         }
         Ok(Configuration {
@@ -266,14 +269,14 @@ impl CaptureMode {
                 r"PS1='$ '; \builtin shopt -s expand_aliases; ",
             ),
         };
-        let mut text = ENTER.as_bytes().to_vec();
+        let mut text = SET_DIRECTORY.as_bytes().to_vec();
         text.extend(quoted(directory.as_os_str()));
-        text.extend_from_slice(READ_RC.as_bytes());
+        text.extend_from_slice(BEFORE_RC.as_bytes());
         if let Some(terminal) = terminal {
             text.extend(terminal.redirection());
         }
         text.extend_from_slice(before_source.as_bytes());
-        text.extend_from_slice(SOURCE.as_bytes());
+        text.extend_from_slice(SOURCE_RC.as_bytes());
         text.extend(quoted(rc.as_os_str()));
         text.extend_from_slice(AFTER_RC.as_bytes());
         let mut args: Vec<OsString> = options.iter().map(OsString::from).collect();
@@ -293,7 +296,8 @@ fn read_file(rc: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = Vec::new();
-    file.take(MAX_DEFINITIONS as u64).read_to_end(&mut text)?;
+    file.take(MAX_DEFINITION_BYTES as u64)
+        .read_to_end(&mut text)?;
     Ok(text)
 }
 
@@ -315,9 +319,9 @@ fn read_from(file: OwnedFd, offset: u64) -> Result<Vec<u8>, SkipReason> {
     let mut file = File::from(file);
     let mut bytes = Vec::new();
     file.seek(io::SeekFrom::Start(offset))
-        .and_then(|_| file.take(MAX_REPORT + 1).read_to_end(&mut bytes))
+        .and_then(|_| file.take(MAX_REPORT_BYTES + 1).read_to_end(&mut bytes))
         .map_err(SkipReason::Transfer)?;
-    if bytes.len() as u64 > MAX_REPORT {
+    if bytes.len() as u64 > MAX_REPORT_BYTES {
         return Err(SkipReason::TooLong);
     }
     Ok(bytes)

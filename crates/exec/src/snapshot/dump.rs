@@ -19,7 +19,7 @@ pub(super) const OWN_PREFIX: &str = "__ab";
 
 /// The descriptor number of the script file while the configuration runs: unlikely to be used by
 /// scripts, and below every descriptor limit.
-macro_rules! out {
+macro_rules! report_fd {
     () => {
         "43"
     };
@@ -63,31 +63,31 @@ macro_rules! define_dump {
             r#"for __ab_name in "${!BASH_ALIASES[@]}"; do "#,
             r#"\builtin printf 'a%s\0%s\0' "$__ab_name" "${BASH_ALIASES[$__ab_name]}"; done; "#,
             r"\builtin printf 'end\0'; } >&",
-            out!(),
+            report_fd!(),
             "; }; "
         )
     };
 }
 
 /// The arguments of `__ab_dump`.
-macro_rules! state {
+macro_rules! dump_arguments {
     () => {
         r#""$SHELLOPTS" "$BASHOPTS" "${PATH-}""#
     };
 }
 
-/// Moves the script file to the number `out!`, and reports the state before the configuration is
+/// Moves the script file to the number `report_fd!`, and reports the state before the configuration is
 /// read.
-macro_rules! begin {
+macro_rules! report_before {
     () => {
         concat!(
             r"\command exec ",
-            out!(),
+            report_fd!(),
             ">&{script_fd} {script_fd}>&- </dev/null >/dev/null 2>&1; ",
             r"{ \builtin printf '%s\0' ",
-            state!(),
+            dump_arguments!(),
             r"; \__ab_more; \builtin printf 'end\0'; } >&",
-            out!(),
+            report_fd!(),
             "; "
         )
     };
@@ -123,7 +123,7 @@ macro_rules! define_exec {
             r#"\builtin type -P -- "$1" >/dev/null || \builtin return 127; __ab_exec=${1##*/}; "#,
             // Stops a loop that retries `exec`.
             r"(( ++__ab_execs < 20 )) || { \__ab_dump ",
-            state!(),
+            dump_arguments!(),
             r"; \builtin exit 0; }; }; "
         )
     };
@@ -135,21 +135,21 @@ pub(super) const STOP_AT_EXEC: &str = concat!(
     r"0:*command\ exec\ [!0-9\<\>\&]* | 0:*builtin\ exec\ [!0-9\<\>\&]*) ",
     r"\builtin set +T; __ab_exec=${BASH_COMMAND##*exec }; __ab_exec=${__ab_exec%% *}; __ab_exec=${__ab_exec##*/}; ",
     r"\__ab_dump ",
-    state!(),
+    dump_arguments!(),
     r"; \builtin exit 0 ;; esac; }; ",
     r"\builtin set -T; \builtin trap '\__ab_stop' DEBUG; "
 );
 
 /// Sets the directory to read the configuration in; the quoted path follows.
-pub(super) const ENTER: &str = r"__ab_directory=";
+pub(super) const SET_DIRECTORY: &str = r"__ab_directory=";
 
 /// Enters the directory, defines the functions above, and reports the state before the
 /// configuration.
-pub(super) const READ_RC: &str = concat!(
+pub(super) const BEFORE_RC: &str = concat!(
     r#"; \builtin cd -- "$__ab_directory"; "#,
     define_more!(),
     define_dump!(),
-    begin!(),
+    report_before!(),
     define_restore!(),
     define_exec!(),
 );
@@ -157,18 +157,22 @@ pub(super) const READ_RC: &str = concat!(
 /// Reads the configuration, whose quoted path follows. The trap reports if the configuration exits,
 /// or if bash stops at an error. With `. … ||`, a failing command does not end the shell under `set
 /// -e`; `\builtin .` would not allow that.
-pub(super) const SOURCE: &str = concat!(r"\builtin trap '\__ab_dump ", state!(), r"' EXIT; \. ");
+pub(super) const SOURCE_RC: &str = concat!(
+    r"\builtin trap '\__ab_dump ",
+    dump_arguments!(),
+    r"' EXIT; \. "
+);
 
 /// Reports, then runs `PROMPT_COMMAND` and reports the variables. Tools that change the environment
 /// per directory do that before a prompt.
 pub(super) const AFTER_RC: &str = concat!(
     r" || \builtin :; \__ab_dump ",
-    state!(),
+    dump_arguments!(),
     r#"; \__ab_restore; for __ab_n in "${PROMPT_COMMAND[@]}"; do \builtin eval "$__ab_n"; done; "#,
     r"\trap - EXIT DEBUG ERR RETURN; \set +euvx; { \builtin printf '%s\0' ",
-    state!(),
+    dump_arguments!(),
     r"; \__ab_more; \builtin printf 'end\0'; } >&",
-    out!(),
+    report_fd!(),
     r"; \builtin exit 0"
 );
 
@@ -179,11 +183,11 @@ pub(super) const READ_PARTS: &str = concat!(
     define_dump!(),
     r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
     r"\builtin mapfile -d '' __ab_parts <&{script_fd}; ",
-    begin!(),
+    report_before!(),
     r"\builtin shopt -s extglob; ",
     r#"for __ab_name in "${__ab_parts[@]}"; do \builtin eval "$__ab_name"; done; "#,
     r"\__ab_dump ",
-    state!()
+    dump_arguments!()
 );
 
 /// Reports the state of a running shell, from a subshell. The state "before" is the state of a new
@@ -201,9 +205,9 @@ pub(super) const RUNNING_REPORT_END: &str = concat!(
     define_no_more!(),
     define_dump!(),
     r"\__ab_dump ",
-    state!(),
+    dump_arguments!(),
     "; } ",
-    out!(),
+    report_fd!(),
     r">&1 2>/dev/null ) && \builtin :"
 );
 
@@ -473,8 +477,8 @@ mod tests {
     fn shell_texts_are_one_line() {
         for text in [
             STOP_AT_EXEC,
-            READ_RC,
-            SOURCE,
+            BEFORE_RC,
+            SOURCE_RC,
             AFTER_RC,
             READ_PARTS,
             RUNNING_REPORT_BEGIN,

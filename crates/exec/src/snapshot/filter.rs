@@ -13,7 +13,7 @@ const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
 
 /// Minimum length in bytes of a literal that is assigned to a secret's name: `pass=0` and `key=x`
 /// are not secrets.
-const MIN_SECRET: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 
 /// True if a definition may be part of a snapshot. Logs the names (never the texts) of excluded
 /// definitions.
@@ -92,7 +92,7 @@ fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
     };
     let name = name.trim_start_matches('-').trim_end_matches('+');
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    let is_literal = value.len() >= MIN_SECRET && !value.contains(['$', '`']);
+    let is_literal = value.len() >= MIN_SECRET_BYTES && !value.contains(['$', '`']);
     is_literal
         && !name.is_empty()
         && name.chars().all(is_name)

@@ -96,7 +96,7 @@ pub(super) fn has_active(variables: &Variables) -> bool {
 /// environment of the shell.
 pub(super) fn merged(before: &OsStr, after: &OsStr, variables: &Variables) -> OsString {
     let (old, new) = (entries(before), entries(after));
-    let front: Vec<&[u8]> = active(&old, &new, variables);
+    let front: Vec<&[u8]> = active_entries(&old, &new, variables);
     let adds_nothing = new.iter().all(|entry| old.contains(entry));
     let is_custom = old.first().is_some_and(|entry| !is_system(entry));
     let rest: Vec<&[u8]> = if adds_nothing && is_custom {
@@ -130,7 +130,7 @@ pub(super) fn with_hook_changes(merged: OsString, before: &OsStr, after: &OsStr)
 }
 
 /// Returns the entries of active environments, in their order.
-fn active<'a>(old: &[&'a [u8]], new: &[&[u8]], variables: &Variables) -> Vec<&'a [u8]> {
+fn active_entries<'a>(old: &[&'a [u8]], new: &[&[u8]], variables: &Variables) -> Vec<&'a [u8]> {
     let roots: Vec<_> = MARKERS
         .iter()
         .filter_map(|marker| Some((marker, marker.root(variables)?)))

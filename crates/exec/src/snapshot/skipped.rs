@@ -23,7 +23,7 @@ pub(super) enum SkipReason {
     Start(#[from] StartError),
     #[error("the definitions could not be transferred: {0}")]
     Transfer(io::Error),
-    #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
+    #[error("cannot write a file in `{directory}`: {source}", directory = directory.display())]
     NotStored {
         directory: PathBuf,
         source: io::Error,

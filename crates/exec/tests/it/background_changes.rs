@@ -186,7 +186,7 @@ async fn changes_of_survivors_belong_to_their_call_while_others_run() {
         let after = place.after(call);
         assert_eq!(after.len(), 1, "{call}: {:?}", listed());
         assert_eq!(names(&after[0]), wanted, "{call}");
-        let is_known = !after[0].or_earlier;
+        let is_known = !after[0].maybe_earlier;
         assert!(is_known && after[0].changes.state == ChangesState::Done);
     }
     assert!(place.after(third).is_empty());
@@ -227,7 +227,7 @@ async fn changes_of_a_process_with_unknown_owner_name_no_call() {
         assert_eq!(own.counts.created, u64::from(is_alone), "{own:?}");
         let is_said = || {
             let after = place.after(second);
-            after.len() == 1 && after[0].or_earlier && names(&after[0]) == ["orphans"]
+            after.len() == 1 && after[0].maybe_earlier && names(&after[0]) == ["orphans"]
         };
         assert_eq!(is_said(), !is_alone);
     }

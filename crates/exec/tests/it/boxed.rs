@@ -69,16 +69,16 @@ async fn a_shell_of_another_box_does_not_serve_it() {
         }
         run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(place.written(&format!("{round}")), (true, !is_boxed));
-        assert!(support::soon(|| cache.warm() > usize::from(round > 0)).await);
+        assert!(support::soon(|| cache.warm_shells() > usize::from(round > 0)).await);
     }
-    let before = cache.warm();
+    let before = cache.warm_shells();
     let alone = boxed(&place, "true").sandbox(Arc::new(Plan {
         network: Network::On,
         ..place.plan()
     }));
     run_with(&cache, &alone.pool(None), &cancel).await.unwrap();
     assert_eq!(
-        cache.warm(),
+        cache.warm_shells(),
         before,
         "a call that is not pooled left a shell"
     );
@@ -179,7 +179,7 @@ async fn exit_codes_and_signals_are_the_scripts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_enforced_is_found_out_before_the_first_call() {
-    let found = cache().confines().await.unwrap();
+    let found = cache().sandbox_report().await.unwrap();
     // A call in this sandbox reports the same.
     let place = TestWorkspace::new();
     let plan = Plan {
@@ -199,7 +199,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         ..options()
     });
     assert!(matches!(
-        alone.confines().await,
+        alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
     ));
     let error = run_with(&alone, &boxed(&place, "echo ran >ran"), &Cancel::new()).await;
@@ -252,7 +252,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
     assert!(support::soon(|| !left.exists()).await);
 }
 
-/// The sandbox of an expected call also answers `confines`: no other sandbox is started for that.
+/// The sandbox of an expected call also answers `sandbox_report`: no other sandbox is started for that.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_box_of_an_expected_call_tells_what_is_enforced() {
     let place = TestWorkspace::new();
@@ -267,13 +267,13 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         plan,
         false,
     );
-    // The tier of the expected sandbox differs from the tier that `confines` otherwise reports.
-    assert_eq!(cache.confines().await.unwrap().tier, Tier::Base);
-    assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
-    assert_eq!(cache.warm(), 1);
+    // The tier of the expected sandbox differs from the tier that `sandbox_report` otherwise reports.
+    assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Base);
+    assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Full);
+    assert_eq!(cache.warm_shells(), 1);
     let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
     assert!(ran.outcome.sandbox.is_some(), "{ran:?}");
-    assert_eq!(cache.warm(), 0);
+    assert_eq!(cache.warm_shells(), 0);
 
     // A sandbox that cannot be set up gives no answer.
     let refused = Plan {
@@ -288,5 +288,5 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         Some(Arc::new(refused)),
         false,
     );
-    assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
+    assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Full);
 }

@@ -110,14 +110,14 @@ async fn a_child_finds_exactly_what_was_given() {
             };
             let (mine, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let spec = spec(SHOW).cwd(mine.path().to_path_buf()).env(env.clone());
-            if warm_shells > 0 && cache.warm() == 0 {
+            if warm_shells > 0 && cache.warm_shells() == 0 {
                 // The first call brings the pool.
                 let plain = spec.clone().env(Environment {
                     changes: BTreeMap::new(),
                     ..env.clone()
                 });
                 run_with(&cache, &plain, &Cancel::new()).await.unwrap();
-                assert!(soon(|| cache.warm() > 0).await);
+                assert!(soon(|| cache.warm_shells() > 0).await);
             }
             let mut collect = support::Collect::default();
             agent_bash_core::Executor::run(&cache, &spec, &mut collect, &Cancel::new())

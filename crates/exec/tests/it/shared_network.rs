@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{self, cache, run_with, spec};
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, RunSpec, SessionName};
 use agent_bash_exec::ShellCache;
 use agent_bash_test_kit::test_workspace::TestWorkspace;
@@ -69,7 +69,7 @@ async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
             ..plan(&place)
         },
         Plan {
-            level: Level::ReadOnly,
+            level: WriteLevel::ReadOnly,
             writable: Vec::new(),
             ..plan(&place)
         },

@@ -106,7 +106,7 @@ async fn check(case: &Case) -> Vec<String> {
     for way in ["warm", "cold"] {
         let cold = home.cache(0);
         if way == "warm" {
-            assert!(soon(|| cache.warm() == 2).await, "no shell waits");
+            assert!(soon(|| cache.warm_shells() == 2).await, "no shell waits");
         }
         let cache = if way == "warm" { &cache } else { &cold };
         let got = definitions(cache, &home).await;
@@ -202,7 +202,7 @@ async fn a_call_can_refuse_it() {
     let home = Home::with("plain");
     let cache = home.cache(2);
     run(&cache, &home.spec("true")).await;
-    assert!(soon(|| cache.warm() == 2).await);
+    assert!(soon(|| cache.warm_shells() == 2).await);
     for (snapshot, want) in [(true, "hello you\n"), (false, ""), (true, "hello you\n")] {
         let spec = home.spec("greet 2>/dev/null").snapshot(snapshot);
         assert_eq!(run(&cache, &spec).await.out, want, "{snapshot}");
@@ -248,7 +248,7 @@ async fn a_changed_configuration_is_read_again() {
         for _ in 0..3 {
             assert_eq!(run(&cache, &home.spec("v")).await.out, want);
         }
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
     }
     std::fs::remove_file(home.rc()).unwrap();
     let ran = run(&cache, &home.spec("declare -F v || echo none")).await;

@@ -8,7 +8,7 @@ use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Limits, Store};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
-use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -168,7 +168,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
         let record = SetFiles::of(&set);
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
         assert!(!record.names("plain"));
-        assert!(soon(|| cache.warm() > 1).await);
+        assert!(soon(|| cache.warm_shells() > 1).await);
     }
 }
 
@@ -235,11 +235,11 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
 async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched() {
     let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
-    let say = async |script: &str, unwatched| {
+    let say = async |script: &str, untraced| {
         let set = place.set();
         let spec = place.traced(script, &set).session(SessionName("a".into()));
-        let spec = if unwatched {
-            spec.trace(None).unwatched(true)
+        let spec = if untraced {
+            spec.trace(None).untraced(true)
         } else {
             spec
         };
@@ -257,8 +257,11 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     assert_eq!((&*taking.out, reset(&taking)), ("01\n", 1), "{taking:?}");
     // The untraced shell remains, and the result reports it.
     let later = say("echo $kept; echo x >>one", false).await;
-    let lacking = later.outcome.traced.and_then(|traced| traced.lacking);
-    assert!(lacking.is_some_and(|why| why.contains("could not be watched")));
+    let incomplete_reason = later
+        .outcome
+        .traced
+        .and_then(|traced| traced.incomplete_reason);
+    assert!(incomplete_reason.is_some_and(|why| why.contains("cannot be traced")));
     let again = say(gives_up, true).await;
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
 }
@@ -288,7 +291,7 @@ async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
         let traced = ran.outcome.traced.clone().unwrap();
         // A clone is not a copy, and does not count.
         let ends = ends && !has_clones(set.dir());
-        assert_eq!(traced.full, ends, "{ran:?}");
+        assert_eq!(traced.reached_limit, ends, "{ran:?}");
         assert_eq!(code(&ran).is_none(), ends, "{ran:?}");
         let size = |name: &str| fs::metadata(place.root.join(name)).unwrap().len();
         let untouched = size("larger") == 800 << 10 && size("one") == 15;
@@ -355,7 +358,7 @@ async fn a_box_holds_and_is_watched() {
         let place = TestWorkspace::with(FILES);
         let set = place.set();
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier,
@@ -392,14 +395,20 @@ async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     });
     let spec = place.traced("echo x >>one; echo ran", &set);
     let ran = run_with(&alone, &spec, &Cancel::new()).await.unwrap();
-    let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
+    let incomplete_reason = ran
+        .outcome
+        .traced
+        .and_then(|traced| traced.incomplete_reason);
     assert_eq!(ran.out, "ran\n");
-    assert!(lacking.is_some_and(|why| why.contains("supervisor")));
+    assert!(incomplete_reason.is_some_and(|why| why.contains("supervisor")));
     // The directory is not a change set.
     let missing = spec.trace(Some(place.root.join("d")));
     let ran = run(&missing).await.unwrap();
-    let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
-    assert!(lacking.is_some() && ran.out == "ran\n");
+    let incomplete_reason = ran
+        .outcome
+        .traced
+        .and_then(|traced| traced.incomplete_reason);
+    assert!(incomplete_reason.is_some() && ran.out == "ran\n");
 }
 
 /// Each file with its attributes and its content.
@@ -480,10 +489,10 @@ async fn every_call_that_changes_files_is_seen() {
 /// The executor reports before a call whether the system allows tracing it.
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_calls_can_be_watched_is_known_before() {
-    assert_eq!(cache().watches().await, Ok(()));
+    assert_eq!(cache().check_recording().await, Ok(()));
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
         ..options()
     });
-    assert!(alone.watches().await.is_err());
+    assert!(alone.check_recording().await.is_err());
 }

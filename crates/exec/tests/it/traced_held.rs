@@ -69,8 +69,12 @@ async fn assert_lacking(
         let spec = spec(script).cwd(place.root.clone()).trace(traced);
         let spec = spec.session(SessionName("a".into())).enter_cwd(false);
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
-        let lacking = ran.outcome.traced.as_ref().map(|it| it.lacking.is_some());
-        assert_eq!(lacking, Some(*lacks), "{script}: {ran:?}");
+        let incomplete_reason = ran
+            .outcome
+            .traced
+            .as_ref()
+            .map(|it| it.incomplete_reason.is_some());
+        assert_eq!(incomplete_reason, Some(*lacks), "{script}: {ran:?}");
         store.finish(set).unwrap();
     }
 }

@@ -124,10 +124,10 @@ impl TestWorkspace {
         fs::write(&path, convention.program()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let path = path.display().to_string();
-        let unwatched = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
+        let untraced = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
         let made = fs::read_to_string(self.root.join("made")).is_ok_and(|text| text == "made");
         let _ = fs::remove_file(self.root.join("made"));
-        (made && unwatched.outcome.ending == ScriptEnding::Exited { code: 0 }).then_some(path)
+        (made && untraced.outcome.ending == ScriptEnding::Exited { code: 0 }).then_some(path)
     }
 }
 
@@ -136,7 +136,7 @@ async fn a_static_program_is_watched() {
     let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&program).await;
-    assert!(ran.outcome.traced.unwrap().lacking.is_none());
+    assert!(ran.outcome.traced.unwrap().incomplete_reason.is_none());
     let files: Vec<_> = changes
         .files
         .iter()
@@ -169,14 +169,17 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
             place.root.join("made").exists(),
             "it runs as it does elsewhere"
         );
-        let lacking = ran.outcome.traced.unwrap().lacking;
-        assert!(lacking.is_some(), "nothing is said of what is not known");
+        let incomplete_reason = ran.outcome.traced.unwrap().incomplete_reason;
+        assert!(
+            incomplete_reason.is_some(),
+            "nothing is said of what is not known"
+        );
     }
     // The control: with the usual convention, the changes of the same program are known.
     let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
-    assert_eq!(ran.outcome.traced.unwrap().lacking, None);
+    assert_eq!(ran.outcome.traced.unwrap().incomplete_reason, None);
     assert!(changes.exact);
 }
 
@@ -192,7 +195,7 @@ async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() 
     let complete = ran
         .outcome
         .traced
-        .is_some_and(|traced| traced.lacking.is_none());
+        .is_some_and(|traced| traced.incomplete_reason.is_none());
     assert!(!complete, "the tracer is dead");
     let mut files: Vec<_> = changes.files.iter().map(|file| &*file.name.path).collect();
     files.sort_unstable();

@@ -141,7 +141,7 @@ async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
             continue;
         }
         if changes.undo != Undoable::Whole {
-            assert!(!changes.not_kept.is_empty(), "{}", when("said"));
+            assert!(!changes.not_restorable.is_empty(), "{}", when("said"));
             continue;
         }
         whole += 1;

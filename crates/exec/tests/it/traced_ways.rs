@@ -42,9 +42,9 @@ fn names(changes: &Changes) -> Vec<&str> {
     names
 }
 
-fn lacking(ran: &FinishedRun) -> Option<&str> {
+fn incomplete_reason(ran: &FinishedRun) -> Option<&str> {
     let traced = ran.outcome.traced.as_ref();
-    traced.and_then(|traced| traced.lacking.as_deref())
+    traced.and_then(|traced| traced.incomplete_reason.as_deref())
 }
 
 /// True if this machine lets a user create namespaces, which some tests need.
@@ -78,7 +78,7 @@ async fn file_is_found_as_the_caller_finds_it() {
     ] {
         let place = TestWorkspace::with(FILES);
         let (ran, changes) = place.changed_by(&script).await;
-        assert_eq!((&*ran.err, lacking(&ran)), ("", None), "{script}");
+        assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
         assert!(changes.exact, "{script}");
         assert_eq!(names(&changes), changed, "{script}");
         place.store().undo("s", changes.id, &[], false).unwrap();
@@ -97,7 +97,7 @@ async fn path_starts_at_the_root_of_the_caller() {
     std::os::unix::fs::symlink("/six", place.root.join("d/absolute")).unwrap();
     let script = format!("unshare -r {PROGRAM} changed-root");
     let (ran, changes) = place.changed_by(&script).await;
-    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!(names(&changes), ["d/seven", "d/six"]);
 }
 
@@ -123,7 +123,7 @@ async fn file_with_a_name_beyond_the_root_is_taken_back() {
         fs::hard_link(&one, place.root.join("d/link")).unwrap();
         fs::hard_link(&one, place.root.join("../beyond")).unwrap();
         let (ran, changes) = place.changed_by(script).await;
-        assert_eq!((&*ran.err, lacking(&ran)), ("", None), "{script}");
+        assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
         assert_eq!(names(&changes), names_changed, "{script}");
         assert!(changes.exact, "{script}");
         assert_eq!(place.contents("one"), content, "{script}");
@@ -177,7 +177,7 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
         let (ran, changes) = place.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert_eq!(
-            lacking(&ran).is_none(),
+            incomplete_reason(&ran).is_none(),
             changed.is_some(),
             "{script}: {ran:?}"
         );
@@ -222,7 +222,7 @@ async fn change_that_is_not_recorded_is_said() {
         let (ran, changes) = place.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert!(
-            lacking(&ran).is_some_and(|it| it.contains(why)),
+            incomplete_reason(&ran).is_some_and(|it| it.contains(why)),
             "{script}: {ran:?}"
         );
         assert!(!changes.exact, "{script}");
@@ -232,7 +232,7 @@ async fn change_that_is_not_recorded_is_said() {
     let (ran, changes) = place
         .changed_by("sleep 60 & (exec 5<>/proc/$!/mem) 2>/dev/null; kill $!")
         .await;
-    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert!(changes.exact);
 }
 
@@ -255,7 +255,7 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect {}", path.display());
     let (ran, changes) = place.changed_by(&script).await;
     assert!(
-        lacking(&ran).is_some_and(|why| why.contains("socket")),
+        incomplete_reason(&ran).is_some_and(|why| why.contains("socket")),
         "{ran:?}"
     );
     assert_eq!(
@@ -268,7 +268,7 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect-tcp {address}");
     let (ran, changes) = place.changed_by(&script).await;
     assert!(
-        lacking(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert_eq!(
@@ -281,13 +281,13 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect-by-message {address}");
     let (ran, changes) = place.changed_by(&script).await;
     assert!(
-        lacking(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert!(!changes.exact);
     // The negative control: processes of the call itself.
     let (ran, changes) = place.changed_by(&format!("{PROGRAM} connect-itself")).await;
-    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }
 

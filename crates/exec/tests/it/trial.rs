@@ -12,7 +12,7 @@ use crate::support::driven_clock::DrivenClock;
 use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, spec};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -113,15 +113,26 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
         };
         let (ran, ()) = tokio::join!(run, accept);
         let ran = ran.unwrap();
-        let lacking = ran.outcome.traced.clone().and_then(|traced| traced.lacking);
-        assert!(lacking.is_some_and(|why| why.contains("socket")), "{ran:?}");
+        let incomplete_reason = ran
+            .outcome
+            .traced
+            .clone()
+            .and_then(|traced| traced.incomplete_reason);
+        assert!(
+            incomplete_reason.is_some_and(|why| why.contains("socket")),
+            "{ran:?}"
+        );
         place.renew();
         let itself = place.trial(&format!("{program} connect-itself"));
         let ran = run_with(&cache, &itself, &cancel).await.unwrap();
-        let lacking = ran.outcome.traced.clone().and_then(|traced| traced.lacking);
-        assert_eq!((&*ran.err, lacking), ("", None), "{ran:?}");
+        let incomplete_reason = ran
+            .outcome
+            .traced
+            .clone()
+            .and_then(|traced| traced.incomplete_reason);
+        assert_eq!((&*ran.err, incomplete_reason), ("", None), "{ran:?}");
         place.renew();
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
 
@@ -150,7 +161,7 @@ async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
     let first_by = by(&place);
     assert!(first.outcome.held_back, "{first:?}");
     for round in 0..4 {
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
         // While the shell waits, another process changes contents, names and types, and replaces a
         // directory.
         let text = format!("theirs {round}\n");
@@ -202,7 +213,7 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
         assert!(ran.outcome.held_back, "{ran:?}");
         assert_eq!(ran.out.ends_with("mounted\n"), is_mounted, "{ran:?}");
         said.push(ran.out.lines().next().unwrap().to_owned());
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
     }
     // The control: without further mounts, the warm shell is used.
     assert_eq!(said[0], said[1]);
@@ -239,7 +250,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
             .await
             .unwrap();
         assert!(ran.outcome.held_back && !place.root.join("ran").exists());
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
 
@@ -258,7 +269,7 @@ async fn warm_shells_for_trials_serve_only_trials() {
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(ran.outcome.held_back, is_trial);
         assert_eq!(place.is_as_it_was(), is_trial, "{ran:?}");
-        assert!(soon(|| cache.warm() > 0).await);
+        assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
 
@@ -281,7 +292,7 @@ async fn no_process_outlives_a_trial() {
             run(&spec.survivors(policy)).await.unwrap()
         } else {
             let ran = run_with(&waiting, &spec.survivors(policy), &cancel).await;
-            assert!(soon(|| waiting.warm() > 0).await);
+            assert!(soon(|| waiting.warm_shells() > 0).await);
             ran.unwrap()
         };
         assert!(ran.outcome.survivors.is_empty(), "{ran:?}");
@@ -354,7 +365,7 @@ async fn stages_variables_and_directories_are_reported() {
         assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
         assert_eq!(ran.outcome.held_back, is_trial);
         assert!(!is_trial || place.is_as_it_was());
-        assert!(round > 1 || soon(|| cache.warm() > 0).await);
+        assert!(round > 1 || soon(|| cache.warm_shells() > 0).await);
     }
     // A directory that the call has removed below itself.
     let place = TrialWorkspace::new();
@@ -371,7 +382,7 @@ async fn sandbox_and_trial_are_enforced_together() {
         let beside = tempfile::tempdir().unwrap();
         let outside = beside.path().join("outside");
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier,

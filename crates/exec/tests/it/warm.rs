@@ -30,12 +30,12 @@ fn warm_cache() -> ShellCache {
 /// Waits until `wanted` shells are warm.
 async fn until_warm(cache: &ShellCache, wanted: usize) {
     for _ in 0..1000 {
-        if cache.warm() == wanted {
+        if cache.warm_shells() == wanted {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("{} shells wait, {wanted} are wanted", cache.warm());
+    panic!("{} shells wait, {wanted} are wanted", cache.warm_shells());
 }
 
 async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
@@ -53,7 +53,7 @@ async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn first_call_fills_the_pool_and_each_shell_serves_once() {
     let cache = warm_cache();
-    assert_eq!(cache.warm(), 0);
+    assert_eq!(cache.warm_shells(), 0);
     let first = out(&cache, &spec("echo $$ $PPID; x=1; cd /; set -f; alias a=b")).await;
     until_warm(&cache, 2).await;
     let mut pids = vec![first.split(' ').next().unwrap().to_owned()];
@@ -219,7 +219,7 @@ async fn expected_call_gets_the_shell_started_in_advance() {
     let call = spec("echo $((6 * 7))");
     expects(&cache, &call, call.limits, false).await;
     assert_eq!(out(&cache, &call).await, "42\n");
-    assert_eq!(cache.warm(), 0);
+    assert_eq!(cache.warm_shells(), 0);
 }
 
 /// A traced shell is started for a call that is recorded, and an untraced shell for other calls.
@@ -240,7 +240,7 @@ async fn expected_shell_is_traced_if_its_call_is() {
         let call = call.trace(asked.then(|| set.dir().to_owned()));
         expects(&cache, &call, call.limits, expected).await;
         assert_eq!(out(&cache, &call).await, "42\n");
-        assert_eq!(cache.warm() == 0, taken, "{expected} {asked}");
+        assert_eq!(cache.warm_shells() == 0, taken, "{expected} {asked}");
     }
 }
 
@@ -254,5 +254,5 @@ async fn expected_shell_serves_no_other_kind() {
     };
     expects(&cache, &call, limits, false).await;
     out(&cache, &call).await;
-    assert_eq!(cache.warm(), 1);
+    assert_eq!(cache.warm_shells(), 1);
 }

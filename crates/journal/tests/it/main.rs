@@ -24,7 +24,7 @@ use std::time::Duration;
 const HOUR: u64 = 3600;
 const SESSION: &str = "chat";
 
-fn hides_nothing() -> MaskSecrets {
+fn masks_nothing() -> MaskSecrets {
     Arc::new(|text| Cow::Borrowed(text))
 }
 
@@ -35,7 +35,7 @@ fn options(state: &Path, level: JournalLevel) -> JournalOptions {
         session: SESSION.to_owned(),
         level,
         max_bytes: 1 << 20,
-        hide: hides_nothing(),
+        mask_secrets: masks_nothing(),
     }
 }
 
@@ -143,9 +143,10 @@ fn level_off_writes_nothing() {
 #[test]
 fn secrets_are_masked_and_a_moved_span_is_dropped() {
     let state = tempfile::tempdir().unwrap();
-    let hide: MaskSecrets = Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
+    let mask_secrets: MaskSecrets =
+        Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
     let journal = Journal::new(JournalOptions {
-        hide,
+        mask_secrets,
         ..options(state.path(), JournalLevel::Full)
     });
     for command in ["login hunter2 && rm -rf /", "rm -rf /"] {

@@ -2,8 +2,9 @@
 
 use super::tables::{
     AMOUNT_WORDS, HASHICORP_INFIX, MAX_UNIT_LENGTH, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
-    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, TokenLetters,
+    SIGNATURE_PARAMETER, TELEGRAM_BOT,
 };
+use super::token_formats::{TOKEN_FORMATS, TokenFormat, TokenLetters};
 use std::ops::Range;
 
 /// Minimum length of a random value. A value of that length with lower case, upper case and digits
@@ -113,7 +114,7 @@ pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     value.len() >= MIN_TOKEN_LENGTH && TOKEN_FORMATS.iter().any(|format| format.matches(value))
         || std::str::from_utf8(value)
-            .is_ok_and(|text| has_infix(text) || bot_token(text) == Some(0..text.len()))
+            .is_ok_and(|text| is_hashicorp_token(text) || bot_token(text) == Some(0..text.len()))
 }
 
 impl TokenFormat {
@@ -185,7 +186,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
 }
 
 /// True for `NAME.atlasv1.REST`.
-fn has_infix(text: &str) -> bool {
+fn is_hashicorp_token(text: &str) -> bool {
     let (infix, before, behind) = HASHICORP_INFIX;
     text.split_once(infix).is_some_and(|(name, rest)| {
         let is_word = |byte: u8| TokenLetters::Word.contain(byte) || byte == b'=';

@@ -165,7 +165,7 @@ pub enum Event {
         /// True if the shell's changes are held back.
         held_back: bool,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
-        unwatched: Option<String>,
+        untraced_reason: Option<String>,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
     Running {
@@ -174,7 +174,7 @@ pub enum Event {
         /// The report on the shell's sandbox.
         sandbox: Option<Report>,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
-        unwatched: Option<String>,
+        untraced_reason: Option<String>,
     },
     /// No shell was started, because its changes cannot be recorded.
     NoTrace {
@@ -247,7 +247,7 @@ pub enum Event {
     /// The answer to `Record`: changes are recorded from here on.
     Recording {
         /// The reason why the record is incomplete, if so.
-        lacking: Option<String>,
+        incomplete_reason: Option<String>,
     },
     /// The answer to `StopRecording`.
     Recorded {
@@ -360,7 +360,7 @@ pub struct ShellSandbox {
 
 impl ShellStart {
     /// Returns the same start without a trace.
-    pub(super) fn unwatched(&self) -> Self {
+    pub(super) fn without_trace(&self) -> Self {
         let sandbox = self.sandbox.clone().map(|sandbox| ShellSandbox {
             trace: false,
             ..sandbox
@@ -374,7 +374,7 @@ impl ShellStart {
     }
 
     /// True if the shell is to be traced.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(super) fn is_traced(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.trace)
     }
 

@@ -52,7 +52,7 @@ impl ShellDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
     fn create_falls_back_to_shared_directory() {
@@ -75,7 +75,7 @@ mod tests {
     fn create_refuses_parent_covered_by_sandbox() {
         let parent = tempfile::tempdir().unwrap();
         let mut plan = Plan {
-            level: Level::ReadOnly,
+            level: WriteLevel::ReadOnly,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,

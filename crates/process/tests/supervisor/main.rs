@@ -369,11 +369,11 @@ async fn slow_sandbox_start_is_refused_and_tried_again(supervisor: Supervisor) {
         waited: AtomicBool::new(false),
     });
     let directory = std::env::temp_dir();
-    let late = supervisor.confines(&directory, &clock).await;
+    let late = supervisor.sandbox_report(&directory, &clock).await;
     let reason = late.unwrap_err().to_string();
     assert!(reason.contains("did not start within 8 s"), "{reason}");
     // The answer is not cached.
-    let found = supervisor.confines(&directory, &clock).await;
+    let found = supervisor.sandbox_report(&directory, &clock).await;
     assert_ne!(found.map_err(|error| error.to_string()), Err(reason));
 }
 
@@ -492,7 +492,9 @@ async fn unused_early_supervisor_is_reaped(_: Supervisor) {
 async fn order_before_hello_is_executed(_: Supervisor) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let mut supervised = separate_supervisor().start(&environment(), &clock).unwrap();
-    supervised.order_shell(shell("echo $GIVEN"), None).unwrap();
+    supervised
+        .request_shell(shell("echo $GIVEN"), None)
+        .unwrap();
     let mut supervised = supervised.handshake().await.unwrap();
     let fds = supervised.started().await.unwrap();
     assert_eq!(end(&mut supervised).await, ShellEnd::Exited(0));

@@ -116,7 +116,8 @@ fn cases() -> Vec<Case> {
     let not_detached = || json!("DetachFailed");
     let no_survivors = || json!({"Survivors": {"survivors": []}});
     let incomplete = "without its descriptors";
-    let unwatched = json!({"Recorded": {"traced": {"lacking": "this shell is not traced"}}});
+    let untraced =
+        json!({"Recorded": {"traced": {"incomplete_reason": "this shell is not traced"}}});
     vec![
         (another(), 0, failed(), "no shell was started before"),
         (start(true), 0, failed(), incomplete),
@@ -168,10 +169,10 @@ fn cases() -> Vec<Case> {
         (
             json!({"Record": {"set": missing_directory, "wants_answer": true}}),
             0,
-            json!({"Recording":{"lacking":"this shell is not traced"}}),
+            json!({"Recording":{"incomplete_reason":"this shell is not traced"}}),
             NONE,
         ),
-        (json!("StopRecording"), 0, unwatched, NONE),
+        (json!("StopRecording"), 0, untraced, NONE),
         // No shell follows that could finish.
         (
             json!({"LetFinish": {"limit_ms": 0, "grace_ms": 0}}),

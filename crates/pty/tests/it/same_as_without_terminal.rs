@@ -27,7 +27,7 @@ impl SurvivorRegistry for Registry {
         let seen = (
             adoption.spec.script.clone(),
             output.pipes().len(),
-            adoption.alone,
+            adoption.one_shot,
         );
         self.0.lock().unwrap().push(seen);
         let files = output.files();

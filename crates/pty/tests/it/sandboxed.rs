@@ -227,7 +227,7 @@ async fn refused_network_connections_are_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn enforced_restrictions_are_known_before_the_start() {
-    let found = PtyExecutor::new(options()).confines().await.unwrap();
+    let found = PtyExecutor::new(options()).sandbox_report().await.unwrap();
     let workspace = TestWorkspace::new();
     let ran = run(&workspace.in_sandbox(spec("true"), found.tier))
         .await
@@ -255,7 +255,7 @@ async fn nothing_runs_if_the_sandbox_fails() {
         ..options()
     });
     assert!(matches!(
-        alone.confines().await,
+        alone.sandbox_report().await,
         Err(NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. })
     ));
     assert_eq!(workspace.written("ran"), (false, false));

@@ -49,7 +49,9 @@ async fn line(target: &mut DuplexStream) -> serde_json::Value {
     }
 }
 
-fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, RequestFailure>)> {
+fn spawn_ask(
+    channel: &Arc<Channel>,
+) -> JoinHandle<(String, Result<Option<String>, RequestFailure>)> {
     let channel = Arc::clone(channel);
     tokio::spawn(async move { ask(&channel, &Cancel::new()).await })
 }
@@ -57,7 +59,7 @@ fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, R
 #[tokio::test]
 async fn answers_are_matched_by_id_in_any_order() {
     let (channel, mut target) = channel(ChannelTimeouts::default());
-    let (one, two) = (asked(&channel), asked(&channel));
+    let (one, two) = (spawn_ask(&channel), spawn_ask(&channel));
     let (first, second) = (line(&mut target).await, line(&mut target).await);
     assert_eq!((&first["type"], &first["a"]), (&json!("x"), &json!(1)));
     for (id, data) in [(&second["id"], 2), (&first["id"], 1)] {
@@ -111,12 +113,12 @@ async fn unexpected_line_closes_the_channel() {
         (&deep, "not of the protocol"),
     ] {
         let (channel, mut target) = channel(ChannelTimeouts::default());
-        let call = asked(&channel);
+        let call = spawn_ask(&channel);
         line(&mut target).await;
         // The channel may be closed before the request is written completely.
         let _ = target.write_all(sent.as_bytes()).await;
         let answer = call.await.unwrap().1;
-        let Err(RequestFailure::Cut(reason)) = answer else {
+        let Err(RequestFailure::ConnectionLost(reason)) = answer else {
             panic!("{answer:?}");
         };
         assert!(reason.contains(why), "{reason}");
@@ -130,7 +132,7 @@ async fn unexpected_line_closes_the_channel() {
 #[tokio::test]
 async fn second_answer_closes_the_channel() {
     let (channel, mut target) = channel(ChannelTimeouts::default());
-    let call = asked(&channel);
+    let call = spawn_ask(&channel);
     let id = line(&mut target).await["id"].clone();
     let answer = json!({"type": "response", "id": id, "success": false, "error": "no"});
     target
@@ -159,7 +161,7 @@ async fn unwritten_request_is_reported_as_not_run() {
         ChannelTimeouts::default(),
     );
     let channel = Arc::new(channel);
-    let call = asked(&channel);
+    let call = spawn_ask(&channel);
     // Half of the request is written.
     tokio::task::yield_now().await;
     drop(theirs);
@@ -172,7 +174,7 @@ async fn unwritten_request_is_reported_as_not_run() {
 #[tokio::test]
 async fn silence_closes_the_channel_and_pings_do_not() {
     let (channel, mut target) = channel(QUICK_TIMEOUTS);
-    let call = asked(&channel);
+    let call = spawn_ask(&channel);
     assert_eq!(line(&mut target).await["type"], "x");
     for _ in 0..15 {
         let ping = line(&mut target).await;
@@ -184,10 +186,10 @@ async fn silence_closes_the_channel_and_pings_do_not() {
             .unwrap();
     }
     assert_eq!(channel.closed(), None);
-    let Err(RequestFailure::Cut(why)) = call.await.unwrap().1 else {
-        panic!("it was answered");
+    let Err(RequestFailure::ConnectionLost(why)) = call.await.unwrap().1 else {
+        panic!("the request was answered");
     };
-    assert!(why.contains("nothing was heard"), "{why}");
+    assert!(why.contains("sent nothing"), "{why}");
 }
 
 #[tokio::test]
@@ -198,11 +200,12 @@ async fn unanswered_cancellation_ends_after_its_timeout() {
     let call = tokio::spawn(async move { ask(&waiting, &signal).await });
     let id = line(&mut target).await["id"].clone();
     cancel.cancel();
-    let mut said = line(&mut target).await;
-    while said["type"] == "ping" {
-        said = line(&mut target).await;
+    let mut received = line(&mut target).await;
+    while received["type"] == "ping" {
+        received = line(&mut target).await;
     }
-    assert_eq!((&said["type"], &said["target"]), (&json!("cancel"), &id));
+    let kind_and_target = (&received["type"], &received["target"]);
+    assert_eq!(kind_and_target, (&json!("cancel"), &id));
     // The remote host runs, but ignores the cancellation.
     let answering = tokio::spawn(async move {
         loop {
@@ -214,8 +217,8 @@ async fn unanswered_cancellation_ends_after_its_timeout() {
                 .unwrap();
         }
     });
-    let Err(RequestFailure::Cut(why)) = call.await.unwrap().1 else {
-        panic!("it was answered");
+    let Err(RequestFailure::ConnectionLost(why)) = call.await.unwrap().1 else {
+        panic!("the request was answered");
     };
     assert!(why.contains("cancellation"), "{why}");
     answering.abort();
@@ -280,7 +283,7 @@ async fn requests_beyond_the_limit_are_refused() {
         .collect();
     assert!(matches!(
         ask(&channel, &Cancel::new()).await.1,
-        Err(RequestFailure::Unfit(_))
+        Err(RequestFailure::NotSendable(_))
     ));
     drop(calls);
 }
@@ -296,7 +299,7 @@ async fn close_ends_a_transport_that_does_not_exit() {
     let channel = Channel::over(
         transport.input,
         BufReader::new(transport.output),
-        Some(transport.carrier),
+        Some(transport.process),
         Arc::new(SystemClock::new()),
         ChannelTimeouts::default(),
     );
@@ -305,9 +308,9 @@ async fn close_ends_a_transport_that_does_not_exit() {
     let (sender, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         // The stderr ends with the transport.
-        let said = io::read_to_string(&mut errors);
-        let _ = sender.send(said);
+        let printed = io::read_to_string(&mut errors);
+        let _ = sender.send(printed);
     });
-    let said = ended.recv_timeout(Duration::from_secs(5));
-    assert_eq!(said.expect("it is still there").unwrap(), "");
+    let printed = ended.recv_timeout(Duration::from_secs(5));
+    assert_eq!(printed.expect("the transport still runs").unwrap(), "");
 }

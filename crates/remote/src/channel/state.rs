@@ -28,11 +28,11 @@ pub enum RequestFailure {
     /// The request was cancelled before it was written: nothing has run.
     Cancelled,
     /// The request cannot be sent on any channel, for example because it is too long.
-    Unfit(String),
+    NotSendable(String),
     /// The channel was closed before the request was written: nothing has run.
     Unsent(String),
     /// The channel was closed after the request was written: it may have run.
-    Cut(String),
+    ConnectionLost(String),
 }
 
 pub(super) type Reply = Result<Option<Box<RawValue>>, RequestFailure>;
@@ -134,32 +134,35 @@ impl SharedState {
         kind: &str,
         body: &impl Serialize,
     ) -> Result<WaitingRequest, RequestFailure> {
-        let unfit = |error: &dyn std::fmt::Display| {
-            RequestFailure::Unfit(format!("the request cannot be sent: {error}"))
+        let not_sendable = |error: &dyn std::fmt::Display| {
+            RequestFailure::NotSendable(format!("the request cannot be sent: {error}"))
         };
-        let body = serde_json::to_value(body).map_err(|error| unfit(&error))?;
+        let body = serde_json::to_value(body).map_err(|error| not_sendable(&error))?;
         let Value::Object(mut fields) = body else {
-            return Err(unfit(&"it is no object"));
+            return Err(not_sendable(&"it is no object"));
         };
         let mut state = self.state();
         if let Some(why) = &state.closed_reason {
             return Err(RequestFailure::Unsent(why.clone()));
         }
         if state.requests.len() >= MAX_REQUESTS {
-            return Err(RequestFailure::Unfit(format!(
-                "{MAX_REQUESTS} requests to the target are in flight and no more may; wait for one of them"
+            return Err(RequestFailure::NotSendable(format!(
+                "{MAX_REQUESTS} requests to the target are unanswered, and more are not allowed; wait for an answer"
             )));
         }
         let id = state.next_id;
         fields.insert("id".to_owned(), id.into());
         fields.insert("type".to_owned(), kind.into());
-        let mut line = serde_json::to_vec(&fields).map_err(|error| unfit(&error))?;
+        let mut line = serde_json::to_vec(&fields).map_err(|error| not_sendable(&error))?;
         if line.len() > MAX_LINE {
-            return Err(unfit(&format!("it is longer than {} MiB", MAX_LINE >> 20)));
+            let reason = format!("it is longer than {} MiB", MAX_LINE >> 20);
+            return Err(not_sendable(&reason));
         }
         line.push(b'\n');
         if state.unwritten_bytes + line.len() > MAX_BYTES {
-            return Err(unfit(&"too much is waiting to be sent; wait for an answer"));
+            return Err(not_sendable(
+                &"too much is waiting to be sent; wait for an answer",
+            ));
         }
         state.next_id += 1;
         let request = PendingRequest::default();
@@ -191,7 +194,7 @@ impl SharedState {
     }
 
     /// Marks that the remote host may have received the complete request.
-    pub(super) fn written(&self, id: u64) {
+    pub(super) fn mark_written(&self, id: u64) {
         if let Some(request) = self.state().requests.get_mut(&id) {
             request.is_written = true;
         }
@@ -202,7 +205,7 @@ impl SharedState {
         let mut state = self.state();
         let state = &mut *state;
         if matches!(incoming, Incoming::Leaving) {
-            return Err("the target has left".to_owned());
+            return Err("agent-bash on the target has ended".to_owned());
         }
         let (Incoming::Update { id, .. } | Incoming::Answer { id, .. }) = &incoming else {
             return Ok(());
@@ -275,7 +278,8 @@ impl WaitingRequest {
         let mut state = self.shared.state();
         let state = &mut *state;
         let Some(request) = state.requests.get_mut(&self.id) else {
-            let answered = RequestFailure::Cut("it was answered already".to_owned());
+            let reason = "the request was already answered".to_owned();
+            let answered = RequestFailure::ConnectionLost(reason);
             return (VecDeque::new(), Some(Err(answered)));
         };
         let updates = std::mem::take(&mut request.updates);
@@ -284,7 +288,9 @@ impl WaitingRequest {
             .saturating_sub(std::mem::take(&mut request.bytes));
         let answer = match (request.answer.take(), &state.closed_reason) {
             (Some(answer), _) => answer,
-            (None, Some(why)) if request.is_written => Err(RequestFailure::Cut(why.clone())),
+            (None, Some(why)) if request.is_written => {
+                Err(RequestFailure::ConnectionLost(why.clone()))
+            }
             (None, Some(why)) => Err(RequestFailure::Unsent(why.clone())),
             (None, None) => return (updates, None),
         };

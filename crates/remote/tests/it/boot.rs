@@ -100,7 +100,7 @@ async fn banner_is_skipped_up_to_a_limit() {
     };
     assert!(ping(&noisy(60_000).remote()).await);
     let error = obstacle(noisy(70_000).remote()).await;
-    assert_eq!(error.what, Obstacle::Chatter(64 * 1024));
+    assert_eq!(error.what, Obstacle::TooMuchOutput(64 * 1024));
     // A server that shows what it is asked to run.
     let shows = World::behind(&[
         "sh",
@@ -154,13 +154,13 @@ async fn obstacle_is_named() {
     world.env.insert("PATH".into(), path.into());
     let error = obstacle(world.remote()).await;
     assert!(
-        matches!(&error.what, Obstacle::Machine { machine, .. } if machine == "sparc64"),
+        matches!(&error.what, Obstacle::OtherArchitecture { machine, .. } if machine == "sparc64"),
         "{error}"
     );
 
     let mut world = World::new();
     world.target.directory = Some("/proc/nothing".to_owned());
-    assert_eq!(obstacle(world.remote()).await.what, Obstacle::Nowhere);
+    assert_eq!(obstacle(world.remote()).await.what, Obstacle::NoDirectory);
 
     let error = obstacle(World::new().with("PLAY", "dies").remote()).await;
     assert!(matches!(error.what, Obstacle::NotStarted { .. }), "{error}");
@@ -169,7 +169,7 @@ async fn obstacle_is_named() {
     let error = obstacle(World::new().with("PLAY", "refuses").remote()).await;
     assert_eq!(
         error.what,
-        Obstacle::Unfit("no <U+001B>[31m here".to_owned())
+        Obstacle::Unsuitable("no <U+001B>[31m here".to_owned())
     );
 }
 
@@ -184,7 +184,10 @@ async fn full_disk_and_noexec_mount_have_different_obstacles() {
         "{script}",
     ]);
     let error = obstacle(full.remote()).await;
-    let is_told = matches!(error.what, Obstacle::Unwritten(_) | Obstacle::Short { .. });
+    let is_told = matches!(
+        error.what,
+        Obstacle::Unwritten(_) | Obstacle::Incomplete { .. }
+    );
     assert!(is_told, "{error}");
     assert!(!full.installed().exists());
 
@@ -197,7 +200,7 @@ async fn full_disk_and_noexec_mount_have_different_obstacles() {
         let mut target = World::new();
         target.target.directory = Some(directory.display().to_string());
         let error = obstacle(target.remote()).await;
-        assert_eq!(error.what, Obstacle::Nowhere, "{}", directory.display());
+        assert_eq!(error.what, Obstacle::NoDirectory, "{}", directory.display());
         assert_eq!(mode(directory), before, "{}", directory.display());
     }
     assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 0);
@@ -212,7 +215,7 @@ async fn symlink_is_refused_as_program_directory() {
     std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
     let mut world = world;
     world.target.directory = Some("~/link".to_owned());
-    assert_eq!(obstacle(world.remote()).await.what, Obstacle::Nowhere);
+    assert_eq!(obstacle(world.remote()).await.what, Obstacle::NoDirectory);
     // The control: without the link it is.
     fs::remove_file(&link).unwrap();
     fs::create_dir(&link).unwrap();

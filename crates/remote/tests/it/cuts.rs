@@ -73,7 +73,7 @@ async fn cut(way: &str, rounds: u64) -> [u64; 3] {
                 assert_eq!(ran, 1, "round {round}: said to have run");
                 seen[0] += 1;
             }
-            Err(AskError::Cut(_)) => {
+            Err(AskError::ConnectionLost(_)) => {
                 assert!(ran <= 1, "round {round}: run twice");
                 seen[1] += 1;
             }
@@ -112,7 +112,7 @@ async fn request_reconnects_to_a_dead_target() {
     let died = remote
         .ask("die", &json!({}), &mut |_| {}, &Cancel::new())
         .await;
-    assert!(matches!(died, Err(AskError::Cut(_))), "{died:?}");
+    assert!(matches!(died, Err(AskError::ConnectionLost(_))), "{died:?}");
     assert!(
         remote
             .ask("ping", &json!({}), &mut |_| {}, &Cancel::new())

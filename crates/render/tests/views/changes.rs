@@ -4,7 +4,9 @@ use crate::dump::{WIDTHS, dump, of_rows};
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
-use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Network, SandboxLevel, Sandboxed};
+use agent_bash_core::sandbox::{
+    Access, DenialBasis, DeniedAccess, Network, SandboxLevel, Sandboxed,
+};
 use agent_bash_core::{Notice, NoticeKind, Status, Timestamp, ToolResult};
 use agent_bash_render::{BangCard, CardChanges, CardState, Theme, ToolCard};
 use std::fmt::Write as _;
@@ -205,7 +207,7 @@ fn denied_accesses_are_listed() {
         .map(|(at, path)| DeniedAccess {
             path: (*path).to_owned(),
             access: access(at),
-            basis: Basis::Inferred,
+            basis: DenialBasis::Inferred,
         })
         .collect();
     of.sandbox = Some(boxed);

@@ -162,7 +162,7 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     page.background
         .insert(ChangesId(1), vec![background.clone(), background]);
     assert_eq!(shown(&page.html()), "+1, later ~1, 1 outside");
-    page.or_earlier.insert(ChangesId(2));
+    page.maybe_earlier.insert(ChangesId(2));
     let html = page.html();
     assert_eq!(shown(&html), "+1, perhaps later ~1, 1 outside");
     let wanted = "by background processes of this call or an earlier one";

@@ -3,7 +3,7 @@
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};
 use agent_bash_core::sandbox::Caches;
-use agent_bash_sandbox::{Level, Network, Plan, Tier};
+use agent_bash_sandbox::{Network, Plan, Tier, WriteLevel};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -80,7 +80,7 @@ fn cold(launcher: &Launcher, place: &Path) {
 /// A plan with nothing in it but these.
 fn bare(tier: Tier, writable: Vec<PathBuf>, protected: Vec<PathBuf>) -> Plan {
     Plan {
-        level: Level::WorkspaceWrite,
+        level: WriteLevel::WorkspaceWrite,
         network: Network::Off,
         hosts: Vec::new(),
         tier,

@@ -1,7 +1,7 @@
 //! Starting a program in a box, or in none.
 
 use agent_bash_sandbox::{
-    HostFacts, LauncherStart, Level, Order, Plan, Tier, WantedSandbox, resolve,
+    HostFacts, LauncherStart, Order, Plan, Tier, WantedSandbox, WriteLevel, resolve,
 };
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ pub(crate) enum In<'a> {
 /// The box of a call in this directory, as a user has it.
 pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
     let facts = HostFacts::new(std::env::home_dir(), workspace.to_owned(), tier);
-    resolve(&WantedSandbox::new(Level::WorkspaceWrite), &facts)
+    resolve(&WantedSandbox::new(WriteLevel::WorkspaceWrite), &facts)
         .unwrap()
         .plan
 }

@@ -5,7 +5,7 @@ mod excluded;
 
 use crate::error::SandboxError;
 use crate::path_lookup::PathLookup;
-use agent_bash_core::sandbox::Lack;
+use agent_bash_core::sandbox::MissingPromise;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use excluded::{ExcludedName, ExcludedPaths};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
@@ -40,7 +40,7 @@ const DEVICE_DIRECTORY: &str = "/dev";
 /// The limits of the kernel's Landlock.
 pub(crate) struct LandlockGaps {
     /// Promises that Landlock does not enforce.
-    pub(crate) missing: Vec<Lack>,
+    pub(crate) missing: Vec<MissingPromise>,
     /// True if truncating a file does not count as a write.
     pub(crate) ignores_truncation: bool,
 }
@@ -62,9 +62,12 @@ fn gaps(status: &RestrictionStatus) -> Result<LandlockGaps, SandboxError> {
         _ => ABI::Unsupported,
     };
     if abi == ABI::Unsupported || status.ruleset == RulesetStatus::NotEnforced {
-        return Err(SandboxError::lacks("Landlock"));
+        return Err(SandboxError::missing_facility("Landlock"));
     }
-    let since = [(ABI::V2, Lack::Moves), (ABI::V6, Lack::Signals)];
+    let since = [
+        (ABI::V2, MissingPromise::Moves),
+        (ABI::V6, MissingPromise::Signals),
+    ];
     Ok(LandlockGaps {
         missing: since
             .iter()
@@ -80,7 +83,7 @@ fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated,
     let shared = plan.writable.iter().chain(&plan.caches.writable);
     let writable = shared.clone().chain(private_directories);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
-    rules.reading(&excluded)?;
+    rules.allow_reading(&excluded)?;
     for path in shared {
         rules.allow_without_links(path, write_access())?;
     }
@@ -97,7 +100,7 @@ fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated,
         rules.allow(Path::new("/dev/pts"), device_access())?;
         rules.allow(Path::new("/dev/shm"), write_access())?;
     }
-    rules.inherited_terminals()?;
+    rules.allow_inherited_terminals()?;
     Ok(rules.created)
 }
 
@@ -163,7 +166,7 @@ struct Rules {
 
 impl Rules {
     /// Allows reading everything except excluded paths. All names can be listed.
-    fn reading(&mut self, excluded: &ExcludedPaths) -> Result<(), SandboxError> {
+    fn allow_reading(&mut self, excluded: &ExcludedPaths) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
         let open = |directory: &OwnedFd, name: &OsStr, flags| {
@@ -234,7 +237,7 @@ impl Rules {
 
     /// Allows opening the terminals of standard input, output and error again by name. In the full
     /// tier, other terminals have their former names.
-    fn inherited_terminals(&mut self) -> Result<(), SandboxError> {
+    fn allow_inherited_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
             io::stdout().is_terminal(),

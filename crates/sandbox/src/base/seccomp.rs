@@ -31,7 +31,7 @@ pub(crate) fn refuse_unix_sockets() -> Result<(), SandboxError> {
 
 fn apply(rules: &[program::Rule]) -> Result<(), SandboxError> {
     let Some(architecture) = program::AUDIT_ARCH else {
-        return Err(SandboxError::lacks(
+        return Err(SandboxError::missing_facility(
             "a filter of system calls for this processor",
         ));
     };
@@ -41,7 +41,7 @@ fn apply(rules: &[program::Rule]) -> Result<(), SandboxError> {
         })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
         seccompiler::Error::Seccomp(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-            SandboxError::lacks("seccomp")
+            SandboxError::missing_facility("seccomp")
         }
         other => SandboxError::step("filtering system calls")(io::Error::other(other)),
     })
@@ -53,7 +53,7 @@ mod tests {
     use agent_bash_core::sandbox::{Network, Tier};
 
     /// Returns the error with which the filter refuses a system call.
-    fn asked(number: i64, arguments: [u64; 6]) -> Option<i32> {
+    fn refusal(number: i64, arguments: [u64; 6]) -> Option<i32> {
         let table = 0xC000_003E;
         let rules = rules::rules(Network::Off, Tier::Base, false, false);
         let program =
@@ -104,7 +104,7 @@ mod tests {
             (0x0000_541B, true),  // FIONREAD
         ];
         for (request, allowed) in requests {
-            let error = asked(libc::SYS_ioctl, [3, request, 0, 0, 0, 0]);
+            let error = refusal(libc::SYS_ioctl, [3, request, 0, 0, 0, 0]);
             let expected = (!allowed).then_some(libc::EOPNOTSUPP);
             assert_eq!(error, expected, "{request:#x}");
         }

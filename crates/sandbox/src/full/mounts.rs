@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsed_reads_lines_of_mountinfo() {
+    fn parse_line_reads_lines_of_mountinfo() {
         let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
         let expected = MountLine {
             id: 36,

@@ -57,7 +57,7 @@ pub(crate) fn mount(trial: &Overlay, private_directories: &[PathBuf]) -> Result<
         proc_path(&work)
     );
     let layers = CString::new(layers).map_err(|error| no_trial(error.to_string()))?;
-    let refuse = |error| refused(root, (&trial.upper, &upper), error);
+    let refuse = |error| mount_error(root, (&trial.upper, &upper), error);
     let flags = mounts::flags_of(&lower).map_err(refuse)?;
     rustix::mount::mount("overlay", proc_path(&lower), "overlay", flags, &*layers)
         .map_err(refuse)?;
@@ -117,7 +117,7 @@ fn state_directory_advice() -> &'static str {
 }
 
 /// Returns the error for an overlay that the kernel does not mount.
-fn refused(root: &Path, (upper_path, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
+fn mount_error(root: &Path, (upper_path, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS_MAGIC);
     no_trial(match error {

@@ -151,8 +151,8 @@ fn work_tree(git_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the existing directory that a git file names.
-fn referenced_directory(from: &Path, leads: &str) -> Option<PathBuf> {
-    let path = from.join(leads.trim());
+fn referenced_directory(from: &Path, reference: &str) -> Option<PathBuf> {
+    let path = from.join(reference.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
 }
 

@@ -96,7 +96,7 @@ top:x:1003:1003::/:/bin/sh
 ";
 
     #[test]
-    fn listed_returns_all_homes_for_root_and_the_own_home_for_others() {
+    fn parse_homes_returns_all_homes_for_root_and_the_own_home_for_others() {
         let named = |user| -> Vec<(String, bool)> {
             let homes = parse_homes(ACCOUNT_LINES, user).into_iter();
             homes

@@ -65,12 +65,12 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
 /// # Errors
 /// A loop of links, or a directory that cannot be searched.
 pub fn leads_out(path: &Path, directories: &[PathBuf]) -> io::Result<bool> {
-    let way = follow(path)?;
+    let followed = follow(path)?;
     let is_out = |link: &PathBuf| {
         let mut around = directories.iter().filter(|it| link.starts_with(it));
-        around.any(|directory| !way.target.starts_with(directory))
+        around.any(|directory| !followed.target.starts_with(directory))
     };
-    Ok(way.links.iter().any(is_out))
+    Ok(followed.links.iter().any(is_out))
 }
 
 fn is_absent(error: &io::Error) -> bool {

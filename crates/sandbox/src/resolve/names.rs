@@ -170,18 +170,18 @@ pub(super) fn is_protected_name(name: &str) -> bool {
 }
 
 /// True if a change of this path is reported after a call. The path may be at any depth.
-pub fn is_named(path: &Path) -> bool {
+pub fn is_reported_name(path: &Path) -> bool {
     let text =
         |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str().map(str::to_owned));
     let Some(name) = text(path.file_name()) else {
         return false;
     };
     let within = text(path.parent().and_then(Path::file_name)).unwrap_or_default();
-    is_named_in(&within, &name)
+    is_reported_name_in(&within, &name)
 }
 
-/// True if [`is_named`] is true for the name alone, or in a directory with this name.
-pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
+/// True if [`is_reported_name`] is true for the name alone, or in a directory with this name.
+pub(super) fn is_reported_name_in(directory: &str, name: &str) -> bool {
     is_protected_name(name)
         || is_in(COMPARED_NAMES, name)
         || COMPARED_NAMES_WITHIN.contains(&(directory, name))
@@ -201,8 +201,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_named_matches_names_and_patterns() {
-        for (path, held, named) in [
+    fn is_reported_name_matches_names_and_patterns() {
+        for (path, protected, named) in [
             ("/w/.vscode", true, true),
             ("/w/a/b/.envrc", true, true),
             ("/w/x.code-workspace", true, true),
@@ -225,8 +225,8 @@ mod tests {
             ("/w/hgrc", false, false),
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
-            assert_eq!(is_protected_name(name), held, "{path}");
-            assert_eq!(is_named(Path::new(path)), named, "{path}");
+            assert_eq!(is_protected_name(name), protected, "{path}");
+            assert_eq!(is_reported_name(Path::new(path)), named, "{path}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
 use super::git::RepositoryPaths;
-use super::names::{self, is_named};
+use super::names::{self, is_reported_name};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn protected_ancestor(changed: &Path) -> Option<&Path> {
                 (inner.as_os_str().is_empty() && *path == changed)
                     || GIT_FILES.iter().any(|name| inner == Path::new(name))
             }
-            None => is_named(path),
+            None => is_reported_name(path),
         }
     };
     let is_foreign = changed.iter().any(|name| name == "node_modules");

@@ -5,7 +5,7 @@
 mod repositories;
 mod version;
 
-use super::names::{self, is_named_in, is_protected_name};
+use super::names::{self, is_protected_name, is_reported_name_in};
 use agent_bash_core::sandbox::{Plan, Tier};
 use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -242,7 +242,7 @@ impl ScanWalk<'_> {
         }
         let known = self.before.directories.get(&path);
         let known = known.filter(|known| known.version == version).cloned();
-        let Some(directory) = known.or_else(|| read(&path, version).map(Arc::new)) else {
+        let Some(directory) = known.or_else(|| scan_directory(&path, version).map(Arc::new)) else {
             return;
         };
         for name in &directory.named {
@@ -278,7 +278,7 @@ fn is_dependency(name: &OsStr) -> bool {
 }
 
 /// Reads a directory; `None` if that fails.
-fn read(path: &Path, version: FileVersion) -> Option<ScannedDirectory> {
+fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory> {
     /// Directories of a repository that are not scanned.
     const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
         "objects",
@@ -311,7 +311,7 @@ fn read(path: &Path, version: FileVersion) -> Option<ScannedDirectory> {
             Some("HEAD" | "objects" | "refs" | "commondir") => {
                 repository_files.insert(name.clone());
             }
-            Some(text) if !is_foreign && is_named_in(own_name, text) => {
+            Some(text) if !is_foreign && is_reported_name_in(own_name, text) => {
                 found.named.push(name);
                 return;
             }
@@ -417,8 +417,8 @@ pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let entries = directories
         .iter()
         .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
-    let held = entries
+    let protected = entries
         .flatten()
         .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
-    held.map(|entry| entry.path()).collect()
+    protected.map(|entry| entry.path()).collect()
 }

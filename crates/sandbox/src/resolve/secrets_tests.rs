@@ -81,7 +81,7 @@ fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
 }
 
 #[test]
-fn secrets_that_variables_move_are_hidden_where_they_are_and_where_they_were() {
+fn secrets_moved_by_variables_are_hidden_at_both_places() {
     let stage = Stage::new();
     for (variable, value, secret, usual) in [
         (
@@ -180,7 +180,7 @@ fn secrets_that_variables_move_are_hidden_where_they_are_and_where_they_were() {
 }
 
 #[test]
-fn variables_hide_neither_the_home_nor_the_workspace_nor_what_is_no_file() {
+fn variables_do_not_hide_the_home_the_workspace_or_devices() {
     let stage = Stage::new();
     stage.write("workspace/test/token");
     for (variable, value, visible) in [
@@ -222,7 +222,7 @@ fn secrets_of_other_homes_are_hidden() {
 }
 
 #[test]
-fn many_homes_are_hidden_whole_but_for_those_that_are_in_use() {
+fn of_many_homes_all_except_those_in_use_are_hidden_as_a_whole() {
     let stage = Stage::new();
     let names: Vec<String> = (0..MAX_SEARCHED_HOMES + 2)
         .map(|n| format!("u{n:03}"))
@@ -237,7 +237,7 @@ fn many_homes_are_hidden_whole_but_for_those_that_are_in_use() {
 }
 
 #[test]
-fn links_lead_to_what_is_hidden() {
+fn targets_of_links_in_hidden_directories_are_hidden() {
     let stage = Stage::new();
     for file in [
         "dotfiles/netrc",
@@ -268,7 +268,7 @@ fn links_lead_to_what_is_hidden() {
 }
 
 #[test]
-fn variables_count_in_any_case_and_name_directories_by_a_prefix() {
+fn variables_match_in_any_case_and_may_name_directories() {
     let stage = Stage::new();
     for (variable, value, secret, is_hidden) in [
         ("npm_config_UserConfig", "ROOT/moved/rc", "moved/rc", true),

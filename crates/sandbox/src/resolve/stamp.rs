@@ -2,7 +2,7 @@
 
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
-use agent_bash_os::open_known;
+use agent_bash_os::open_cached;
 #[cfg(target_os = "linux")]
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
@@ -105,7 +105,7 @@ struct CachedAttributes {
 fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttributes>, NotCached> {
     use rustix::fs::{AtFlags, FileType, StatxFlags};
     use rustix::io::Errno;
-    let opened = match open_known(path, flags) {
+    let opened = match open_cached(path, flags) {
         Ok(opened) => opened,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(_) => return Err(NotCached),
@@ -133,8 +133,8 @@ fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttribut
 pub struct ParentDirectories(Vec<(PathBuf, Option<IdentityAndTime>)>);
 
 impl ParentDirectories {
-    /// How long the directories must have been unchanged before a look at their entries is
-    /// reliable: file times are rounded, so two changes can have the same one.
+    /// Directories that changed more recently may change again without a new time, because file
+    /// times are rounded.
     pub const SETTLED_AGE: Duration = Duration::from_millis(100);
 
     /// Returns the value from the kernel's caches.
@@ -145,7 +145,7 @@ impl ParentDirectories {
         let parents = plan.protected.iter().filter_map(|path| path.parent());
         let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
         all.extend(list_directories(plan));
-        let with_identity = |path: PathBuf| Ok((path.clone(), Self::look(&path)?));
+        let with_identity = |path: PathBuf| Ok((path.clone(), Self::cached_identity(&path)?));
         all.into_iter()
             .map(with_identity)
             .collect::<Result<_, _>>()
@@ -153,20 +153,22 @@ impl ParentDirectories {
     }
 
     /// True if the kernel's caches show no change.
-    pub fn are_the_same(&self) -> bool {
-        let same = |(path, found): &(PathBuf, _)| Self::look(path).is_ok_and(|now| now == *found);
+    pub fn are_unchanged(&self) -> bool {
+        let same = |(path, found): &(PathBuf, _)| {
+            Self::cached_identity(path).is_ok_and(|now| now == *found)
+        };
         self.0.iter().all(same)
     }
 
     #[cfg(target_os = "linux")]
-    fn look(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+    fn cached_identity(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
         // The path may contain a link; its target directory counts.
         let found = cached_attributes(path, OFlags::empty())?;
         Ok(found.map(|file| (file.identity, file.changed)))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn look(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+    fn cached_identity(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
         Err(NotCached)
     }
 }
@@ -232,16 +234,16 @@ impl PlanStamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
-    fn what_is_replaced_and_what_gets_a_repository_of_its_own_is_seen() {
+    fn stamp_shows_replaced_files_and_new_repositories() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::create_dir_all(at("hooks")).unwrap();
         fs::write(at("config"), "a").unwrap();
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,
@@ -276,7 +278,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "times of files are the kernel's, whatever clock is used here"
     )]
-    fn surroundings_are_the_same_until_a_name_in_them_is_changed() {
+    fn parent_directories_are_unchanged_until_an_entry_changes() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
@@ -286,7 +288,7 @@ mod tests {
         fs::write(at("git/config"), "a").unwrap();
         symlink("git", at("link")).unwrap();
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,
@@ -321,10 +323,10 @@ mod tests {
             }
             let around = ParentDirectories::known(&plan).unwrap();
             fs::write(at("git/config"), "b").unwrap();
-            assert!(around.are_the_same(), "{index}");
+            assert!(around.are_unchanged(), "{index}");
             std::thread::sleep(ParentDirectories::SETTLED_AGE);
             change();
-            assert!(!around.are_the_same(), "{index}");
+            assert!(!around.are_unchanged(), "{index}");
         }
     }
 

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn effects_are_told_by_number_and_arguments() {
+    fn effect_depends_on_number_and_arguments() {
         let of = |number: i64, arguments| indirect(i32::try_from(number).unwrap(), &arguments);
         let bind = [0, 0, 0, libc::MS_BIND, 0, 0];
         assert_eq!(of(libc::SYS_mount, bind), None);

@@ -54,11 +54,11 @@ pub enum FileEffect {
     /// The contents change.
     Content,
     /// The name is created.
-    Appears,
+    CreatesName,
     /// The name is removed; a directory only if it is empty.
-    Goes,
+    RemovesName,
     /// The name is removed or replaced.
-    Moves,
+    MovesName,
     /// Permissions, owner, times or extended attributes change.
     Attributes,
     /// The file is opened with flags.
@@ -101,15 +101,15 @@ const fn operand(argument: FileArgument, follow: LinkHandling, effect: FileEffec
 }
 
 const fn created(argument: FileArgument) -> FileOperand {
-    operand(argument, No, FileEffect::Appears)
+    operand(argument, No, FileEffect::CreatesName)
 }
 
 const fn removed(argument: FileArgument) -> FileOperand {
-    operand(argument, No, FileEffect::Goes)
+    operand(argument, No, FileEffect::RemovesName)
 }
 
 const fn moved(argument: FileArgument) -> FileOperand {
-    operand(argument, No, FileEffect::Moves)
+    operand(argument, No, FileEffect::MovesName)
 }
 
 const fn attributes(argument: FileArgument, follow: LinkHandling) -> FileOperand {

@@ -23,8 +23,8 @@
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{
-    HostFacts, LauncherStart, Level, ListenerReceiver, Network, NetworkEntrance, Networks, Order,
-    Report, SocketGuard, Tier, WantedSandbox, resolve,
+    HostFacts, LauncherStart, ListenerReceiver, Network, NetworkEntrance, Networks, Order, Report,
+    SocketGuard, Tier, WantedSandbox, WriteLevel, resolve,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -118,7 +118,7 @@ impl Host {
                 if let (Some(receiver), Some(plan)) = (receiver, &order.plan) {
                     self.serve(receiver, &plan.hosts)?;
                 }
-                if let (Some(table), Some(Ok(listener))) = (ready.socket_table, ready.watched) {
+                if let (Some(table), Some(Ok(listener))) = (ready.socket_table, ready.listener) {
                     SocketGuard::new(table)?.serve(listener)?;
                 }
                 Ok((child, ready.sandbox))
@@ -159,7 +159,7 @@ struct Wish {
 }
 
 fn arguments() -> Result<Wish, Box<dyn Error>> {
-    let mut wanted = WantedSandbox::new(Level::WorkspaceWrite);
+    let mut wanted = WantedSandbox::new(WriteLevel::WorkspaceWrite);
     let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
@@ -223,7 +223,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         network: None,
     };
     let earlier = script.map(|script| -> Result<_, Box<dyn Error>> {
-        let mut writing = WantedSandbox::new(Level::WorkspaceWrite);
+        let mut writing = WantedSandbox::new(WriteLevel::WorkspaceWrite);
         if facts.tier == Tier::Full {
             writing.network = Network::Loopback;
         }

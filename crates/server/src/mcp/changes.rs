@@ -163,7 +163,7 @@ fn invert_group(
         sets.undo_group(scope, partial)?
     };
     Ok(ToolAnswer {
-        data: json!({ "turn": done.turn_name, "of": done.of, "changes": done.changes }),
+        data: json!({ "turn": done.turn_name, "sets": done.sets, "changes": done.changes }),
         text: done.text,
         is_error: false,
     })
@@ -177,7 +177,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
             change_texts::kind(listed_set),
             change_texts::counts(&listed_set.changes.counts),
         );
-        let why = listed_set.changes.in_the_way();
+        let why = listed_set.changes.commit_obstacle();
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
         let turn = listed_set.turn_name.as_ref();
         let turn = turn.map_or_else(String::new, |turn| format!("; turn {turn}"));

@@ -27,7 +27,7 @@ pub(super) fn read(
 ) -> Result<ToolAnswer, String> {
     let mut view = stored_output::open(session, &args.id.text()).map_err(to_text)?;
     if let Some(window) = window {
-        view = view.pages_of(window);
+        view = view.limit_pages(window);
     }
     let offset = args.offset.unwrap_or(1).max(1);
     let Some(pattern) = &args.pattern else {

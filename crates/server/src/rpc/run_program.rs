@@ -36,7 +36,7 @@ pub(super) async fn run(
         input: mut stdin,
         output,
         errors,
-        mut carrier,
+        mut process,
     } = Transport::start(&command, &host.env, &host.cwd).map_err(cannot)?;
     let work = async {
         let write_input = async {
@@ -57,7 +57,7 @@ pub(super) async fn run(
                 "the program printed more than {max_mib} MiB, or more than {max_stderr_kib} KiB of errors; request a part of the output"
             )));
         };
-        let code = carrier.code().await;
+        let code = process.code().await;
         Ok(ProgramData { code, out, err })
     };
     tokio::select! {

@@ -4,7 +4,7 @@ use crate::profiles;
 use crate::schema::fields;
 use crate::{SandboxTerms, ToolSchema};
 use agent_bash_core::sandbox::{
-    Escalation, Lack, LackingPolicy, Network, Report, SandboxLevel, Tier, TmpDirectory,
+    Escalation, MissingPromise, LackingPolicy, Network, Report, SandboxLevel, Tier, TmpDirectory,
 };
 use agent_bash_core::{Profile, TextLayout};
 use agent_bash_policy::SafeMode;
@@ -82,7 +82,7 @@ fn description_names_missing_promises_and_does_not_promise_them() {
     };
     let mut report = Report {
         tier: Tier::Base,
-        missing: vec![Lack::Protected, Lack::Signals],
+        missing: vec![MissingPromise::Protected, MissingPromise::Signals],
     };
     let described = |own: &SandboxTerms<'_>, report: &Report| {
         plain.clone().with_sandbox(own, Some(report)).description
@@ -102,7 +102,7 @@ fn description_names_missing_promises_and_does_not_promise_them() {
     own.lacking = LackingPolicy::Refuse;
     assert!(described(&own, &report).contains("every call is refused"));
     own.level = SandboxLevel::ReadOnly;
-    report.missing = vec![Lack::Protected];
+    report.missing = vec![MissingPromise::Protected];
     assert!(!described(&own, &report).contains("partly"));
     own.level = SandboxLevel::WorkspaceWrite;
     report.missing.clear();

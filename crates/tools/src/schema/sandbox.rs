@@ -2,7 +2,7 @@
 //! sandbox.
 
 use agent_bash_core::sandbox::{
-    Escalation, Lack, LackingPolicy, Network, SandboxLevel, TmpDirectory,
+    Escalation, MissingPromise, LackingPolicy, Network, SandboxLevel, TmpDirectory,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub struct SandboxTerms<'a> {
 
 /// Returns the description of the sandbox in force. `None` if commands run without a sandbox.
 /// `missing` has the promises that this system does not enforce; `None` if these are not known yet.
-pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[Lack]>) -> Option<String> {
+pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[MissingPromise]>) -> Option<String> {
     let temporary = match terms.tmp {
         TmpDirectory::Private => "$TMPDIR",
         TmpDirectory::Shared => "/tmp",
@@ -37,13 +37,13 @@ pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[Lack]>) ->
     };
     let lacks = |lack| missing.is_some_and(|missing| missing.contains(&lack));
     let protected = match terms.level {
-        SandboxLevel::WorkspaceWrite if !lacks(Lack::Protected) => {
+        SandboxLevel::WorkspaceWrite if !lacks(MissingPromise::Protected) => {
             "hooks and configuration of git, editors and agents in the workspace cannot be changed (so `git config` and \
              `git remote add` fail); "
         }
         _ => "",
     };
-    let signals = if lacks(Lack::Signals) {
+    let signals = if lacks(MissingPromise::Signals) {
         ""
     } else {
         ", and processes of other calls cannot be signalled (end jobs with the job tool)"
@@ -63,13 +63,13 @@ pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[Lack]>) ->
         }
         Some(missing) => {
             let is_relevant =
-                |lack: &&Lack| terms.level != SandboxLevel::ReadOnly || **lack != Lack::Protected;
-            let relevant: Vec<Lack> = missing.iter().filter(is_relevant).copied().collect();
+                |lack: &&MissingPromise| terms.level != SandboxLevel::ReadOnly || **lack != MissingPromise::Protected;
+            let relevant: Vec<MissingPromise> = missing.iter().filter(is_relevant).copied().collect();
             match (&relevant[..], terms.lacking) {
                 ([], _) => String::new(),
                 (relevant, LackingPolicy::Accept) => format!(
                     " This system enforces the sandbox only partly. Not enforced: {}.",
-                    Lack::consequences(relevant)
+                    MissingPromise::consequences(relevant)
                 ),
                 (_, LackingPolicy::Refuse) => {
                     " This system enforces the sandbox only partly, so every call is refused."

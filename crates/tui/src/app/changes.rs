@@ -45,7 +45,7 @@ impl App {
     ) {
         for (entry, id) in cards {
             let sets = background.iter().filter(|set| set.after == Some(id));
-            let sets = sets.map(|set| (set.changes.clone(), set.or_earlier));
+            let sets = sets.map(|set| (set.changes.clone(), set.maybe_earlier));
             self.transcript
                 .set_background_changes(entry, sets.collect());
         }

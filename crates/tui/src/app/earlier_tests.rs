@@ -225,7 +225,7 @@ fn conflicts_of_a_selected_trial_are_shown() {
     app.update(Msg::Undecided(vec![(all[0].0, Some(Box::new(now)))]));
     let why = app
         .focused_changes()
-        .and_then(|(_, changes)| changes.set.in_the_way());
+        .and_then(|(_, changes)| changes.set.commit_obstacle());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
     // Because of the conflict, the card does not offer a commit.

@@ -110,7 +110,7 @@ fn change_set_excludes_background_processes_of_earlier_calls() -> Result<()> {
         let late = sets
             .iter()
             .find(|set| set["changes"]["files"][0]["path"] == "surv")?;
-        (late["after"] == "1" && late["or_earlier"].is_null()).then_some(())
+        (late["after"] == "1" && late["maybe_earlier"].is_null()).then_some(())
     };
     assert!(until(SOON, after).is_some(), "no set says so");
     assert!(server.end()?.status.success());
@@ -205,7 +205,7 @@ fn turn_is_previewed_undone_and_redone_as_one() -> Result<()> {
         undone["text"],
         "[Undone: turn second, 3 files of changes 3, 2.]"
     );
-    assert_eq!(undone["of"], json!(["3", "2"]));
+    assert_eq!(undone["sets"], json!(["3", "2"]));
     assert_eq!(text("new").as_deref(), Some("1\n"));
     assert!(text("old").is_some() && text("other").is_none());
     data(&mut server, json!({"type": "changes.redo_all", "since": 2}))?;

@@ -38,7 +38,7 @@ pub(super) async fn reason(
         .untraceable_reason(request.session.as_ref());
     match remembered {
         Some(reason) => Some(reason),
-        None => executor.watches().await.err(),
+        None => executor.check_recording().await.err(),
     }
 }
 

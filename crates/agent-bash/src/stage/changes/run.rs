@@ -28,7 +28,7 @@ pub(crate) async fn run(
             run::run(tool, decisions, &spec, output, watched, cancel)
         });
         let reason = match ran.await {
-            Err(NotStarted::Unwatched { reason }) if spec.needs_trace => reason,
+            Err(NotStarted::Untraced { reason }) if spec.needs_trace => reason,
             ran => return ran,
         };
         *changing = begin_scan(tool, call, request, &reason, (changing.take(), typed)).await;

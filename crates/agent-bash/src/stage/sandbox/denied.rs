@@ -3,7 +3,7 @@
 //! the file. The kernel does not report the accesses that it refused, so the result is marked as
 //! inferred. If no message names a file, the result has the refused writes of a trace.
 
-use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
+use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
@@ -133,7 +133,7 @@ pub(crate) fn denied_files(
         reported.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,
-            basis: Basis::Inferred,
+            basis: DenialBasis::Inferred,
         })
     });
     denied.take(MAX_NAMED_FILES).collect()
@@ -146,7 +146,7 @@ pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     let denied = denied.map(|path| DeniedAccess {
         path: path.display().to_string(),
         access: Access::Write,
-        basis: Basis::Observed,
+        basis: DenialBasis::Observed,
     });
     denied.collect()
 }
@@ -325,7 +325,7 @@ fn is_readable(metadata: &Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
     fn denied_files_names_only_files_with_a_refused_write() {
@@ -333,7 +333,7 @@ mod tests {
         let cwd = temp.path().canonicalize().unwrap();
         fs::write(cwd.join("there"), "").unwrap();
         let plan = Plan {
-            level: Level::ReadOnly,
+            level: WriteLevel::ReadOnly,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,
@@ -456,7 +456,7 @@ mod tests {
         }
         let hidden = root.join("home/.ssh");
         let plan = Plan {
-            level: Level::WorkspaceWrite,
+            level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier: Tier::Full,

@@ -98,7 +98,7 @@ async fn record_and_undo(session: &Conversation, tree: &Path) -> Result<(), Stri
     if changes.by == ChangesBy::Scan {
         let why =
             "files are compared before and after a call, which lists changes and cannot undo them";
-        return Err(match session.tool().watches().await {
+        return Err(match session.tool().check_recording().await {
             Err(reason) => format!("{why}: {reason}"),
             Ok(()) => why.to_owned(),
         });

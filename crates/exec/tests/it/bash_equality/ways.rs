@@ -180,7 +180,7 @@ impl Player {
         match self.way.shell {
             Shell::Cold => self.call(&spec).await,
             Shell::Warm | Shell::Snapshot => {
-                let waits = support::soon(|| self.cache.warm() > 0).await;
+                let waits = support::soon(|| self.cache.warm_shells() > 0).await;
                 assert!(waits, "no shell waits");
                 self.call(&spec).await
             }

@@ -98,7 +98,7 @@ async fn cache_without_jobs_refuses_a_job() {
     let started = cache
         .start_job(&world.spec("true"), JobStdin::Null, &Cancel::new())
         .await;
-    assert!(matches!(started, Err(JobError::NotKept)));
+    assert!(matches!(started, Err(JobError::NoDirectory)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +132,7 @@ async fn job_uses_a_warm_shell_unless_it_was_killed() {
     for kill in [false, true] {
         let mut out = Collect::default();
         warm.run(&spec, &mut out, &Cancel::new()).await.unwrap();
-        assert!(crate::support::soon(|| warm.warm() == 1).await);
+        assert!(crate::support::soon(|| warm.warm_shells() == 1).await);
         let waiting = world.census.wait_for("bash").await;
         if kill {
             waiting.end();

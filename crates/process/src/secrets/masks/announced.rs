@@ -47,8 +47,9 @@ pub(super) struct PrecedingWords {
     /// The range of the only argument of `echo` or `printf` that is piped to this command.
     piped: Option<Range<usize>>,
     /// The last words, across the ends of commands; see [`NETRC_WORDS`].
-    last: VecDeque<String>,
-    previous: String,
+    recent_words: VecDeque<String>,
+    /// The word before the next word; empty at the beginning.
+    previous_word: String,
 }
 
 /// Maximum number of remembered words of a command.
@@ -103,13 +104,13 @@ impl PrecedingWords {
         let is_next_cookie = announced == Announced::Cookie
             && word.is_quoted
             && text[word.gap.clone()].trim() == ";";
-        (word.follows || is_next_cookie).then_some(announced)
+        (word.follows_directly || is_next_cookie).then_some(announced)
     }
 
     /// Records that the announced secret was found in `word`.
     pub(super) fn after_secret(&mut self, announced: &Announced, word: &str) {
         self.announced = (*announced == Announced::Cookie).then_some(Announced::Cookie);
-        word.clone_into(&mut self.previous);
+        word.clone_into(&mut self.previous_word);
     }
 
     /// Adds a word that is not an announced secret.
@@ -118,7 +119,7 @@ impl PrecedingWords {
         self.remember(whole);
         self.announced = self.announces(text, word, whole);
         self.programs.extend(options::known_program(whole));
-        whole.clone_into(&mut self.previous);
+        whole.clone_into(&mut self.previous_word);
     }
 
     fn remember(&mut self, whole: &str) {
@@ -127,10 +128,10 @@ impl PrecedingWords {
         }
         // `printf` and `echo -e` print `\n` as the end of a line.
         for part in whole.split("\\n").filter(|part| !part.is_empty()) {
-            self.last.push_back(part.to_owned());
+            self.recent_words.push_back(part.to_owned());
         }
-        while self.last.len() > NETRC_WORDS {
-            self.last.pop_front();
+        while self.recent_words.len() > NETRC_WORDS {
+            self.recent_words.pop_front();
         }
     }
 
@@ -138,8 +139,8 @@ impl PrecedingWords {
     fn is_netrc(&self) -> bool {
         let is = |pattern: &[(usize, &str)]| {
             pattern.iter().all(|(back, wanted)| {
-                let at = self.last.len().checked_sub(back + 1);
-                at.is_some_and(|at| self.last[at] == *wanted)
+                let at = self.recent_words.len().checked_sub(back + 1);
+                at.is_some_and(|at| self.recent_words[at] == *wanted)
             })
         };
         is(&NETRC_KEYWORDS) || is(&NETRC_DEFAULT)
@@ -164,7 +165,7 @@ impl PrecedingWords {
             let mut schemes = list.iter();
             schemes.any(|one| scheme.eq_ignore_ascii_case(one))
         };
-        let follows_label = self.previous.ends_with(':') && word.follows;
+        let follows_label = self.previous_word.ends_with(':') && word.follows_directly;
         match whole.rsplit_once(':') {
             Some((name, scheme)) if is_name(name) && is(scheme, &AUTH_SCHEMES[..2]) => {
                 return Some(Announced::Secret);
@@ -177,7 +178,7 @@ impl PrecedingWords {
             _ => {}
         }
         if is(
-            self.previous.trim_end_matches(':'),
+            self.previous_word.trim_end_matches(':'),
             &CREDENTIAL_HEADERS[..2],
         ) && follows_label
             && is(whole, &AUTH_SCHEMES)
@@ -191,16 +192,18 @@ impl PrecedingWords {
         if name_is_secret(setting) && options::is_setting_command(&self.words) {
             return Some(Announced::Named(setting.to_owned()));
         }
-        if whole == ":" && is_secret_field(&self.previous) && follows_quote(text, word.range.start)
+        if whole == ":"
+            && is_secret_field(&self.previous_word)
+            && follows_quote(text, word.range.start)
         {
             return Some(Announced::Field {
-                name: self.previous.clone(),
+                name: self.previous_word.clone(),
                 is_header: false,
             });
         }
         let name = whole.strip_suffix(':').filter(|name| is_name(name))?;
         let name = bare(name);
-        let is_header_argument = ["-H", "--header"].contains(&&*self.previous);
+        let is_header_argument = ["-H", "--header"].contains(&&*self.previous_word);
         if !is_header_argument && !starts_line_or_quote(text, word.range.start) {
             return None;
         }
@@ -267,9 +270,9 @@ pub(super) fn json_secret(
         .or_else(|| whole.strip_prefix(":'"))?;
     let is_value = !value.is_empty() && !value.starts_with('$');
     let is_secret = is_value
-        && is_secret_field(&preceding.previous)
+        && is_secret_field(&preceding.previous_word)
         && follows_quote(text, word.start)
-        && filter.is_secret(preceding.previous.as_ref(), value.as_ref());
+        && filter.is_secret(preceding.previous_word.as_ref(), value.as_ref());
     is_secret.then(|| word.end - value.len()..word.end)
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Word {
     /// The range between this word and the one before it.
     pub(super) gap: Range<usize>,
     /// True if only blanks and an opening quote are between this word and the one before.
-    pub(super) follows: bool,
+    pub(super) follows_directly: bool,
     /// True if a command ended before this word.
     pub(super) ends_command: bool,
     /// True within quotes.
@@ -72,7 +72,7 @@ impl<'a> Words<'a> {
     /// Returns the next word.
     pub(super) fn next(&mut self) -> Option<Word> {
         let gap = self.at;
-        let (follows, ends_command) = self.skip()?;
+        let (follows_directly, ends_command) = self.skip()?;
         let start = self.at;
         let is_quoted = self.quote.is_some();
         self.may_be_assignment |= ends_command;
@@ -83,16 +83,16 @@ impl<'a> Words<'a> {
         Some(Word {
             range: start..end,
             gap: gap..start,
-            follows,
+            follows_directly,
             ends_command,
             is_quoted,
         })
     }
 
-    /// Advances to the next word. Returns `follows` and `ends_command` of that word; `None` at the
+    /// Advances to the next word. Returns `follows_directly` and `ends_command` of that word; `None` at the
     /// end.
     fn skip(&mut self) -> Option<(bool, bool)> {
-        let (mut follows, mut ends_command) = (true, false);
+        let (mut follows_directly, mut ends_command) = (true, false);
         let mut is_opened = false;
         loop {
             let c = self.rest().chars().next()?;
@@ -102,7 +102,7 @@ impl<'a> Words<'a> {
                     continue;
                 }
                 '"' | '\'' => {
-                    follows &= !is_opened && self.quote != Some(c);
+                    follows_directly &= !is_opened && self.quote != Some(c);
                     is_opened = true;
                     self.quote = match self.quote {
                         None => Some(c),
@@ -113,10 +113,10 @@ impl<'a> Words<'a> {
                 c if !is_separator(c) => {
                     let is_comment = c == '#' && self.quote.is_none();
                     self.quotes_are_certain &= !is_comment;
-                    return Some((follows, ends_command));
+                    return Some((follows_directly, ends_command));
                 }
                 c => {
-                    follows &= c == ' ' || c == '\t';
+                    follows_directly &= c == ' ' || c == '\t';
                     ends_command |= self.quote.is_none() && ";|&()`\n".contains(c);
                     let is_uncertain = self.rest().starts_with("<<")
                         || c == '`'

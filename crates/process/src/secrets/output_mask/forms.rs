@@ -8,7 +8,8 @@ mod letters;
 use super::found::{FoundSecret, mask_text};
 use super::key_block::{KEY_HEADER, KeyBlock, KeyLine};
 use super::prefixes::PrefixSet;
-use crate::secrets::tables::{HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT, TOKEN_FORMATS};
+use crate::secrets::tables::{HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT};
+use crate::secrets::token_formats::TOKEN_FORMATS;
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use check::{Checked, Context, Form};
 use letters::{Letters, is_name_byte};
@@ -80,8 +81,8 @@ impl FormMatcher {
         for address in SECRET_ADDRESSES {
             add(address, Form::Address, "webhook");
         }
-        add(TELEGRAM_BOT.1, Form::Bot, "telegram token");
-        add(HASHICORP_INFIX.0, Form::Infix, "terraform token");
+        add(TELEGRAM_BOT.1, Form::TelegramToken, "telegram token");
+        add(HASHICORP_INFIX.0, Form::HashicorpToken, "terraform token");
         for (pattern, form, name) in FURTHER_FORMS {
             add(pattern, *form, name);
         }
@@ -130,8 +131,8 @@ impl FormMatcher {
             }
             state.continues = None;
         }
-        // The end of the last secret: no other secret begins before it.
-        let mut free = at;
+        // No further secret begins before the end of the last one.
+        let mut secret_end = at;
         while at < text.len() {
             if let Some(block) = &mut state.key {
                 let (length, data, is_over) = match block.line(&text[at..], is_end) {
@@ -143,7 +144,7 @@ impl FormMatcher {
                     add(at + range.start..at + range.end, &self.private_key);
                 }
                 at += length;
-                free = at;
+                secret_end = at;
                 if is_over {
                     state.key = None;
                 }
@@ -156,31 +157,31 @@ impl FormMatcher {
             match context.check(*form, hit.range()) {
                 Checked::Secret(range, letters) => {
                     at = range.end;
-                    free = at;
+                    secret_end = at;
                     if is_end && at == text.len() {
                         state.continues = Some(letters);
                     }
-                    let token = self.token_at(*form, &text[range.clone()]);
+                    let token = self.token_mask(*form, &text[range.clone()]);
                     add(range, token.unwrap_or(mask));
                 }
                 Checked::KeyBegins(length) => {
                     state.key = Some(KeyBlock::default());
                     at = hit.end() + length;
-                    free = at;
+                    secret_end = at;
                 }
-                Checked::Open(from) => return from.max(free),
+                Checked::Open(from) => return from.max(secret_end),
                 Checked::Other => at = hit.start() + 1,
             }
         }
         if is_end {
             return text.len();
         }
-        let rest = &text[free.min(text.len())..];
+        let rest = &text[secret_end.min(text.len())..];
         text.len() - self.open_len(rest)
     }
 
-    /// Returns the mask of the token that a password is.
-    fn token_at(&self, form: Form, secret: &[u8]) -> Option<&Arc<str>> {
+    /// Returns the mask of a token, if the password in a URL is a token.
+    fn token_mask(&self, form: Form, secret: &[u8]) -> Option<&Arc<str>> {
         if !matches!(form, Form::UrlPassword) {
             return None;
         }

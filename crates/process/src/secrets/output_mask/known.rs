@@ -96,15 +96,15 @@ impl KnownValues {
                 range: hit.range(),
                 mask: Arc::clone(&value.mask),
             });
-            // No longer value begins at the same byte, or it would begin the open end.
+            // A longer value that begins at the same byte would be in the open end.
             settled = settled.max(hit.end());
         }
         settled
     }
 }
 
-/// Returns the spellings of a value in output. Of several lines, each line with a secret is one:
-/// a page may begin between them.
+/// Returns the spellings of a value in output. Each line of a longer value that holds a secret is a
+/// spelling of its own: a page of the output may begin between the lines.
 fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     let value = value.trim_ascii();
     if values::is_path(value) && !values::is_random(value) {

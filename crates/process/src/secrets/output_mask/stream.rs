@@ -124,7 +124,7 @@ impl SecretMaskStream {
             // Sequences after the last byte are not part of the secret.
             *range = original[range.start]..original[range.end - 1] + 1;
         }
-        // Of a held byte, the sequences before it are held too: they belong to its colours.
+        // The sequences before a held byte are held, too: they set its colour.
         let settled = match settled.checked_sub(1) {
             _ if settled == plain.len() => at,
             Some(last) => original[last] + 1,

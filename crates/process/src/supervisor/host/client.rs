@@ -38,7 +38,7 @@ pub struct SupervisorClient {
     /// `None` if the supervisor is a thread.
     process: Option<SupervisorProcess>,
     /// The reason for a thread instead of a process; `None` for a process.
-    fallback: Option<String>,
+    fallback_reason: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
     /// The shared networks of sandboxes.
     networks: Arc<Networks<HostProxy>>,
@@ -54,10 +54,10 @@ pub struct SupervisorClient {
     /// The differences between the supervisor's environment and the environment of its shells.
     /// Empty unless the supervisor was started before the shells' environment was known.
     env_changes: Vec<(OsString, Option<OsString>)>,
-    /// The parameters of the last shell that was ordered.
+    /// The parameters of the last shell that was requested.
     pub(super) last_start: Option<ShellStart>,
     /// The report on the last shell's sandbox.
-    pub(super) enforced: Option<Report>,
+    pub(super) sandbox_report: Option<Report>,
     /// The host's mounts when the last shell with private mounts was started.
     pub(super) host_mounts: Option<Mounts>,
 }
@@ -70,13 +70,13 @@ impl SupervisorClient {
         clock: &Arc<dyn Clock>,
         networks: &Arc<Networks<HostProxy>>,
     ) -> Self {
-        let (process, fallback) = match process_or_reason {
+        let (process, fallback_reason) = match process_or_reason {
             Ok(process) => (Some(process), None),
             Err(reason) => (None, Some(reason)),
         };
         Self {
             process,
-            fallback,
+            fallback_reason,
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
             parent_proxy: None,
@@ -86,7 +86,7 @@ impl SupervisorClient {
             hello_received: false,
             env_changes: Vec::new(),
             last_start: None,
-            enforced: None,
+            sandbox_report: None,
             host_mounts: None,
         }
     }
@@ -178,8 +178,8 @@ impl SupervisorClient {
     }
 
     /// Returns the report on the last shell's sandbox; `None` without a sandbox.
-    pub fn enforced(&self) -> Option<&Report> {
-        self.enforced.as_ref()
+    pub fn sandbox_report(&self) -> Option<&Report> {
+        self.sandbox_report.as_ref()
     }
 
     /// Waits for the supervisor's hello, unless it was received.
@@ -197,7 +197,7 @@ impl SupervisorClient {
             event = self.event() => event,
             () = clock.sleep(HELLO_TIMEOUT) => Err(Disconnected),
         };
-        let greeted = match hello {
+        let accepted = match hello {
             Ok((Event::Hello { version }, _)) => self.check_version(version),
             Ok((Event::CannotServe { reason }, _)) => Err(StartError::CannotServe(reason)),
             Ok(_) => Err(StartError::OtherVersion),
@@ -207,10 +207,10 @@ impl SupervisorClient {
             }
         };
         // A program that is not our supervisor will not exit when its socket is closed.
-        if let (Err(_), Some(process)) = (&greeted, &self.process) {
+        if let (Err(_), Some(process)) = (&accepted, &self.process) {
             process.signal(Signal::KILL);
         }
-        greeted.map(|()| self)
+        accepted.map(|()| self)
     }
 
     /// Returns the exit status of the supervisor's process, if it has ended. A process closes its
@@ -238,8 +238,8 @@ impl SupervisorClient {
 
     /// Returns the reason why a thread replaces the supervisor's process: see
     /// [`Supervisor::fallback`](super::Supervisor::fallback).
-    pub fn fallback(&self) -> Option<&str> {
-        self.fallback.as_deref()
+    pub fn fallback_reason(&self) -> Option<&str> {
+        self.fallback_reason.as_deref()
     }
 
     /// The supervisor's pid, which is the session id of its shells; 0 for a thread.
@@ -295,9 +295,9 @@ impl SupervisorClient {
     }
 
     /// Lets the supervisor and its processes outlive this program.
-    pub(super) fn keep(&mut self) {
+    pub(super) fn set_outlives_host(&mut self) {
         if let Some(process) = &mut self.process {
-            process.keep();
+            process.set_outlives_host();
         }
     }
 

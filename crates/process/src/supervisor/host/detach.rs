@@ -48,7 +48,7 @@ impl SupervisorClient {
             .chain(&fds.stdin)
             .map(AsFd::as_fd)
             .collect();
-        self.keep();
+        self.set_outlives_host();
         self.ask(&Order::Detach(detach), &sent, |event| match event {
             Event::Detached => Some(Ok(())),
             Event::DetachFailed { reason } => Some(Err(NotDetached::Refused(reason))),

@@ -19,7 +19,7 @@ pub struct DirectShell {
     /// The report on the shell's sandbox.
     pub sandbox: Option<Report>,
     /// The reason why the shell's changes cannot be recorded, if recording was requested.
-    pub unwatched: Option<String>,
+    pub untraced_reason: Option<String>,
 }
 
 impl SupervisorClient {
@@ -55,14 +55,14 @@ impl SupervisorClient {
                 Event::Running {
                     pid,
                     sandbox,
-                    unwatched,
+                    untraced_reason,
                 } => {
-                    self.enforced.clone_from(&sandbox);
+                    self.sandbox_report.clone_from(&sandbox);
                     return Ok(DirectShell {
                         pid,
                         output: streams.into_iter().zip(fds).collect(),
                         sandbox,
-                        unwatched,
+                        untraced_reason,
                     });
                 }
                 Event::Hello { version } => self.check_version(version)?,

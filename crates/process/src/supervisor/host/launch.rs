@@ -6,13 +6,13 @@ use super::host_proxy::HostProxy;
 use super::link::OrderSender;
 use super::reap::{SupervisorProcess, UnreapedCount};
 use super::start_error::StartError;
-use crate::refused::explained;
 #[cfg(target_os = "linux")]
 use crate::supervisor::server::fork;
 use crate::supervisor::server::{
     SupervisorProgram, is_tracing_possible, start_fallback, this_program,
 };
 use crate::supervisor::{OWN_VARIABLE_PREFIX, Token};
+use crate::system_error::with_advice;
 use crate::unresolvable_cwd::is_cwd_unresolvable;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -40,10 +40,10 @@ pub struct Supervisor {
     early: Arc<Mutex<Option<EarlySupervisor>>>,
     /// The shared networks of sandboxes.
     networks: Arc<Networks<HostProxy>>,
-    /// The cached report of [`Supervisor::confines`].
-    pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
-    /// The cached result of [`Supervisor::watches`].
-    watches: Arc<OnceLock<Result<(), String>>>,
+    /// The cached report of [`Supervisor::sandbox_report`].
+    pub(super) sandbox_report: Arc<OnceCell<Result<Report, NotStarted>>>,
+    /// The cached result of [`Supervisor::check_recording`].
+    recording_check: Arc<OnceLock<Result<(), String>>>,
 }
 
 /// A supervisor that was started before the environment of its shells was known.
@@ -157,8 +157,8 @@ impl Supervisor {
             unreaped: UnreapedCount::default(),
             early: Arc::default(),
             networks: Arc::default(),
-            confines: Arc::default(),
-            watches: Arc::default(),
+            sandbox_report: Arc::default(),
+            recording_check: Arc::default(),
         }
     }
 
@@ -167,12 +167,12 @@ impl Supervisor {
     ///
     /// # Errors
     /// The reason: the kernel lacks a facility, or this program is itself traced.
-    pub fn watches(&self) -> Result<(), String> {
+    pub fn check_recording(&self) -> Result<(), String> {
         if let LaunchMethod::Fallback(_) = self.method {
             return Err("tracing needs a separate supervisor process".to_owned());
         }
         let tried = || is_tracing_possible().map_err(|error| error.to_string());
-        self.watches.get_or_init(tried).clone()
+        self.recording_check.get_or_init(tried).clone()
     }
 
     /// Waits until every supervisor started by this value and its clones has been reaped, except
@@ -349,5 +349,5 @@ fn program_at(path: PathBuf) -> SupervisorProgram {
 }
 
 fn spawn_error(error: io::Error) -> StartError {
-    StartError::Spawn(explained(error))
+    StartError::Spawn(with_advice(error))
 }

@@ -3,7 +3,7 @@
 use super::launch::Supervisor;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
-use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Report, Tier};
+use agent_bash_core::sandbox::{Caches, Network, Plan, Report, Tier, WriteLevel};
 use agent_bash_core::{Clock, NotStarted, Shell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ impl Supervisor {
     ///
     /// # Panics
     /// Panics outside a tokio runtime with I/O enabled.
-    pub async fn confines(
+    pub async fn sandbox_report(
         &self,
         directory: &Path,
         clock: &Arc<dyn Clock>,
@@ -46,7 +46,7 @@ impl Supervisor {
                 other => other.map(Ok),
             }
         };
-        self.confines.get_or_try_init(probe).await?.clone()
+        self.sandbox_report.get_or_try_init(probe).await?.clone()
     }
 
     /// Returns the report of a sandbox of the best possible tier; `None` on a time-out. A time-out
@@ -76,7 +76,7 @@ impl Supervisor {
         clock: &Arc<dyn Clock>,
     ) -> Option<Result<Report, StartError>> {
         let plan = Plan {
-            level: Level::ReadOnly,
+            level: WriteLevel::ReadOnly,
             network: Network::Off,
             hosts: Vec::new(),
             tier,

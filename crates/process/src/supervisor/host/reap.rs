@@ -116,7 +116,7 @@ impl SupervisorProcess {
     }
 
     /// Lets the supervisor outlive this program, which then does not wait for it.
-    pub(super) fn keep(&mut self) {
+    pub(super) fn set_outlives_host(&mut self) {
         self.outlives_host = true;
         self.unreaped = None;
     }

@@ -35,7 +35,7 @@ pub struct ShellFds {
     /// True if the shell's changes are held back.
     pub held_back: bool,
     /// The reason why the shell's changes cannot be recorded, if recording was requested.
-    pub unwatched: Option<String>,
+    pub untraced_reason: Option<String>,
 }
 
 /// The host's ends of the sockets on which a shell reports. They do not block.
@@ -57,17 +57,17 @@ impl SupervisorClient {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<ShellFds, StartError> {
-        self.order_shell(start, stdin)?;
+        self.request_shell(start, stdin)?;
         self.started().await
     }
 
-    /// Orders a shell without waiting for its start, for which see [`Self::started`]. The
+    /// Requests a shell without waiting for its start, for which see [`Self::started`]. The
     /// supervisor may not be running yet. The previous shell must have ended, with all its
     /// descendants.
     ///
     /// # Errors
     /// [`StartError::Disconnected`].
-    pub fn order_shell(
+    pub fn request_shell(
         &mut self,
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
@@ -80,16 +80,16 @@ impl SupervisorClient {
         let network = network.iter().map(AsFd::as_fd);
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().chain(network).collect();
         // A repeated start is a short message: it is sent between two calls, where time matters.
-        let ordered = if self.last_start.as_ref() == Some(&start) {
+        let sent = if self.last_start.as_ref() == Some(&start) {
             self.order(&Order::StartAnother, &fds)
         } else {
             self.last_start = Some(start.clone());
             self.order(&Order::Start(start), &fds)
         };
-        ordered.map_err(|_| StartError::Disconnected)
+        sent.map_err(|_| StartError::Disconnected)
     }
 
-    /// Waits for the start of the ordered shell. Cancel safe.
+    /// Waits for the start of the requested shell. Cancel safe.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
@@ -98,7 +98,7 @@ impl SupervisorClient {
         let mut timeout = clock.sleep(ANSWER_TIMEOUT);
         loop {
             let event = self.event_until(&mut timeout).await?;
-            if let Some(fds) = self.shell(event)? {
+            if let Some(fds) = self.started_shell(event)? {
                 return Ok(fds);
             }
         }
@@ -110,7 +110,7 @@ impl SupervisorClient {
     /// As [`Self::started`].
     pub fn try_started(&mut self) -> Result<Option<ShellFds>, StartError> {
         while let Some(event) = self.try_event()? {
-            if let Some(fds) = self.shell(event)? {
+            if let Some(fds) = self.started_shell(event)? {
                 return Ok(Some(fds));
             }
         }
@@ -172,7 +172,7 @@ impl SupervisorClient {
             wants_answer: true,
         };
         let recording_started = self.ask(&order, &[], |event| match event {
-            Event::Recording { lacking } => Some(lacking),
+            Event::Recording { incomplete_reason } => Some(incomplete_reason),
             _ => None,
         });
         match recording_started.await {
@@ -193,7 +193,7 @@ impl SupervisorClient {
     }
 
     /// Returns the started shell of an event; `None` for other events.
-    fn shell(
+    fn started_shell(
         &mut self,
         (event, fds): (Event, Vec<OwnedFd>),
     ) -> Result<Option<ShellFds>, StartError> {
@@ -204,9 +204,9 @@ impl SupervisorClient {
                 stdin_fd,
                 sandbox,
                 held_back,
-                unwatched,
+                untraced_reason,
             } => {
-                self.enforced.clone_from(&sandbox);
+                self.sandbox_report.clone_from(&sandbox);
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Disconnected);
@@ -231,7 +231,7 @@ impl SupervisorClient {
                     output: streams.copied().zip(fds).collect(),
                     sandbox,
                     held_back,
-                    unwatched,
+                    untraced_reason,
                 }))
             }
             Event::Hello { version } => self.check_version(version).map(|()| None),

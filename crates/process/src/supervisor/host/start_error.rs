@@ -67,7 +67,7 @@ impl From<StartError> for NotStarted {
             StartError::SandboxLacks(what) => Self::SandboxLacks { what },
             StartError::Sandbox(reason) => Self::Sandbox { reason },
             StartError::NoTrial(reason) => Self::Trial { reason },
-            StartError::NoTrace(reason) => Self::Unwatched { reason },
+            StartError::NoTrace(reason) => Self::Untraced { reason },
             StartError::Disconnected => {
                 let limit = rustix::process::getrlimit(Resource::Nofile).current;
                 Self::new(format!("{error}{}", few_files(limit)))

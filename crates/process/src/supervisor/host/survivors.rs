@@ -43,7 +43,7 @@ impl SupervisorClient {
         job: Option<&Path>,
     ) -> Result<(), NotDetached> {
         if detach || job.is_some() {
-            self.keep();
+            self.set_outlives_host();
         }
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
         let order = Order::Adopt(AdoptOptions {
@@ -69,7 +69,7 @@ impl SupervisorClient {
     /// # Errors
     /// The supervisor has ended, or does not read.
     pub fn let_finish(&mut self, limit: Duration, grace: Duration) -> io::Result<()> {
-        self.keep();
+        self.set_outlives_host();
         let [limit_ms, grace_ms] = [limit, grace].map(in_ms);
         self.order(&Order::LetFinish { limit_ms, grace_ms }, &[])
     }

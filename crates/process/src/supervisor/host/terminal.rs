@@ -11,7 +11,7 @@ pub struct StartedOnTerminal {
     /// The shell's process id.
     pub pid: u32,
     /// The reason why the shell's changes cannot be recorded, if recording was requested.
-    pub unwatched: Option<String>,
+    pub untraced_reason: Option<String>,
 }
 
 impl SupervisorClient {
@@ -40,13 +40,19 @@ impl SupervisorClient {
             Event::Started {
                 pid,
                 sandbox,
-                unwatched,
+                untraced_reason,
                 ..
-            } => Some(Ok((StartedOnTerminal { pid, unwatched }, sandbox))),
+            } => Some(Ok((
+                StartedOnTerminal {
+                    pid,
+                    untraced_reason,
+                },
+                sandbox,
+            ))),
             other => StartError::in_event(other).map(Err),
         });
         let (started, enforced) = started.await??;
-        self.enforced = enforced;
+        self.sandbox_report = enforced;
         Ok(started)
     }
 }

@@ -11,7 +11,7 @@ use super::trace::{self, TracerReuse};
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
-use agent_bash_sandbox::{SandboxError, WatchScope};
+use agent_bash_sandbox::{SandboxError, TraceScope};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::fs::OFlags;
 use std::io;
@@ -54,15 +54,15 @@ pub(super) fn launch_directly(
         .blocked_signals
         .thread_swap_mask(SigmaskHow::SIG_SETMASK)
         .map_err(io::Error::from)?;
-    let launched = launch_or_unwatched(start, descriptors, network, &inherited.descriptors);
+    let launched = launch_or_untraced(start, descriptors, network, &inherited.descriptors);
     own_mask.thread_set_mask().map_err(io::Error::from)?;
     launched
 }
 
-/// Starts the shell. If its changes cannot be recorded and the trace is not required, starts the
-/// shell without a trace. `inherited` are the standard descriptors from the order; `passed_on` are
-/// the numbers of the supervisor's own descriptors that the shell gets.
-fn launch_or_unwatched(
+/// Starts the shell. If its changes cannot be recorded and the trace is optional, starts the shell
+/// without a trace. `inherited` are the standard descriptors from the order. `passed_on` are the
+/// numbers of the supervisor's own descriptors that the shell gets.
+fn launch_or_untraced(
     start: &DirectStart,
     inherited: &[OwnedFd],
     network: Option<&OwnedFd>,
@@ -71,13 +71,16 @@ fn launch_or_unwatched(
     let mut marked = start.start.clone();
     marked.env_changes.push(nested::variable());
     let reason = match launch(start, &marked, inherited, network, passed_on) {
-        Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) if !start.needs_trace => reason,
+        Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) if !start.needs_trace => reason,
         other => return other,
     };
-    let unwatched = marked.unwatched();
-    let mut launched = launch(start, &unwatched, inherited, network, passed_on)?;
-    if let Event::Running { unwatched, .. } = &mut launched.event {
-        *unwatched = Some(reason);
+    let untraced = marked.without_trace();
+    let mut launched = launch(start, &untraced, inherited, network, passed_on)?;
+    if let Event::Running {
+        untraced_reason, ..
+    } = &mut launched.event
+    {
+        *untraced_reason = Some(reason);
     }
     Ok(launched)
 }
@@ -116,14 +119,14 @@ fn launch(
         Some(sandboxed) => sandboxed.command(command),
         None => command,
     };
-    let is_watched = start.is_watched() && sandboxed.is_none();
-    let watched = is_watched.then_some((TracerReuse::NewTracer, WatchScope::Changes));
-    let (pid, tracer) = spawn(&command, standard, &[], watched)?;
+    let is_traced = start.is_traced() && sandboxed.is_none();
+    let trace = is_traced.then_some((TracerReuse::NewTracer, TraceScope::Changes));
+    let (pid, tracer) = spawn(&command, standard, &[], trace)?;
     let started = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
     let started = started.unwrap_or_default();
-    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
     let tracer = tracer.or(sandbox_tracer);
     if let Some(tracer) = &tracer {
         tracer.set_inherited(files);
@@ -147,7 +150,7 @@ fn launch(
         event: Event::Running {
             pid: pid.unsigned_abs(),
             sandbox: started.sandbox,
-            unwatched,
+            untraced_reason,
         },
         host_ends: output,
     })

@@ -8,10 +8,10 @@ use super::serve::Server;
 use super::tree::CallProcesses;
 use crate::ignored_signals;
 use crate::proc_scan;
-use crate::refused::refused;
 use crate::supervisor::channel::{self, SendMode};
 use crate::supervisor::protocol::Event;
 use crate::supervisor::{IN_SESSION_ARGUMENT, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use crate::system_error::system_error;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -28,9 +28,9 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, Clone)]
 pub struct Token(());
 
-/// Signals that must not kill a supervisor: those that users or scripts send to whole groups, and
-/// those of resource limits inherited from the host (a write beyond a limit then fails as on a full
-/// disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
+/// Signals that must not kill a supervisor: signals that users or scripts send to whole groups, and
+/// signals of resource limits inherited from the host (a write beyond a limit then fails as on a
+/// full disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
 /// inherited by shells.
 const SIGNALS_WITH_EMPTY_HANDLER: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -120,8 +120,8 @@ pub(super) fn supervise(socket: OwnedFd, same_directory: bool, in_session: bool)
 /// its shell.
 fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     become_subreaper()
-        .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
-    let children = watch_children().map_err(|error| refused("handling SIGCHLD", error))?;
+        .map_err(|error| system_error("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
+    let children = watch_children().map_err(|error| system_error("handling SIGCHLD", error))?;
     let ignored = if in_session {
         signals_ignored_by_host()
     } else {
@@ -132,7 +132,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
             continue;
         }
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
-            .map_err(|error| refused("handling signals", error))?;
+            .map_err(|error| system_error("handling signals", error))?;
     }
     Ok(CallProcesses::Descendants {
         children,

@@ -66,9 +66,9 @@ fn replace_arguments_and_environment() -> Option<()> {
     /// The index of `arg_start` after the name in parentheses; `arg_end`, `env_start` and `env_end`
     /// follow (`proc_pid_stat(5)`, fields 48 to 51).
     const ARG_START_FIELD: usize = 45;
-    let shown = read_proc("/proc/self/stat").ok()?;
-    let shown = String::from_utf8_lossy(&shown);
-    let (_, fields) = shown.rsplit_once(") ")?;
+    let stat = read_proc("/proc/self/stat").ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split_ascii_whitespace().skip(ARG_START_FIELD);
     let mut next = || fields.next()?.parse::<u64>().ok();
     let (arguments_at, arguments_end) = (next()?, next()?);
@@ -77,8 +77,8 @@ fn replace_arguments_and_environment() -> Option<()> {
     let mut arguments = vec![0; length(arguments_at, arguments_end)?];
     let name = PROCESS_NAME.as_bytes();
     // The last byte must stay zero.
-    let shown = name.len().min(arguments.len().checked_sub(1)?);
-    arguments[..shown].copy_from_slice(&name[..shown]);
+    let shown_length = name.len().min(arguments.len().checked_sub(1)?);
+    arguments[..shown_length].copy_from_slice(&name[..shown_length]);
     let mut environment = read_proc("/proc/self/environ").ok()?;
     if environment.len() != length(environment_at, environment_end)? {
         return None;

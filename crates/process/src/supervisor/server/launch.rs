@@ -22,7 +22,7 @@ use crate::report_socket::report_sockets;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_core::StreamId;
-use agent_bash_sandbox::{SandboxError, WatchScope};
+use agent_bash_sandbox::{SandboxError, TraceScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -64,23 +64,26 @@ pub(super) fn launch(
     tracer_reuse: TracerReuse,
 ) -> Result<LaunchedShell, NotLaunched> {
     let reason = match starter {
-        ShellStarter::Leader { .. } if start.is_watched() => {
+        ShellStarter::Leader { .. } if start.is_traced() => {
             "tracing needs a separate supervisor process".into()
         }
         _ => match try_launch(start, stdin, network, starter, Some(tracer_reuse)) {
-            Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,
+            Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => reason,
             other => return other,
         },
     };
-    let launched = try_launch(&start.unwatched(), stdin, network, starter, None)?;
-    Ok(launched.unwatched(reason))
+    let launched = try_launch(&start.without_trace(), stdin, network, starter, None)?;
+    Ok(launched.with_untraced_reason(reason))
 }
 
 impl LaunchedShell {
     /// Marks the shell as untraced, with the reason.
-    fn unwatched(mut self, reason: String) -> Self {
-        if let Event::Started { unwatched, .. } = &mut self.event {
-            *unwatched = Some(reason);
+    fn with_untraced_reason(mut self, reason: String) -> Self {
+        if let Event::Started {
+            untraced_reason, ..
+        } = &mut self.event
+        {
+            *untraced_reason = Some(reason);
         }
         self
     }
@@ -141,8 +144,8 @@ fn try_launch(
         ShellStarter::Child => {
             // A sandboxed shell is traced by its launcher.
             let scope = trace_scope(start).filter(|_| sandboxed.is_none());
-            let watched = tracer_reuse.zip(scope);
-            spawn(&command, standard, &inherited, watched)?
+            let trace = tracer_reuse.zip(scope);
+            spawn(&command, standard, &inherited, trace)?
         }
         ShellStarter::Leader { .. } if sandboxed.is_some() => {
             let facility = "a separate supervisor process";
@@ -150,7 +153,7 @@ fn try_launch(
             let trial = sandbox.and_then(|sandbox| sandbox.trial.as_ref());
             return Err(match trial {
                 Some(_) => SandboxError::NoTrial(format!("it needs {facility}")),
-                None => SandboxError::lacks(facility),
+                None => SandboxError::missing_facility(facility),
             }
             .into());
         }
@@ -164,7 +167,7 @@ fn try_launch(
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
     let confinement = confinement.unwrap_or_default();
-    let (sandbox_tracer, unwatched) = split_tracer(confinement.watched);
+    let (sandbox_tracer, untraced_reason) = split_tracer(confinement.tracer);
     let tracer = trace::with_input(tracer.or(sandbox_tracer), stdin);
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
@@ -187,7 +190,7 @@ fn try_launch(
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
             sandbox: confinement.sandbox,
             held_back: confinement.held_back,
-            unwatched,
+            untraced_reason,
         },
         host_ends: [script, control]
             .into_iter()
@@ -199,22 +202,22 @@ fn try_launch(
 
 /// Returns the scope of tracing for a shell without a launcher. A shell that waits for a trial is
 /// only traced for sockets.
-fn trace_scope(start: &ShellStart) -> Option<WatchScope> {
-    if start.is_watched() {
-        return Some(WatchScope::Changes);
+fn trace_scope(start: &ShellStart) -> Option<TraceScope> {
+    if start.is_traced() {
+        return Some(TraceScope::Changes);
     }
     let private = start.private_mounts_at();
-    private.map(|_| WatchScope::Sockets)
+    private.map(|_| TraceScope::Sockets)
 }
 
-/// Starts the shell as a child, traced if `watched`. Returns its pid and its tracer.
+/// Starts the shell as a child, traced if `trace` is `Some`. Returns its pid and its tracer.
 pub(super) fn spawn(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
-    watched: Option<(TracerReuse, WatchScope)>,
+    trace: Option<(TracerReuse, TraceScope)>,
 ) -> Result<(i32, Option<Tracer>), NotLaunched> {
-    match watched {
+    match trace {
         Some((tracer_reuse, scope)) => {
             let (pid, tracer) = trace::start(command, standard, inherited, tracer_reuse, scope)?;
             Ok((pid, Some(tracer)))
@@ -225,9 +228,9 @@ pub(super) fn spawn(
 
 /// Returns the tracer, and the reason why the shell is not traced. At most one of them is `Some`.
 pub(super) fn split_tracer(
-    watched: Option<Result<Tracer, String>>,
+    tracer: Option<Result<Tracer, String>>,
 ) -> (Option<Tracer>, Option<String>) {
-    match watched.transpose() {
+    match tracer.transpose() {
         Ok(tracer) => (tracer, None),
         Err(reason) => (None, Some(reason)),
     }
@@ -269,11 +272,11 @@ pub(super) fn launch_on_terminal(
     network: Option<&OwnedFd>,
 ) -> Result<LaunchedShell, NotLaunched> {
     let reason = match try_launch_on_terminal(start, &start.start, script, network) {
-        Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,
+        Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => reason,
         other => return other,
     };
-    let launched = try_launch_on_terminal(start, &start.start.unwatched(), script, network)?;
-    Ok(launched.unwatched(reason))
+    let launched = try_launch_on_terminal(start, &start.start.without_trace(), script, network)?;
+    Ok(launched.with_untraced_reason(reason))
 }
 
 fn try_launch_on_terminal(
@@ -307,16 +310,16 @@ fn try_launch_on_terminal(
         None => command,
     };
     let clone = || terminal.try_clone();
-    let is_watched = shell.is_watched() && sandboxed.is_none();
-    let watched = is_watched.then_some((TracerReuse::NewTracer, WatchScope::Changes));
+    let is_traced = shell.is_traced() && sandboxed.is_none();
+    let trace = is_traced.then_some((TracerReuse::NewTracer, TraceScope::Changes));
     let standard = [clone()?, clone()?, clone()?];
-    let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
+    let (pid, tracer) = spawn(&command, standard, &[script, &control_read], trace)?;
     let startup_argument = command.startup_argument();
     let started = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
     let started = started.unwrap_or_default();
-    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
     let tracer = tracer.or(sandbox_tracer);
     limits::apply(pid, &shell.limits)?;
     // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
@@ -344,7 +347,7 @@ fn try_launch_on_terminal(
             stdin_fd: None,
             sandbox: started.sandbox,
             held_back: started.held_back,
-            unwatched,
+            untraced_reason,
         },
         host_ends: Vec::new(),
     })

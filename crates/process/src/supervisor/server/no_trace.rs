@@ -4,7 +4,7 @@ use super::sandboxed_start::NotLaunched;
 use super::shell_command::ShellCommand;
 use agent_bash_core::changes::TraceState;
 use agent_bash_os::ProcessInfo;
-use agent_bash_sandbox::{SandboxError, WatchScope};
+use agent_bash_sandbox::{SandboxError, TraceScope};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -51,15 +51,15 @@ pub(super) fn start(
     _: [OwnedFd; 3],
     _: &[&OwnedFd],
     _: TracerReuse,
-    _: WatchScope,
+    _: TraceScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
-    Err(SandboxError::Unwatched("tracing needs Linux".to_owned()).into())
+    Err(SandboxError::Untraced("tracing needs Linux".to_owned()).into())
 }
 
 impl Tracer {
     pub(super) fn start(
         _: OwnedFd,
-        _: WatchScope,
+        _: TraceScope,
         _: Vec<PathBuf>,
         _: Vec<PathBuf>,
     ) -> io::Result<Self> {
@@ -74,11 +74,11 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn full_pipe(&self) -> BorrowedFd<'_> {
+    pub(super) fn limit_pipe(&self) -> BorrowedFd<'_> {
         match self.0 {}
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn reached_limit(&self) -> bool {
         match self.0 {}
     }
 

@@ -9,7 +9,7 @@ use crate::supervisor::proxy_variables::proxy_variables;
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox::{self, Network, Plan};
-use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, WatchScope};
+use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, TraceScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
@@ -50,7 +50,7 @@ impl From<rustix::io::Errno> for NotLaunched {
 pub(super) struct SandboxedStart {
     held_back: bool,
     /// The scope of the trace, if the shell is traced.
-    scope: Option<WatchScope>,
+    scope: Option<TraceScope>,
     launcher: PathBuf,
     start: LauncherStart,
     directory: ShellDirectory,
@@ -68,7 +68,7 @@ pub(super) struct StartConfinement {
     /// True if the shell's changes are held back.
     pub(super) held_back: bool,
     /// The tracer, or the reason why the shell cannot be traced; `None` if no trace was requested.
-    pub(super) watched: Option<Result<Tracer, String>>,
+    pub(super) tracer: Option<Result<Tracer, String>>,
     /// The shell's own directory.
     pub(super) directory: Option<ShellDirectory>,
     /// The shell's mounts, if it has its own; see [`mounts_of`].
@@ -91,7 +91,7 @@ impl SandboxedStart {
         };
         Self::check_inherited(start, inherited.iter().copied())?;
         if !Path::new("/proc/self/fd").exists() {
-            return Err(SandboxError::lacks("a mounted /proc").into());
+            return Err(SandboxError::missing_facility("a mounted /proc").into());
         }
         let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
         // First in the list, so that the call's variables take precedence.
@@ -184,10 +184,10 @@ impl SandboxedStart {
         let started = reported.and_then(|ready| {
             let guard = ready.socket_table.map(SocketGuard::new).transpose();
             let guard = guard.map_err(|error| unguarded(&error))?;
-            let watched = match (ready.watched, self.scope, guard) {
+            let tracer = match (ready.listener, self.scope, guard) {
                 // The listener exists only for the guard.
-                (watched, None, Some(guard)) => {
-                    let listener = watched.and_then(Result::ok);
+                (listener, None, Some(guard)) => {
+                    let listener = listener.and_then(Result::ok);
                     let listener = listener.ok_or(io::ErrorKind::InvalidData.into());
                     listener
                         .and_then(|listener| guard.serve(listener))
@@ -196,15 +196,22 @@ impl SandboxedStart {
                 }
                 // The sandbox has no Unix sockets.
                 (_, None, None) => None,
-                (watched, Some(scope), guard) => watched.map(|watched| {
+                (listener, Some(scope), guard) => listener.map(|listener| {
                     let directory = &self.directory;
-                    start_tracer(watched, scope, guard, directory, self.unrecorded, self.plan)
+                    start_tracer(
+                        listener,
+                        scope,
+                        guard,
+                        directory,
+                        self.unrecorded,
+                        self.plan,
+                    )
                 }),
             };
             Ok(StartConfinement {
                 sandbox: ready.sandbox,
                 held_back,
-                watched: watched.transpose()?,
+                tracer: tracer.transpose()?,
                 directory: Some(self.directory),
                 // The mounts of a trial must end before the held changes are read.
                 mounts: if held_back { None } else { mounts_of(launcher) },
@@ -234,19 +241,19 @@ fn unguarded(error: &io::Error) -> SandboxError {
 /// Starts the tracer. Returns an error if the shell's system calls already wait for a tracer that
 /// cannot start: such a shell must not run.
 fn start_tracer(
-    watched: Result<OwnedFd, String>,
-    scope: WatchScope,
+    listener: Result<OwnedFd, String>,
+    scope: TraceScope,
     guard: Option<SocketGuard>,
     directory: &ShellDirectory,
     mut unrecorded: Vec<PathBuf>,
     plan: Option<Plan>,
 ) -> Result<Result<Tracer, String>, SandboxError> {
-    let listener = match watched {
+    let listener = match listener {
         Ok(listener) => listener,
         Err(reason) => return Ok(Err(reason)),
     };
     unrecorded.push(directory.path().to_owned());
     Tracer::start(listener, scope, guard, unrecorded, plan)
         .map(Ok)
-        .map_err(|error| SandboxError::Unwatched(error.to_string()))
+        .map_err(|error| SandboxError::Untraced(error.to_string()))
 }

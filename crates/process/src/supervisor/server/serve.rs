@@ -30,8 +30,8 @@ use rustix::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Time between SIGTERM and SIGKILL for a call whose change set is full. Its file changes wait
-/// meanwhile.
+/// Time between SIGTERM and SIGKILL for a call whose change set has reached its size limit. Its
+/// file changes wait meanwhile.
 const FULL_CHANGE_SET_GRACE: Duration = Duration::from_secs(1);
 
 /// Delay after a failed `poll`.
@@ -124,7 +124,7 @@ impl Server {
             if self.host != HostRelation::Disconnected {
                 self.take_orders();
             }
-            if self.tracer().is_some_and(Tracer::is_full) {
+            if self.tracer().is_some_and(Tracer::reached_limit) {
                 self.terminate(FULL_CHANGE_SET_GRACE, false);
             }
             let reaped = self.reap();
@@ -206,8 +206,8 @@ impl Server {
         if self.host != HostRelation::Disconnected {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
-        let full = self.tracer().map(Tracer::full_pipe);
-        fds.extend(full.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let limit_pipe = self.tracer().map(Tracer::limit_pipe);
+        fds.extend(limit_pipe.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let pipes: Vec<BorrowedFd<'_>> = self.relay.pipes().collect();
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let sockets: Vec<BorrowedFd<'_>> = self.job.iter().flat_map(Job::sockets).collect();

@@ -82,7 +82,7 @@ impl SessionProcesses {
     }
 
     /// True if the host waits for the end of the processes.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(super) fn is_awaited_by_host(&self) -> bool {
         matches!(self.owner, SurvivorOwner::Host)
     }
 

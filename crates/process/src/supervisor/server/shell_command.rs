@@ -1,8 +1,8 @@
 //! Builds the command of a shell from the host's order: its program, arguments and environment, for
 //! every way of starting it.
 
-use crate::refused::explained;
 use crate::supervisor::protocol::ShellStart;
+use crate::system_error::with_advice;
 use rustix::io::FdFlags;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -106,7 +106,7 @@ pub(super) struct PreparedShell(Command);
 impl PreparedShell {
     /// Starts the shell and returns its pid.
     pub(super) fn spawn(mut self) -> io::Result<i32> {
-        let pid = self.0.spawn().map_err(explained)?.id();
+        let pid = self.0.spawn().map_err(with_advice)?.id();
         i32::try_from(pid).map_err(io::Error::other)
     }
 }

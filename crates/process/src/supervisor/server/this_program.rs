@@ -53,7 +53,7 @@ pub(in crate::supervisor) fn this_program() -> PathBuf {
     if cfg!(target_os = "linux") && own.exists() {
         return own.to_owned();
     }
-    // Without `/proc`, use the name by which it was started.
+    // Without `/proc`, use the name by which this program was started.
     let named = || std::env::args_os().next().map(std::path::absolute);
     std::env::current_exe()
         .ok()

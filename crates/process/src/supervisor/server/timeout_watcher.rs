@@ -7,9 +7,9 @@ use agent_bash_os::ProcessHandle;
 use rustix::process::Signal;
 use std::fs;
 
-/// Ends the survivors of a call if all of them are such processes: their commands have ended.
-/// Otherwise changes nothing, because the command of one may be among the others.
-pub(super) fn end_without_command(survivors: &mut Vec<Survivor>) {
+/// Ends the survivors of a call if all of them are such watchers, because their commands have ended
+/// then. Otherwise changes nothing: another survivor may be the command of a watcher.
+pub(super) fn end_lone_watchers(survivors: &mut Vec<Survivor>) {
     let handle = |survivor: &Survivor| {
         let pid = survivor.pid.cast_signed();
         let handle = ProcessHandle::open(pid).ok()?;

@@ -8,16 +8,17 @@
 mod attribution;
 mod changes_without_path;
 mod filtered;
+mod indirect;
 mod named_file;
 mod open_files;
 mod orders;
 mod paths;
 mod record;
+mod recorded_root;
 mod sockets;
 mod start;
 mod touched;
 mod tracing_thread;
-mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
 pub(super) use open_files::inherited_files;
@@ -28,7 +29,7 @@ use agent_bash_core::changes::TraceState;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_notify::Listener;
 use agent_bash_sandbox::trace::memory;
-use agent_bash_sandbox::{SocketGuard, WatchScope};
+use agent_bash_sandbox::{SocketGuard, TraceScope};
 use attribution::Attribution;
 use named_file::NamedFile;
 use open_files::ShellWithoutFiles;
@@ -78,8 +79,8 @@ pub(crate) fn is_possible() -> io::Result<()> {
 #[derive(Debug)]
 pub(super) struct Tracer {
     orders: OrderSender,
-    /// Receives a byte when the change set is full.
-    full_pipe: PipeReader,
+    /// Receives a byte when the change set has reached its size limit.
+    limit_pipe: PipeReader,
     thread: JoinHandle<()>,
     /// The thread that starts traced shells, if more may follow.
     filtered: Option<filtered::FilteredThread>,
@@ -109,19 +110,19 @@ impl Tracer {
     /// that.
     pub(super) fn start(
         listener: OwnedFd,
-        scope: WatchScope,
+        scope: TraceScope,
         guard: Option<SocketGuard>,
         excluded: Vec<PathBuf>,
         plan: Option<Plan>,
     ) -> io::Result<Self> {
         let (orders, queue, wakeups) = orders::orders()?;
-        let (full_pipe, full_sender) = io::pipe()?;
+        let (limit_pipe, limit_sender) = io::pipe()?;
         let has_survivors = Arc::new(AtomicBool::new(false));
         let tracing = TracingThread {
             listener: Some(Arc::new(Listener::new(listener)?)),
             orders: queue,
             wakeups,
-            full_sender,
+            limit_sender,
             context: TraceContext::new(excluded, guard.is_some(), plan),
             guard,
             scope,
@@ -134,7 +135,7 @@ impl Tracer {
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
             orders,
-            full_pipe,
+            limit_pipe,
             thread: thread.spawn(move || tracing.run())?,
             filtered: None,
             is_idle: Cell::new(true),
@@ -204,18 +205,18 @@ impl Tracer {
         shell_without_files.is_some_and(|shell_without_files| shell_without_files.is_still(shell))
     }
 
-    /// Returns a pipe that becomes readable when the change set is full. Then the call must be
-    /// ended.
-    pub(super) fn full_pipe(&self) -> BorrowedFd<'_> {
-        self.full_pipe.as_fd()
+    /// Returns a pipe that becomes readable when the change set has reached its size limit. Then the
+    /// call must be ended.
+    pub(super) fn limit_pipe(&self) -> BorrowedFd<'_> {
+        self.limit_pipe.as_fd()
     }
 
-    /// True, once, if the change set is full.
-    pub(super) fn is_full(&self) -> bool {
-        let mut fds = [PollFd::new(&self.full_pipe, PollFlags::IN)];
+    /// True, once, if the change set has reached its size limit.
+    pub(super) fn reached_limit(&self) -> bool {
+        let mut fds = [PollFd::new(&self.limit_pipe, PollFlags::IN)];
         let now = Timespec::default();
         let is_ready = poll(&mut fds, Some(&now)).is_ok_and(|is_ready| is_ready > 0);
-        is_ready && matches!((&self.full_pipe).read(&mut [0]), Ok(1))
+        is_ready && matches!((&self.limit_pipe).read(&mut [0]), Ok(1))
     }
 
     /// Ends the record of a call and returns how complete it is. Later changes of the `remaining`
@@ -251,7 +252,7 @@ impl Tracer {
         let (sender, receiver) = channel();
         self.orders.send(Order::Stop(sender, remaining));
         let stopped = receiver.recv_timeout(timeout).ok();
-        let is_idle = |stopped: &StoppedRecord| all_ended && !stopped.traced.full;
+        let is_idle = |stopped: &StoppedRecord| all_ended && !stopped.traced.reached_limit;
         self.is_idle.set(stopped.as_ref().is_some_and(is_idle));
         let shell_without_files = stopped
             .as_ref()

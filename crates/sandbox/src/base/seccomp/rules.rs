@@ -71,7 +71,7 @@ const NAMESPACE_FLAGS: [i32; 7] = [
 const CLONE_NEWTIME: u32 = 0x80;
 
 /// The set-user-ID and set-group-ID bits.
-const SET_ID: u32 = 0o6000;
+const SET_ID_BITS: u32 = 0o6000;
 
 /// Requests that insert input into a terminal.
 const TERMINAL_INPUT: [u32; 3] = [
@@ -250,7 +250,7 @@ fn socketpair() -> Vec<RuleCase> {
 
 /// Refuses to set set-ID bits, because the file would remain after the call.
 fn modes() -> Vec<Rule> {
-    let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID)])];
+    let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID_BITS)])];
     vec![
         rule(libc::SYS_fchmod, set_id(1)),
         rule(libc::SYS_fchmodat, set_id(2)),
@@ -275,7 +275,7 @@ fn opening(refuse_truncation: bool) -> Vec<Rule> {
         let mode = flags + 1;
         let mut denials = vec![deny(
             EPERM,
-            vec![any_of(flags, creating_flags), any_of(mode, SET_ID)],
+            vec![any_of(flags, creating_flags), any_of(mode, SET_ID_BITS)],
         )];
         if refuse_truncation {
             let test = Test {

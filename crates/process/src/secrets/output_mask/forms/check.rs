@@ -2,9 +2,8 @@
 
 use super::letters::{Letters, has, is_name_byte, is_placeholder, is_random};
 use crate::secrets::output_mask::key_block::{self, KeyLabel};
-use crate::secrets::tables::{
-    HASHICORP_INFIX, SIGNATURE_PARAMETER, TELEGRAM_BOT, TokenFormat, TokenLetters,
-};
+use crate::secrets::tables::{HASHICORP_INFIX, SIGNATURE_PARAMETER, TELEGRAM_BOT};
+use crate::secrets::token_formats::{TokenFormat, TokenLetters};
 use std::ops::Range;
 
 /// The longest user, password and host of an address.
@@ -34,9 +33,9 @@ pub(super) enum Form {
     /// `scheme://user:password@host`.
     UrlPassword,
     /// `123456789:AA…`
-    Bot,
+    TelegramToken,
     /// `NAME.atlasv1.REST`
-    Infix,
+    HashicorpToken,
     /// An address whose rest is a secret.
     Address,
     /// `&sig=…` of a signed address.
@@ -82,24 +81,26 @@ impl Context<'_> {
                 KeyLabel::Other => Checked::Other,
             },
             Form::UrlPassword => self.url_password(&hit),
-            Form::Bot => self.bot_token(&hit),
-            Form::Infix => self.infix_token(&hit),
-            Form::Address => self.run(&hit, Letters::Token(TokenLetters::Any), |rest| {
-                rest.len() >= MIN_ADDRESS_REST_BYTES && has(rest, u8::is_ascii_digit)
-            }),
+            Form::TelegramToken => self.bot_token(&hit),
+            Form::HashicorpToken => self.infix_token(&hit),
+            Form::Address => {
+                self.check_following(&hit, Letters::Token(TokenLetters::Any), |rest| {
+                    rest.len() >= MIN_ADDRESS_REST_BYTES && has(rest, u8::is_ascii_digit)
+                })
+            }
             Form::Signature if !matches!(self.byte_before(hit.start), Some(b'?' | b'&')) => {
                 Checked::Other
             }
-            Form::Signature => self.run(&hit, Letters::Percent, |rest| {
+            Form::Signature => self.check_following(&hit, Letters::Percent, |rest| {
                 rest.len() >= SIGNATURE_PARAMETER.1
                     && has(rest, u8::is_ascii_digit)
                     && has(rest, u8::is_ascii_alphabetic)
             }),
             Form::Header => self.header(&hit),
-            Form::Password => self.run(&hit, Letters::Field, |rest| {
+            Form::Password => self.check_following(&hit, Letters::Field, |rest| {
                 rest.len() >= MIN_PASSWORD_BYTES && !is_placeholder(rest)
             }),
-            Form::AccountKey => self.run(&hit, Letters::Base64, |rest| {
+            Form::AccountKey => self.check_following(&hit, Letters::Base64, |rest| {
                 rest.len() >= MIN_ACCOUNT_KEY_BYTES && is_random(rest)
             }),
             Form::AwsSecretKey => self.aws_secret_key(&hit),
@@ -126,8 +127,8 @@ impl Context<'_> {
         is_escape || byte(3) == Some(b'%') || !byte(1).is_some_and(is_name_byte)
     }
 
-    /// Checks the bytes after a match: `is_secret` decides on all that consist of `letters`.
-    fn run(
+    /// Checks the bytes after a match that consist of `letters`: `is_secret` decides.
+    fn check_following(
         &self,
         hit: &Range<usize>,
         letters: Letters,
@@ -180,7 +181,7 @@ impl Context<'_> {
         if !is_token {
             return Checked::Other;
         }
-        // Of a header, the scheme stays readable.
+        // The scheme of a header stays readable.
         let start = if is_header { hit.end } else { hit.start };
         Checked::Secret(start..hit.end + secret.len(), letters)
     }
@@ -214,7 +215,7 @@ impl Context<'_> {
         if digits < min_digits || !is_whole {
             return Checked::Other;
         }
-        match self.run(hit, Letters::Token(TokenLetters::Word), |rest| {
+        match self.check_following(hit, Letters::Token(TokenLetters::Word), |rest| {
             rest.len() >= min_length && is_random(rest)
         }) {
             Checked::Secret(rest, letters) => Checked::Secret(start..rest.end, letters),
@@ -236,7 +237,7 @@ impl Context<'_> {
         {
             start += 1;
         }
-        match self.run(hit, Letters::Percent, |rest| {
+        match self.check_following(hit, Letters::Percent, |rest| {
             rest.len() >= min_length && is_random(rest)
         }) {
             Checked::Secret(rest, letters) => Checked::Secret(start..rest.end, letters),
@@ -258,7 +259,7 @@ impl Context<'_> {
         } else {
             hit.end
         };
-        match self.run(&(hit.start..from), Letters::Field, |credentials| {
+        match self.check_following(&(hit.start..from), Letters::Field, |credentials| {
             let is_mixed = has(credentials, u8::is_ascii_digit)
                 && has(credentials, u8::is_ascii_alphabetic)
                 && credentials.len() >= MIN_CREDENTIAL_BYTES;
@@ -280,7 +281,7 @@ impl Context<'_> {
         if gap == 0 || gap > MAX_AWS_SEPARATORS {
             return Checked::Other;
         }
-        self.run(&(hit.start..hit.end + gap), Letters::Base64, |rest| {
+        self.check_following(&(hit.start..hit.end + gap), Letters::Base64, |rest| {
             rest.len() == AWS_SECRET_KEY_BYTES && is_random(rest)
         })
     }

@@ -1,6 +1,6 @@
 //! Classes of bytes in secrets.
 
-use crate::secrets::tables::TokenLetters;
+use crate::secrets::token_formats::TokenLetters;
 
 /// The bytes that a secret consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +43,12 @@ pub(super) fn has(text: &[u8], is: fn(&u8) -> bool) -> bool {
     text.iter().any(is)
 }
 
-/// Minimum length of a random part with digits, and of one in two cases without.
+/// Minimum lengths of a random part: with a digit, and of mixed case without a digit.
 const MIN_PART_WITH_DIGIT: usize = 10;
 const MIN_PART_WITHOUT_DIGIT: usize = 16;
 
-/// True if a part of a text looks random: long, with letters and digits, or longer in two cases.
-/// `xxxxxxxx` and the words of a name do not.
+/// True if a part of a text looks random: long with letters and digits, or longer and of mixed
+/// case. `xxxxxxxx` and the words of a name do not look random.
 pub(super) fn is_random(text: &[u8]) -> bool {
     let mut parts = text.split(|byte| !byte.is_ascii_alphanumeric());
     parts.any(|part| {

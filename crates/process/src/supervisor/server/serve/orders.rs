@@ -78,8 +78,8 @@ impl Server {
                 if !wants_answer {
                     return None;
                 }
-                let lacking = traced.lacking;
-                Event::Recording { lacking }
+                let incomplete_reason = traced.incomplete_reason;
+                Event::Recording { incomplete_reason }
             }
             Order::StopRecording => {
                 let running = self
@@ -246,7 +246,7 @@ impl Server {
                 let what = what.into_owned();
                 (Event::SandboxLacks { what }, Vec::new())
             }
-            Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => {
+            Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => {
                 (Event::NoTrace { reason }, Vec::new())
             }
             Err(NotLaunched::Sandbox(error)) => {

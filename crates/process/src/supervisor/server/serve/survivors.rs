@@ -86,7 +86,7 @@ impl Server {
         let watched = self
             .session_processes
             .iter_mut()
-            .find(|processes| processes.is_watched());
+            .find(|processes| processes.is_awaited_by_host());
         if let Some(processes) = watched {
             processes.end(grace, now());
         }
@@ -131,7 +131,7 @@ impl Server {
         let watched = self
             .session_processes
             .iter_mut()
-            .find(|processes| processes.is_watched());
+            .find(|processes| processes.is_awaited_by_host());
         if let Some(watched) = watched {
             // No other call is running, so unknown processes belong to the watched call.
             let is_unattributed = |process: &&ProcessInfo| !attributed.contains(&process.pid);
@@ -261,7 +261,7 @@ impl Server {
         let mut survivors = self.survivors();
         let attributed = self.attributed();
         survivors.retain(|survivor| !attributed.contains(&survivor.pid.cast_signed()));
-        timeout_watcher::end_without_command(&mut survivors);
+        timeout_watcher::end_lone_watchers(&mut survivors);
         survivors
     }
 

@@ -148,7 +148,7 @@ impl Attribution {
             return Some(unsure);
         }
         let background = running.or(self.calls.last().map(|call| &call.background))?;
-        let background = background.or_earlier();
+        let background = background.maybe_earlier();
         self.calls.push(CallSurvivors {
             processes: StartTimes::new(),
             background,

@@ -1,7 +1,7 @@
 //! A thread with the seccomp filter of a trace: every program that it starts is traced.
 
 use crate::supervisor::server::shell_command::PreparedShell;
-use agent_bash_sandbox::{WatchScope, trace};
+use agent_bash_sandbox::{TraceScope, trace};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -22,7 +22,7 @@ pub(super) struct FilteredThread {
 type StartedProcess = (i32, Option<OwnedFd>);
 
 impl FilteredThread {
-    pub(super) fn new(scope: WatchScope) -> io::Result<(Self, JoinHandle<()>)> {
+    pub(super) fn new(scope: TraceScope) -> io::Result<(Self, JoinHandle<()>)> {
         let (orders, commands) = channel::<PreparedShell>();
         let (results, started) = channel();
         let run = move || {

@@ -2,8 +2,9 @@
 //! processes: a process can write to these without a traced system call.
 
 use super::changes_without_path;
+use super::indirect::controlled_process_reason;
 use super::named_file::NamedFile;
-use super::record::{ChangeRecord, IncompleteReason, TraceContext, controlled};
+use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use crate::proc_scan;
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
@@ -57,7 +58,7 @@ pub(super) fn record(
     context: &mut TraceContext,
     record: &mut dyn ChangeRecord,
 ) -> OpenFilesRecord {
-    let mut held = OpenFilesRecord {
+    let mut outcome = OpenFilesRecord {
         has_none: true,
         recorded: Ok(()),
     };
@@ -65,8 +66,8 @@ pub(super) fn record(
         let mut files = mapped(*pid);
         // The process may have ended meanwhile.
         for (number, target) in proc_scan::open_files(&pid.to_string()) {
-            let result = if is_open_for_writing(*pid, number, &target) {
-                held.has_none &= !may_get_name(*pid, number, &target);
+            let reason = if is_open_for_writing(*pid, number, &target) {
+                outcome.has_none &= !may_get_name(*pid, number, &target);
                 let Some(file) = NamedFile::from_descriptor(*pid, number) else {
                     continue;
                 };
@@ -80,18 +81,18 @@ pub(super) fn record(
             } else {
                 context.open_channel_reason(*pid, number, &target)
             };
-            if let Some(reason) = result {
-                held.has_none = false;
-                held.recorded = held.recorded.and(Err(IncompleteReason::of(reason)));
+            if let Some(reason) = reason {
+                outcome.has_none = false;
+                outcome.recorded = outcome.recorded.and(Err(IncompleteReason::of(reason)));
             }
         }
         for file in files.iter().filter(|file| is_named(file)) {
-            let result = context.touches(file, Touch::Content, *pid, false, record);
-            held.has_none = false;
-            held.recorded = held.recorded.and(result);
+            let recorded = context.record_touch(file, Touch::Content, *pid, false, record);
+            outcome.has_none = false;
+            outcome.recorded = outcome.recorded.and(recorded);
         }
     }
-    held
+    outcome
 }
 
 impl TraceContext {
@@ -112,7 +113,7 @@ impl TraceContext {
             _ => {
                 let process = changes_without_path::process_of_memory(&path);
                 let process = process.filter(|process| changes_without_path::is_outside(*process));
-                process.map(controlled)
+                process.map(controlled_process_reason)
             }
         }
     }

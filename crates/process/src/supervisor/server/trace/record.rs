@@ -1,19 +1,18 @@
 //! Records the changes of a traced system call before it continues.
 
 use super::changes_without_path;
+use super::indirect::controlled_process_reason;
 use super::named_file::NamedFile;
+use super::recorded_root::{FileLocation, RecordedRoot};
 use super::sockets::KnownSockets;
-use super::touched::{self, CallArguments, CallEffect};
-use super::watched_tree::{FileLocation, WatchedTree};
+use super::touched::{self, CallEffect};
 use agent_bash_changes::{
-    BackgroundChanges, BeyondRoot, ChangesError, KeepOutcome, Recorder, Touch,
+    BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
 use agent_bash_core::sandbox::Plan;
 use agent_bash_notify::{Listener, WaitingCall};
-use agent_bash_os::process_of_thread;
-use agent_bash_sandbox::trace::{self, IndirectEffect, memory};
+use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
-use std::fs::read_to_string;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -23,13 +22,13 @@ pub(super) trait ChangeRecord {
     fn is_of_running_call(&self) -> bool;
     fn root(&self) -> &Path;
     /// Records the state of a file below the root, before the file is changed.
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError>;
+    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError>;
     /// Records the state of a file outside the root, before the file is changed.
-    fn before_beyond(
+    fn before_outside(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
-    ) -> Result<KeepOutcome, ChangesError>;
+    ) -> Result<RecordOutcome, ChangesError>;
 }
 
 impl ChangeRecord for Recorder {
@@ -41,16 +40,16 @@ impl ChangeRecord for Recorder {
         self.root()
     }
 
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
+    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
         self.before(path, touch)
     }
 
-    fn before_beyond(
+    fn before_outside(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
-    ) -> Result<KeepOutcome, ChangesError> {
-        self.before_beyond(file, touch)
+    ) -> Result<RecordOutcome, ChangesError> {
+        self.before_outside(file, touch)
     }
 }
 
@@ -63,35 +62,35 @@ impl ChangeRecord for BackgroundChanges {
         self.root()
     }
 
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
+    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
         self.before(path, touch)
     }
 
-    fn before_beyond(
+    fn before_outside(
         &mut self,
-        file: &BeyondRoot<'_>,
+        file: &OutsideFile<'_>,
         touch: Touch,
-    ) -> Result<KeepOutcome, ChangesError> {
-        self.before_beyond(file, touch)
+    ) -> Result<RecordOutcome, ChangesError> {
+        self.before_outside(file, touch)
     }
 }
 
 /// The reason why a record is incomplete.
 pub(super) struct IncompleteReason {
     pub(super) reason: String,
-    /// True if the change set is full.
-    pub(super) full: bool,
+    /// True if the change set has reached its size limit.
+    pub(super) reached_limit: bool,
 }
 
 impl IncompleteReason {
     pub(super) fn of(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
-            full: false,
+            reached_limit: false,
         }
     }
 
-    fn unreadable_path(error: rustix::io::Errno) -> Self {
+    pub(super) fn unreadable_path(error: rustix::io::Errno) -> Self {
         Self::of(format!("a path could not be read: {error}"))
     }
 }
@@ -99,12 +98,12 @@ impl IncompleteReason {
 impl From<ChangesError> for IncompleteReason {
     fn from(error: ChangesError) -> Self {
         match error {
-            ChangesError::TooMuch { limit } => Self {
+            ChangesError::PreimageLimit { limit } => Self {
                 reason: format!(
-                    "it was ended, as more than {limit} MiB of former contents would have had to be kept \
-                     (`changes.max_set_mb`); what it did until then is listed, and can be undone"
+                    "it was ended, because the former contents of its files exceed {limit} MiB \
+                     (`changes.max_set_mb`); its changes until then are listed, and can be undone"
                 ),
-                full: true,
+                reached_limit: true,
             },
             error => Self::of(error.to_string()),
         }
@@ -116,8 +115,8 @@ impl From<ChangesError> for IncompleteReason {
 pub(super) struct TraceContext {
     /// Directories that are not recorded.
     pub(super) excluded: Vec<PathBuf>,
-    /// The root of the last recorded change.
-    tree: Option<WatchedTree>,
+    /// The root of the change set of the last recorded change.
+    recorded_root: Option<RecordedRoot>,
     pub(super) sockets: KnownSockets,
     /// True if all connections stay among sandboxes.
     is_guarded: bool,
@@ -137,7 +136,7 @@ impl TraceContext {
     pub(super) fn new(excluded: Vec<PathBuf>, is_guarded: bool, plan: Option<Plan>) -> Self {
         Self {
             excluded,
-            tree: None,
+            recorded_root: None,
             sockets: KnownSockets::default(),
             is_guarded,
             plan,
@@ -275,12 +274,12 @@ impl TraceContext {
             ));
         }
         if let Some(indirect) = indirect(call) {
-            return self.indirect(call, indirect, record);
+            return self.record_indirect(call, indirect, record);
         }
         for effect in effects(listener, call)? {
             match effect {
                 CallEffect::Touches(file, touch) => {
-                    self.touches(&file, touch, call.thread, true, record)?;
+                    self.record_touch(&file, touch, call.thread, true, record)?;
                 }
                 CallEffect::MakesFifo(file) => {
                     let path = file.path().map_err(IncompleteReason::unreadable_path)?;
@@ -298,7 +297,7 @@ impl TraceContext {
 
     /// Records one file. `is_immediate` is true if the system call itself touches the file. Outside
     /// the root, only such files are counted.
-    pub(super) fn touches(
+    pub(super) fn record_touch(
         &mut self,
         file: &NamedFile,
         touch: Touch,
@@ -313,46 +312,51 @@ impl TraceContext {
         if is_immediate && record.is_of_running_call() {
             self.note_refused(file, &path);
         }
-        let tree = self.tree(record.root())?;
-        let location = tree.locate(file, path, touch, thread);
+        let recorded_root = self.recorded_root(record.root())?;
+        let location = recorded_root.locate(file, path, touch, thread);
         match location.map_err(IncompleteReason::unreadable_path)? {
-            FileLocation::Within(path) => {
+            FileLocation::Inside(path) => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
                     return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 record.before(&path, touch)?;
             }
-            FileLocation::Beyond {
+            FileLocation::Outside {
                 path,
                 names,
-                is_near,
+                is_same_file_system,
             } => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
                     return Err(IncompleteReason::of(MOVED_REASON));
                 }
-                if !is_near && is_virtual(&path) {
+                if !is_same_file_system && is_virtual(&path) {
                     let process = changes_without_path::process_of_memory(&path);
                     return match process
                         .filter(|process| changes_without_path::is_outside(*process))
                     {
-                        Some(process) => Err(IncompleteReason::of(controlled(process))),
+                        Some(process) => {
+                            Err(IncompleteReason::of(controlled_process_reason(process)))
+                        }
                         None => Ok(()),
                     };
                 }
-                if !is_near && changes_without_path::is_stored_below(file, thread, record.root()) {
+                if !is_same_file_system
+                    && changes_without_path::is_stored_below(file, thread, record.root())
+                {
                     return Err(IncompleteReason::of(format!(
                         "a file system that stores its files in the directory was changed ({})",
                         path.display()
                     )));
                 }
-                let file = BeyondRoot {
+                let file = OutsideFile {
                     path: &path,
                     reachable: &file.reachable_path(),
                     names,
-                    is_near: is_near && file.kind() == Some(FileType::RegularFile),
+                    is_same_file_system: is_same_file_system
+                        && file.kind() == Some(FileType::RegularFile),
                     is_counted: is_immediate,
                 };
-                record.before_beyond(&file, touch)?;
+                record.before_outside(&file, touch)?;
             }
             FileLocation::Unknown => {
                 return Err(IncompleteReason::of(
@@ -363,130 +367,23 @@ impl TraceContext {
         Ok(())
     }
 
-    fn tree(&mut self, root: &Path) -> Result<&WatchedTree, IncompleteReason> {
-        if self.tree.as_ref().is_none_or(|tree| tree.root() != root) {
-            self.tree = Some(WatchedTree::new(root).map_err(IncompleteReason::unreadable_path)?);
+    /// Returns the root of the record, opened on first use.
+    pub(super) fn recorded_root(&mut self, root: &Path) -> Result<&RecordedRoot, IncompleteReason> {
+        if self
+            .recorded_root
+            .as_ref()
+            .is_none_or(|known| known.root() != root)
+        {
+            self.recorded_root =
+                Some(RecordedRoot::new(root).map_err(IncompleteReason::unreadable_path)?);
         }
-        self.tree
+        self.recorded_root
             .as_ref()
             .ok_or_else(|| IncompleteReason::of(MOVED_REASON))
-    }
-
-    fn indirect(
-        &mut self,
-        call: &WaitingCall,
-        indirect: IndirectEffect,
-        record: &mut dyn ChangeRecord,
-    ) -> Result<(), IncompleteReason> {
-        let thread = call.thread;
-        let opened = |argument| {
-            NamedFile::from_descriptor(thread, CallArguments { waiting: call }.number(argument))
-        };
-        let reason = match indirect {
-            IndirectEffect::Listens => None,
-            IndirectEffect::Connects(_) | IndirectEffect::ConnectsByMessage => {
-                self.external_change_reason(call)
-            }
-            IndirectEffect::OpensWhatOthersOpen => {
-                Some("files were opened for writing by `fanotify`".to_owned())
-            }
-            IndirectEffect::ControlsProcess(argument) => {
-                let process = CallArguments { waiting: call }.number(argument);
-                let is_outside = changes_without_path::shares_pid_namespace(thread)
-                    && changes_without_path::is_outside(process);
-                is_outside.then(|| controlled(process))
-            }
-            IndirectEffect::OpensByHandle => {
-                Some("a file was opened for writing by its handle".to_owned())
-            }
-            IndirectEffect::Mounts(argument) => {
-                let address = call.arguments.get(usize::from(argument)).copied();
-                let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
-                let kind = String::from_utf8_lossy(&kind).into_owned();
-                let stores = !UNBACKED_FILE_SYSTEMS.contains(&&*kind);
-                stores.then(|| {
-                    format!(
-                        "a file system was mounted that may store its files in the directory ({kind})"
-                    )
-                })
-            }
-            IndirectEffect::SetsFlags => match opened(0) {
-                Some(file) if self.may_be_within(&file, thread, record)? => Some(
-                    "flags of files were set (as by `chattr`), which are not recorded".to_owned(),
-                ),
-                _ => None,
-            },
-            IndirectEffect::ChangesSubvolumes => {
-                let tree = self.tree(record.root())?;
-                tree.is_btrfs().then(|| {
-                    "subvolumes were made or removed (btrfs), which is not recorded".to_owned()
-                })
-            }
-            IndirectEffect::TakesDescriptor => {
-                if let Some(file) = copied_file(call) {
-                    self.touches(&file, Touch::Content, thread, false, record)?;
-                }
-                None
-            }
-        };
-        match reason {
-            Some(reason) => Err(IncompleteReason::of(reason)),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn may_be_within(
-        &mut self,
-        file: &NamedFile,
-        thread: i32,
-        record: &dyn ChangeRecord,
-    ) -> Result<bool, IncompleteReason> {
-        let path = file.path().map_err(IncompleteReason::unreadable_path)?;
-        let tree = self.tree(record.root())?;
-        let location = tree.locate(file, path, Touch::Attributes, thread);
-        Ok(match location.map_err(IncompleteReason::unreadable_path)? {
-            FileLocation::Within(_) | FileLocation::Unknown => true,
-            FileLocation::Beyond { names, is_near, .. } => is_near && file.links() > names,
-        })
     }
 }
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
-
-/// File systems that do not store their files in a file or a directory, and read-only file systems.
-const UNBACKED_FILE_SYSTEMS: &[&str] = &[
-    "",
-    "none",
-    "bind",
-    "tmpfs",
-    "ramfs",
-    "proc",
-    "sysfs",
-    "devtmpfs",
-    "devpts",
-    "mqueue",
-    "cgroup",
-    "cgroup2",
-    "bpf",
-    "tracefs",
-    "debugfs",
-    "securityfs",
-    "hugetlbfs",
-    "configfs",
-    "pstore",
-    "efivarfs",
-    "binfmt_misc",
-    "selinuxfs",
-    "squashfs",
-    "erofs",
-    "iso9660",
-    "cramfs",
-    "romfs",
-];
-
-pub(super) fn controlled(process: i32) -> String {
-    format!("process {process}, outside of the call, was controlled and may have changed files")
-}
 
 fn indirect(call: &WaitingCall) -> Option<IndirectEffect> {
     trace::indirect(call.number, &call.arguments)
@@ -505,17 +402,6 @@ fn effects(
         return Ok(Vec::new());
     }
     effects.map_err(|error| IncompleteReason::of(format!("a path could not be read: {error}")))
-}
-
-/// Returns the file whose descriptor a system call copies from another process.
-fn copied_file(call: &WaitingCall) -> Option<NamedFile> {
-    let arguments = CallArguments { waiting: call };
-    let process = format!("/proc/{}/fdinfo/{}", call.thread, arguments.number(0));
-    let process = read_to_string(process).ok()?;
-    let pid = process.lines().find_map(|line| line.strip_prefix("Pid:"));
-    let pid: i32 = pid?.trim().parse().ok()?;
-    let file = NamedFile::from_descriptor(process_of_thread(pid)?, arguments.number(1))?;
-    (file.kind() == Some(FileType::RegularFile)).then_some(file)
 }
 
 /// True for paths of kernel file systems and devices, except shared memory, which contains files.

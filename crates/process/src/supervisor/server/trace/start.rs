@@ -10,7 +10,7 @@ use super::filtered::FilteredThread;
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell_command::{PreparedShell, ShellCommand};
 use agent_bash_sandbox::trace::memory;
-use agent_bash_sandbox::{SandboxError, WatchScope};
+use agent_bash_sandbox::{SandboxError, TraceScope};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
 use std::os::fd::OwnedFd;
@@ -31,7 +31,7 @@ pub(in crate::supervisor::server) fn start(
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
     tracer_reuse: TracerReuse,
-    scope: WatchScope,
+    scope: TraceScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
     let command = command.prepare(standard, inherited)?;
     let (more_follow, reusable) = match tracer_reuse {
@@ -47,11 +47,12 @@ pub(in crate::supervisor::server) fn start(
         check_readable(pid).inspect_err(|_| kill(pid))?;
         return Ok((pid, tracer));
     }
-    let (filtered, thread) = FilteredThread::new(scope).map_err(|error| unwatched(&error))?;
+    let (filtered, thread) = FilteredThread::new(scope).map_err(|error| untraced_error(&error))?;
     let (pid, listener) = start_in(&filtered, command)?;
     let tracer = check_readable(pid).and_then(|()| {
-        let listener = listener.ok_or_else(|| unwatched(&"no listener"))?;
-        Tracer::start(listener, scope, None, Vec::new(), None).map_err(|error| unwatched(&error))
+        let listener = listener.ok_or_else(|| untraced_error(&"no listener"))?;
+        Tracer::start(listener, scope, None, Vec::new(), None)
+            .map_err(|error| untraced_error(&error))
     });
     let mut tracer = tracer.inspect_err(|_| kill(pid))?;
     if more_follow {
@@ -69,7 +70,9 @@ fn start_in(
     filtered: &FilteredThread,
     command: PreparedShell,
 ) -> Result<(i32, Option<OwnedFd>), NotLaunched> {
-    let started = filtered.start(command).map_err(|error| unwatched(&error))?;
+    let started = filtered
+        .start(command)
+        .map_err(|error| untraced_error(&error))?;
     Ok(started?)
 }
 
@@ -84,11 +87,11 @@ fn kill(pid: i32) {
 /// Checks that the memory of a process can be read, without which no change could be recorded.
 fn check_readable(pid: i32) -> Result<(), NotLaunched> {
     memory::is_readable(pid)
-        .map_err(|error| unwatched(&format_args!("reading the shell's memory: {error}")))
+        .map_err(|error| untraced_error(&format_args!("reading the shell's memory: {error}")))
 }
 
-fn unwatched(reason: &dyn Display) -> NotLaunched {
-    SandboxError::Unwatched(reason.to_string()).into()
+fn untraced_error(reason: &dyn Display) -> NotLaunched {
+    SandboxError::Untraced(reason.to_string()).into()
 }
 
 #[cfg(test)]
@@ -116,7 +119,7 @@ mod tests {
             [null(), null(), null()],
             &[],
             tracer_reuse,
-            WatchScope::Changes,
+            TraceScope::Changes,
         );
         started.map_err(|_| "it was not started").unwrap()
     }
@@ -158,8 +161,11 @@ mod tests {
         let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
         tracer.record(set.dir().to_owned(), None);
         reap(pid);
-        let lacking = tracer.stop(None).lacking.unwrap_or_default();
-        assert!(lacking.contains(&format!("127.0.0.1:{port}")), "{lacking}");
+        let incomplete_reason = tracer.stop(None).incomplete_reason.unwrap_or_default();
+        assert!(
+            incomplete_reason.contains(&format!("127.0.0.1:{port}")),
+            "{incomplete_reason}"
+        );
     }
 
     /// The first shell is started by a thread of its own, the next ones by a shared thread. Each

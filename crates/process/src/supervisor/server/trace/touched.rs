@@ -38,7 +38,7 @@ pub(super) fn effects(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffe
             Ok(Some(effect)) => {
                 // Removing a directory also changes its parent.
                 if let CallEffect::Touches(file, Touch::Attributes) = &effect
-                    && operand.effect == FileEffect::Goes
+                    && operand.effect == FileEffect::RemovesName
                     && let Some(directory) = file.directory()
                 {
                     let directory = rustix::io::fcntl_dupfd_cloexec(directory, 0);
@@ -120,9 +120,9 @@ impl CallArguments<'_> {
                 }
                 touch_by_open(flags, kind)
             }
-            (FileEffect::Appears, _) => kind.is_none().then_some(Touch::Name),
-            (FileEffect::Goes, _) => touch_by_removal(kind),
-            (FileEffect::Moves, _) => Some(Touch::Name),
+            (FileEffect::CreatesName, _) => kind.is_none().then_some(Touch::Name),
+            (FileEffect::RemovesName, _) => touch_by_removal(kind),
+            (FileEffect::MovesName, _) => Some(Touch::Name),
             (FileEffect::Content, _) => is_regular(kind).then_some(Touch::Content),
             (FileEffect::Attributes | FileEffect::Opens(_), _) => {
                 kind.is_some().then_some(Touch::Attributes)

@@ -8,7 +8,7 @@ use super::record::{IncompleteReason, TraceContext};
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::{Listener, WaitingCall};
-use agent_bash_sandbox::{SocketGuard, WatchScope};
+use agent_bash_sandbox::{SocketGuard, TraceScope};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(super) struct TracingThread {
     pub(super) guard: Option<SocketGuard>,
     pub(super) orders: OrderQueue,
     pub(super) wakeups: PipeReader,
-    pub(super) full_sender: PipeWriter,
+    pub(super) limit_sender: PipeWriter,
     pub(super) context: TraceContext,
-    pub(super) scope: WatchScope,
+    pub(super) scope: TraceScope,
     pub(super) state: RecordState,
     pub(super) attribution: Attribution,
     /// The flag that [`Tracer::has_survivors`](super::Tracer::has_survivors) reads.
@@ -43,9 +43,9 @@ pub(super) enum RecordState {
     Trial(TraceState),
     /// Changes are recorded with this recorder, if the change set could be opened.
     Recording(Option<Box<Recorder>>, TraceState),
-    /// The change set is full. A process that is about to change a file waits for the end of the
-    /// call.
-    Full(TraceState),
+    /// The change set has reached its size limit. A process that is about to change a file waits
+    /// for the end of the call.
+    LimitReached(TraceState),
     /// Changes between two calls, or after the only call, go to new change sets.
     Background(Box<BackgroundChanges>),
     /// Changes are not recorded any more.
@@ -54,10 +54,10 @@ pub(super) enum RecordState {
 
 impl RecordState {
     /// Returns the state before the first order.
-    pub(super) fn of(scope: WatchScope) -> Self {
+    pub(super) fn of(scope: TraceScope) -> Self {
         match scope {
-            WatchScope::Changes => Self::Waiting(None),
-            WatchScope::Sockets | WatchScope::Connections => Self::Trial(TraceState::complete()),
+            TraceScope::Changes => Self::Waiting(None),
+            TraceScope::Sockets | TraceScope::Connections => Self::Trial(TraceState::complete()),
         }
     }
 }
@@ -71,7 +71,7 @@ impl TracingThread {
     fn step(&mut self) -> Option<()> {
         let polls_listener = !matches!(
             self.state,
-            RecordState::Waiting(Some(_)) | RecordState::Full(_)
+            RecordState::Waiting(Some(_)) | RecordState::LimitReached(_)
         );
         let listener = self.listener.as_ref().filter(|_| polls_listener);
         let mut fds = vec![PollFd::new(&self.wakeups, PollFlags::IN)];
@@ -121,14 +121,14 @@ impl TracingThread {
             Order::Inherits(files) => {
                 let path = files.first().and_then(|file| file.path().ok());
                 if let (RecordState::Trial(traced), Some(path)) = (&mut self.state, path) {
-                    traced.lacks(open_files::inherited_file_reason(&path));
+                    traced.mark_incomplete(open_files::inherited_file_reason(&path));
                 }
                 self.inherited = files;
             }
             Order::Record(RecordOrder { set, live, started }) => {
                 let hidden = self.context.hidden();
-                let mut recorder =
-                    Recorder::open(&set).map(|recorder| recorder.hiding(hidden.to_vec()));
+                let mut recorder = Recorder::open(&set)
+                    .map(|recorder| recorder.with_hidden_paths(hidden.to_vec()));
                 self.context.take_refused();
                 let call_pids = live
                     .as_ref()
@@ -190,7 +190,7 @@ impl TracingThread {
                         ignore_result(background.conclude());
                         TraceState::incomplete("no record was requested")
                     }
-                    RecordState::Full(traced) | RecordState::Trial(traced) => traced,
+                    RecordState::LimitReached(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(waiting) => {
                         if let Some((listener, call)) = self.listener.as_ref().zip(waiting) {
                             self.release(listener, &call);
@@ -230,12 +230,15 @@ impl TracingThread {
             _ => None,
         };
         let mut traced = TraceState::complete();
-        let incomplete = open_files.recorded.err().map(|lacking| lacking.reason);
+        let incomplete = open_files
+            .recorded
+            .err()
+            .map(|incomplete| incomplete.reason);
         let inherited = self.context.inherited_reason(&self.inherited, recorder);
         self.inherited.clear();
         if let Some(reason) = incomplete.or(inherited) {
             let _ = recorder.mark_incomplete();
-            traced.lacks(reason);
+            traced.mark_incomplete(reason);
         }
         traced
     }
@@ -291,25 +294,28 @@ impl TracingThread {
             match self.context.record(listener, call, &mut **recorder) {
                 Ok(()) => {}
                 // The error cannot be reported, so the process continues unrecorded.
-                Err(_) if recorder.is_concluded_here() => {
+                Err(_) if recorder.closes_itself() => {
                     ignore_result(recorder.mark_incomplete());
                 }
                 Err(IncompleteReason {
                     reason,
-                    full: false,
+                    reached_limit: false,
                 }) => {
-                    if traced.lacking.is_none() {
+                    if traced.incomplete_reason.is_none() {
                         // Written at once, so that the mark exists if the supervisor is killed.
                         let _ = recorder.mark_incomplete();
                     }
-                    traced.lacks(reason);
+                    traced.mark_incomplete(reason);
                 }
-                Err(IncompleteReason { reason, full: true }) => {
+                Err(IncompleteReason {
+                    reason,
+                    reached_limit: true,
+                }) => {
                     let mut traced = TraceState::incomplete(reason);
-                    traced.full = true;
-                    self.state = RecordState::Full(traced);
+                    traced.reached_limit = true;
+                    self.state = RecordState::LimitReached(traced);
                     // If the write fails, the call waits until its time limit.
-                    let _ = (&self.full_sender).write_all(b"!");
+                    let _ = (&self.limit_sender).write_all(b"!");
                     return;
                 }
             }
@@ -326,7 +332,7 @@ impl TracingThread {
         if let RecordState::Trial(traced) = &mut self.state
             && let Some(reason) = self.context.external_change_reason(call)
         {
-            traced.lacks(reason);
+            traced.mark_incomplete(reason);
         }
         self.release(listener, call);
     }
@@ -367,18 +373,18 @@ impl TracingThread {
 
 fn finish_record(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
     let finished = recorder.map(|mut recorder| {
-        if traced.lacking.is_some() {
+        if traced.incomplete_reason.is_some() {
             // If the mark cannot be written, the record has no end and counts as interrupted.
             recorder.mark_incomplete()?;
         }
-        if recorder.is_concluded_here() {
+        if recorder.closes_itself() {
             recorder.conclude()
         } else {
             recorder.finish()
         }
     });
     if let Some(Err(error)) = finished {
-        traced.lacks(error.to_string());
+        traced.mark_incomplete(error.to_string());
     }
     traced
 }

@@ -16,7 +16,7 @@ const MAX_TRIES: usize = 8;
 /// `ENOENT` and `ENOTDIR` if the kernel knows that the path does not exist. Another error if the
 /// kernel would have to ask the file system, or does not support the lookup.
 #[cfg(target_os = "linux")]
-pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open_cached(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, Mode, ResolveFlags, openat2};
     let flags = flags | OFlags::PATH | OFlags::CLOEXEC;
     retry_on_eagain(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED))
@@ -24,7 +24,7 @@ pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 
 /// Returns an error: only Linux supports the lookup.
 #[cfg(not(target_os = "linux"))]
-pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open_cached(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::OPNOTSUPP)
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn lookup_is_repeated_only_after_eagain() {
-        let asked = |answers: &[Result<u8, Errno>]| {
+        let lookups = |answers: &[Result<u8, Errno>]| {
             let mut count = 0;
             let result = retry_on_eagain(|| {
                 let result = answers[count.min(answers.len() - 1)];
@@ -57,11 +57,14 @@ mod tests {
             (result, count)
         };
         assert_eq!(
-            asked(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(1)]),
+            lookups(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(1)]),
             (Ok(1), 3)
         );
-        assert_eq!(asked(&[Err(Errno::AGAIN)]), (Err(Errno::AGAIN), MAX_TRIES));
-        assert_eq!(asked(&[Err(Errno::NOENT), Ok(1)]), (Err(Errno::NOENT), 1));
+        assert_eq!(
+            lookups(&[Err(Errno::AGAIN)]),
+            (Err(Errno::AGAIN), MAX_TRIES)
+        );
+        assert_eq!(lookups(&[Err(Errno::NOENT), Ok(1)]), (Err(Errno::NOENT), 1));
     }
 
     /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
@@ -69,7 +72,7 @@ mod tests {
     fn cached_path_is_known_and_uncached_path_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let absent = dir.path().join("absent");
-        let open = || open_known(&absent, OFlags::NOFOLLOW).map(drop);
+        let open = || open_cached(&absent, OFlags::NOFOLLOW).map(drop);
         assert_eq!(open(), Err(Errno::AGAIN));
         assert!(!absent.exists());
         assert_eq!(open(), Err(Errno::NOENT));

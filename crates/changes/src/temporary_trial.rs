@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 /// The directories of a trial without a number, which no list contains. Dropping the value removes
 /// them.
 #[derive(Debug)]
-pub struct Sample {
+pub struct TemporaryTrial {
     path: PathBuf,
     overlay: Overlay,
 }
 
-impl Sample {
+impl TemporaryTrial {
     /// Returns the overlay.
     pub fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 }
 
-impl Drop for Sample {
+impl Drop for TemporaryTrial {
     fn drop(&mut self) {
         // A remaining empty directory does no harm.
         let _ = remove_tree(&self.path);
@@ -35,7 +35,11 @@ impl Store {
     ///
     /// # Errors
     /// See [`Store::begin_trial`].
-    pub fn sample(&self, session: &str, root: &Path) -> Result<Sample, ChangesError> {
+    pub fn temporary_trial(
+        &self,
+        session: &str,
+        root: &Path,
+    ) -> Result<TemporaryTrial, ChangesError> {
         let root = canonical(root)?;
         let session = self.session(session)?;
         let mut number = 0;
@@ -54,13 +58,13 @@ impl Store {
             upper: path.join("upper"),
             work: path.join("work"),
         };
-        let sample = Sample {
+        let trial = TemporaryTrial {
             path: path.clone(),
             overlay,
         };
         for name in ["upper", "work"] {
             dir.make_dir(name).map_err(failed())?;
         }
-        Ok(sample)
+        Ok(trial)
     }
 }

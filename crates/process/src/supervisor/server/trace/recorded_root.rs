@@ -17,7 +17,7 @@ const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFla
 
 /// The root of a change set.
 #[derive(Debug)]
-pub(super) struct WatchedTree {
+pub(super) struct RecordedRoot {
     root: PathBuf,
     root_directory: OwnedFd,
     identity: FileIdentity,
@@ -29,20 +29,20 @@ pub(super) struct WatchedTree {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FileLocation {
     /// At this path below the root.
-    Within(PathBuf),
+    Inside(PathBuf),
     /// At this path outside the root. `names` is 1 if the path is a name of the file, 0 if that is
     /// unknown.
-    Beyond {
+    Outside {
         path: PathBuf,
         names: u64,
         /// True if the file is on the root's file system, and may have a name below the root.
-        is_near: bool,
+        is_same_file_system: bool,
     },
     /// The file may be below the root at an unknown path.
     Unknown,
 }
 
-impl WatchedTree {
+impl RecordedRoot {
     pub(super) fn new(root: &Path) -> Result<Self, Errno> {
         let root_directory = openat(CWD, root, DIRECTORY_FLAGS, Mode::empty())?;
         let identity = FileIdentity::of_open(&root_directory)?;
@@ -84,7 +84,7 @@ impl WatchedTree {
         {
             // A mount point: its name does not belong to its file system.
             if is_file {
-                return Ok(beyond(path, 0, target.device == self.identity.device));
+                return Ok(outside(path, 0, target.device == self.identity.device));
             }
             return self.locate(&file.reopen_file()?, path, touch, thread);
         }
@@ -93,17 +93,17 @@ impl WatchedTree {
             let is_target =
                 |found: FileIdentity| target.is_some_and(|target| target.is_same(&found));
             if is_nameless && !FileIdentity::at(&path).is_ok_and(is_target) {
-                return Ok(beyond(path, 0, true));
+                return Ok(outside(path, 0, true));
             }
             return Ok(if path.starts_with(&self.root) {
-                FileLocation::Within(path)
+                FileLocation::Inside(path)
             } else {
-                beyond(path, 1, true)
+                outside(path, 1, true)
             });
         }
         let device = directory.unwrap_or(mount_source).device;
         if device != self.identity.device {
-            return Ok(beyond(path, 1, false));
+            return Ok(outside(path, 1, false));
         }
         if is_nameless {
             return self.locate_by_name(&path, mount_source, touch, thread);
@@ -111,7 +111,7 @@ impl WatchedTree {
         let located = self.locate_by_mount(file, thread)?;
         Ok(match located {
             Some(located) => located,
-            None if touch != Touch::Name && is_file => beyond(path, 0, true),
+            None if touch != Touch::Name && is_file => outside(path, 0, true),
             None => FileLocation::Unknown,
         })
     }
@@ -136,7 +136,7 @@ impl WatchedTree {
             .filter(|named| named.identity() == Some(file));
         match named.filter(|named| named.directory().is_some()) {
             Some(named) => self.locate(&named, named.path()?, touch, thread),
-            None => Ok(beyond(path.to_owned(), 0, true)),
+            None => Ok(outside(path.to_owned(), 0, true)),
         }
     }
 
@@ -162,7 +162,7 @@ impl WatchedTree {
             return Ok(None);
         };
         let Ok(below) = path_in_file_system.strip_prefix(root_path) else {
-            return Ok(Some(beyond(file.path()?, 1, true)));
+            return Ok(Some(outside(file.path()?, 1, true)));
         };
         let path = self.root.join(below);
         let expected_path = match file.name() {
@@ -172,15 +172,15 @@ impl WatchedTree {
         let parent_identity = FileIdentity::of_open(directory)?;
         let exists =
             FileIdentity::at(expected_path).is_ok_and(|found| found.is_same(&parent_identity));
-        Ok(exists.then_some(FileLocation::Within(path)))
+        Ok(exists.then_some(FileLocation::Inside(path)))
     }
 }
 
-fn beyond(path: PathBuf, names: u64, is_near: bool) -> FileLocation {
-    FileLocation::Beyond {
+fn outside(path: PathBuf, names: u64, is_same_file_system: bool) -> FileLocation {
+    FileLocation::Outside {
         path,
         names,
-        is_near,
+        is_same_file_system,
     }
 }
 

@@ -1,17 +1,17 @@
-//! System errors, explained so that the reader can act on them.
+//! System errors, with_advice so that the reader can act on them.
 
 use rustix::io::Errno;
 use std::io;
 
 /// Returns a system error with the name of the requested thing and, if known, advice.
-pub(crate) fn refused(requested: &str, error: impl Into<io::Error>) -> io::Error {
+pub(crate) fn system_error(requested: &str, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     let advice = advice(requested, &error);
     io::Error::new(error.kind(), format!("{requested}: {error}{advice}"))
 }
 
 /// Adds advice, if there is any, to an error that already names the requested thing.
-pub(crate) fn explained(error: io::Error) -> io::Error {
+pub(crate) fn with_advice(error: io::Error) -> io::Error {
     match advice("", &error) {
         "" => error,
         advice => io::Error::new(error.kind(), format!("{error}{advice}")),
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_names_the_request_and_adds_advice() {
+    fn system_error_names_the_request_and_adds_advice() {
         for (requested, error, expected) in [
             (
                 UNNAMED_FILE,
@@ -78,7 +78,7 @@ mod tests {
                 "/bin/bash: Operation not permitted (os error 1)",
             ),
         ] {
-            let error = refused(requested, error);
+            let error = system_error(requested, error);
             assert_eq!(error.to_string(), expected);
         }
     }

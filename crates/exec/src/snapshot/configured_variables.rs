@@ -53,16 +53,16 @@ pub(super) fn configured(
         if name == "PATH" || is_fixed(name, options) {
             continue;
         }
-        let [old, read] = [before, after].map(|state| state.variables.get(name));
+        let [old, after_rc] = [before, after].map(|state| state.variables.get(name));
         // `__ab_restore` restores inherited variables before the prompt's hook runs.
         let is_inherited = base.contains_key(OsStr::new(name));
-        let before_hook = if is_inherited { old } else { read };
+        let before_hook = if is_inherited { old } else { after_rc };
         let with_hook = at_prompt.map_or(before_hook, |state| state.variables.get(name));
         let now = if is_same(with_hook, before_hook) {
             if is_inherited && was_read_by_parent {
                 old
             } else {
-                read
+                after_rc
             }
         } else {
             with_hook

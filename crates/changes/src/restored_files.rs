@@ -23,30 +23,30 @@ use std::path::Path;
 const MAX_CHAIN: usize = 1000;
 
 /// By path: pairs of a restored file and the original that it represents.
-pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
+pub(crate) struct RestoredFiles(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
 
 /// The restored files of a session, read when a check needs them.
-pub(crate) struct LazyPutBack<'a> {
+pub(crate) struct LazyRestoredFiles<'a> {
     session: &'a PrivateDir,
-    found: OnceCell<PutBack>,
+    found: OnceCell<RestoredFiles>,
 }
 
-impl<'a> LazyPutBack<'a> {
+impl<'a> LazyRestoredFiles<'a> {
     pub(crate) fn new(session: &'a PrivateDir) -> Self {
         let found = OnceCell::new();
         Self { session, found }
     }
 
-    pub(crate) fn get(&self) -> Result<&PutBack, ChangesError> {
+    pub(crate) fn get(&self) -> Result<&RestoredFiles, ChangesError> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let read = PutBack::read(self.session)?;
+        let read = RestoredFiles::read(self.session)?;
         Ok(self.found.get_or_init(|| read))
     }
 }
 
-impl PutBack {
+impl RestoredFiles {
     /// Reads all stored undos and redos of a session.
     fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
@@ -81,7 +81,7 @@ impl PutBack {
         }
     }
 
-    /// True if `now` represents `wanted`.
+    /// True if `now` represents `original`.
     fn represents(&self, path: &[u8], now: FileStat, original: FileStat) -> bool {
         is_same(self.original(path, now), self.original(path, original))
     }
@@ -102,7 +102,7 @@ impl PutBack {
 impl ApplyDirectories<'_> {
     /// Changes a plan so that it expects the restored files in place of the originals. Returns true
     /// if the plan was changed.
-    pub(crate) fn accept(&mut self, plan: &mut ApplyPlan, put_back: &PutBack) -> bool {
+    pub(crate) fn accept(&mut self, plan: &mut ApplyPlan, restored_files: &RestoredFiles) -> bool {
         let mut has_accepted = false;
         let ops = plan.ops.iter_mut().filter(|op| op.act != SlotRename::Put);
         let expected = ops.map(|op| (&op.path, &mut op.current));
@@ -115,7 +115,7 @@ impl ApplyDirectories<'_> {
                 .flatten();
             if let (Some(original), Some(now)) = (*expected, now)
                 && !is_same(original, now)
-                && put_back.represents(path, now, original)
+                && restored_files.represents(path, now, original)
             {
                 *expected = Some(now);
                 has_accepted = true;
