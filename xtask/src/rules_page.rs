@@ -20,8 +20,8 @@ pub(crate) fn page() -> String {
             "\n## `{}`\n\nGroup `{}`, {switch} by default. {}\n\n> {}\n\nInstead: {}\n",
             rule.id, rule.group, rule.summary, rule.message, rule.suggestion
         );
-        scripts(&mut text, "Refused", &rule.fires);
-        scripts(&mut text, "Allowed", &rule.spares);
+        scripts(&mut text, "Refused", &rule.blocked_examples);
+        scripts(&mut text, "Allowed", &rule.allowed_examples);
     }
     better_tools(&mut text);
     text

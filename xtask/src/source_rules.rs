@@ -113,7 +113,7 @@ const RULES: &[Rule] = &[
                 "bash's dump of the user's configuration is not a call's script",
             ),
             (
-                "crates/tui/src/show.rs",
+                "crates/tui/src/single_command.rs",
                 "decides before the call how much of the screen it gets",
             ),
         ],

@@ -2,7 +2,7 @@
 //! comment lines.
 //!
 //! Names are those of types, modules, files, fields, variants and public functions. Sentences are
-//! comments, string literals with a blank in them, and pages. The rules are tables here; The
+//! comments, string literals with a blank in them, and pages. The rules are tables here; the
 //! exemptions are a table in [`exceptions`], each with its reason. An exemption that is no longer
 //! needed is an offence itself.
 

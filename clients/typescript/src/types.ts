@@ -13,7 +13,7 @@ export interface AdapterCallData {
   is_error: boolean;
   /** The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command. */
   result: ToolResult | null;
-  /** Structured output in the adapted tool's format; `null` if it has none. */
+  /** Structured output in the adapted tool's format; `null` if the tool has none. */
   structured: unknown;
 }
 
@@ -64,7 +64,7 @@ export interface ArtifactsData {
 export interface BashData {
   /** Equal to `artifact_id`. */
   artifactId?: string | null;
-  /** The artifact with the full output, if some of it is not shown. */
+  /** The artifact with the full output, if a part is not shown. */
   artifact_id?: string | null;
   /** True if the command was cancelled. */
   cancelled: boolean;
@@ -521,19 +521,19 @@ export interface JobData {
   id: string;
   /** `started` as a job, or `adopted`: survivors of a call. */
   kind: JobOrigin;
-  /** The TCP addresses on which its processes listen, such as `127.0.0.1:5173`. */
+  /** The TCP addresses on which the job's processes listen, such as `127.0.0.1:5173`. */
   listens_on?: string[];
-  /** The file that holds its output; `null` if its call stored no output. */
+  /** The file with the job's output; `null` if no output is stored. */
   output: string | null;
   /** The job's process group. */
   pgid: number;
-  /** Pid of its shell. */
+  /** Pid of the job's shell. */
   pid: number;
-  /** For a job that has ended or is lost: its processes that are still alive. Each says whether it can still write to the output. */
+  /** For a job that has ended or is lost: the job's processes that are still alive. Each says whether it can still write to the output. */
   remaining?: Survivor[];
   /** The sandbox of the job; absent if the job has no sandbox. */
   sandbox?: JobSandbox | null;
-  /** When its script was started. */
+  /** When the job's script was started. */
   started_at: Timestamp;
   /** The job's state: running, or how it ended. */
   state: JobProgress;
@@ -609,7 +609,7 @@ export type JobProgress = JobProgressRunning | JobProgressEnded | JobProgressLos
 
 /** Ended. */
 export interface JobProgressEnded {
-  /** Bytes it printed that are not in its output file because the file had reached its limit. */
+  /** Bytes of output beyond the limit of the output file, which are not stored. */
   dropped_bytes: number;
   /** The time of the end. */
   ended_at: Timestamp;
@@ -692,7 +692,7 @@ export type LimitKind = "cpu_s" | "file_mb";
 
 /** A recorded command of the user. */
 export interface MessageData {
-  /** The full output, if some of it is not shown. */
+  /** The full output, if a part is not shown. */
   artifact: ArtifactRef | null;
   /** True if the command was cancelled. */
   cancelled: boolean;
@@ -1184,7 +1184,7 @@ export interface OutputSummary {
 export interface PageData {
   /** A sentence about how to read on, if the page is not everything. */
   hint: string | null;
-  /** First and last line on the page, from 1; `null` if it is empty. */
+  /** First and last line on the page, from 1; `null` for an empty page. */
   lines: [number, number] | null;
   /** `offset` of the next page; `null` after the last page, and if the page ends inside a line. */
   next: number | null;
@@ -1214,7 +1214,7 @@ export interface ProgramData {
   code?: number | null;
   /** The program's stderr, at most 256 KiB. */
   err: string;
-  /** All that it printed, at most 4 MiB. */
+  /** The program's stdout, at most 4 MiB. */
   out: string;
 }
 

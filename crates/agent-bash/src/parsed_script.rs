@@ -4,9 +4,7 @@ use crate::call::Call;
 use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::tool_context::ToolContext;
 use agent_bash_core::Request;
-use agent_bash_policy::{
-    Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
-};
+use agent_bash_policy::{Parsed, Script, Verdict, exit_1_is_ok, last_pipeline, takes_privileges};
 use agent_bash_tools::{Refusal, RuleRefusal};
 
 /// The findings of the stages about a script. The parsed script is not kept, because it may be
@@ -66,7 +64,7 @@ fn examine_with(
         verdict,
         refusal,
         filters_lifted,
-        exit_1_is_ok: filters_lifted && ends_with_answer(&script),
+        exit_1_is_ok: filters_lifted && exit_1_is_ok(&script),
         last_pipeline: last_pipeline(&script),
         takes_privileges: takes_privileges(&script),
     })

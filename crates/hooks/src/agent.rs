@@ -2,7 +2,7 @@
 //! configures the hook.
 
 use super::answer_format::AnswerFormat;
-use super::fields::Fields;
+use super::call_fields::CallFields;
 use super::install::json::JsonForm;
 
 /// An agent that can call agent-bash as a hook.
@@ -45,7 +45,7 @@ impl Agent {
     /// An agent that reads another agent's settings calls the hook of the other agent. The fields
     /// of such a call imply another format. The answer then is an exit code, which all such agents
     /// accept.
-    pub(crate) fn format_of(&self, call: &Fields) -> AnswerFormat {
+    pub(crate) fn format_of(&self, call: &CallFields) -> AnswerFormat {
         match self.format {
             Some(format) if format == AnswerFormat::of(call) => format,
             Some(_) => AnswerFormat::ExitCode,

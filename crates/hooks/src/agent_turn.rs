@@ -2,7 +2,7 @@
 //! the same state directory in which `agent-bash shell` records the conversation's changes.
 
 use super::agent::Agent;
-use super::fields::{self, Fields};
+use super::call_fields::{self, CallFields};
 use super::take_over::ShellLink;
 use crate::agent_shell::{conversation_of, conversation_with_id};
 use agent_bash::HostContext;
@@ -23,7 +23,7 @@ const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
 /// Records the turn of a call, if `agent-bash shell` may run the agent's commands: if a link to
 /// agent-bash exists, or if the hook replaces commands (`is_rewriting`). A failure has no effect on
 /// the answer.
-pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, is_rewriting: bool) {
+pub(super) fn record(agent: &Agent, fields: &CallFields, host: &HostContext, is_rewriting: bool) {
     let exists = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
     if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {
         return;
@@ -42,11 +42,11 @@ pub(super) fn record(agent: &Agent, fields: &Fields, host: &HostContext, is_rewr
 /// recognises the turn.
 fn turn_of<'f>(
     agent: &Agent,
-    fields: &'f Fields,
+    fields: &'f CallFields,
     environment: &BTreeMap<OsString, OsString>,
 ) -> Option<(String, TurnSign<'f>)> {
     let text = |names: &[&'static str]| fields.first(names).and_then(|(_, value)| value.as_str());
-    let event = fields::plain(text(fields::EVENT_NAMES).unwrap_or_default());
+    let event = call_fields::plain(text(call_fields::EVENT_NAMES).unwrap_or_default());
     let prompt = text(PROMPT_NAMES);
     let sign = if PROMPT_EVENTS.contains(&&*event) {
         TurnSign::Prompt(prompt)
@@ -123,12 +123,12 @@ mod tests {
                 None,
             ),
         ] {
-            let fields: Fields = serde_json::from_str(call).unwrap();
+            let fields: CallFields = serde_json::from_str(call).unwrap();
             let found = turn_of(by_name(agent).unwrap(), &fields, &environment(variables));
             let expected = expected.map(|(name, sign)| (name.to_owned(), sign));
             assert_eq!(found, expected, "{agent}: {call}");
         }
-        let fields: Fields = serde_json::from_str(claude_code).unwrap();
+        let fields: CallFields = serde_json::from_str(claude_code).unwrap();
         assert_eq!(turn_of(&AUTO, &fields, &environment(&[])), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The formats of a hook's answer.
 
 use super::answer::{BLOCKED_EXIT_CODE, HookAnswer};
-use super::fields::{self, EVENT_NAMES, Fields};
+use super::call_fields::{self, CallFields, EVENT_NAMES};
 use serde_json::{Value, json};
 
 /// The format of an answer, by the agent that defines it.
@@ -30,7 +30,7 @@ pub(crate) enum AnswerFormat {
 
 impl AnswerFormat {
     /// Returns the format that a call's fields imply.
-    pub(crate) fn of(call: &Fields) -> Self {
+    pub(crate) fn of(call: &CallFields) -> Self {
         let has = |name: &str| call.0.contains_key(name);
         let event = call.first(EVENT_NAMES);
         let (name, event) = event.map_or(("", ""), |(name, value)| {
@@ -51,7 +51,7 @@ impl AnswerFormat {
     }
 
     /// Refuses a call, for this reason.
-    pub(crate) fn refuse(self, call: &Fields, reason: &str) -> HookAnswer {
+    pub(crate) fn refuse(self, call: &CallFields, reason: &str) -> HookAnswer {
         HookAnswer::json(&match self {
             Self::ClaudeCode => hook_specific(
                 call,
@@ -81,10 +81,10 @@ impl AnswerFormat {
 
     /// Blocks a call that could not be checked. Uses the exit code if the agent then shows the
     /// reason, because an exit code works for any event.
-    pub(crate) fn block(self, call: &Fields, reason: &str) -> HookAnswer {
+    pub(crate) fn block(self, call: &CallFields, reason: &str) -> HookAnswer {
         match self {
             Self::Copilot => self.refuse(call, reason),
-            Self::Cline => self.refuse(&Fields::default(), reason),
+            Self::Cline => self.refuse(&CallFields::default(), reason),
             _ => Self::ExitCode.refuse(call, reason),
         }
     }
@@ -100,7 +100,7 @@ impl AnswerFormat {
 
     /// Returns an answer with advice for the model that leaves the decision to the agent. `null` if
     /// the format has no field for advice.
-    pub(crate) fn advise(self, call: &Fields, advice: &str) -> Value {
+    pub(crate) fn advise(self, call: &CallFields, advice: &str) -> Value {
         match self {
             // Commands of a skill run before the model is called, so there is no context to add to.
             Self::ClaudeCode if event_of(call) == "PreSkillShellCommand" => Value::Null,
@@ -117,7 +117,7 @@ impl AnswerFormat {
     /// if no agent of this format was tested with such an answer.
     pub(crate) fn rewrite(
         self,
-        call: &Fields,
+        call: &CallFields,
         input: &Value,
         advice: Option<&str>,
     ) -> Option<Value> {
@@ -136,13 +136,13 @@ impl AnswerFormat {
 
 /// Returns the tool's input in which each script is replaced by a script that prints `text` and
 /// fails. `None` if the input has no script.
-fn input_that_prints(call: &Fields, text: &str) -> Option<Value> {
+fn input_that_prints(call: &CallFields, text: &str) -> Option<Value> {
     let (_, Value::Object(mut input)) = call.input()? else {
         return None;
     };
     let line = shlex::try_join(["printf", "%s\\n", text]).ok()?;
     let line = Value::from(format!("{line} >&2; exit 1"));
-    let names: Vec<String> = fields::scripts(&input)
+    let names: Vec<String> = call_fields::scripts(&input)
         .map(|(name, _)| name.to_owned())
         .collect();
     for name in &names {
@@ -156,18 +156,18 @@ fn input_that_prints(call: &Fields, text: &str) -> Option<Value> {
 }
 
 /// Returns the name of the call's event; `PreToolUse` if the call names no event.
-fn event_of(call: &Fields) -> &str {
+fn event_of(call: &CallFields) -> &str {
     let event = call
         .first(EVENT_NAMES)
         .and_then(|(_, event)| event.as_str());
     event
-        .filter(|event| !fields::plain(event).is_empty())
+        .filter(|event| !call_fields::plain(event).is_empty())
         .unwrap_or("PreToolUse")
 }
 
 /// Returns the answer as `hookSpecificOutput`, with the event's name. Without the name, Claude Code
 /// ignores an answer.
-fn hook_specific(call: &Fields, mut answer: Value) -> Value {
+fn hook_specific(call: &CallFields, mut answer: Value) -> Value {
     answer["hookEventName"] = event_of(call).into();
     json!({ "hookSpecificOutput": answer })
 }

@@ -4,11 +4,11 @@
 //! Pure functions: the caller reads the file, shows the change, and writes it.
 
 mod bad_file;
+mod command_line;
 mod entry;
 pub(super) mod json;
-mod line;
+mod json_member;
 mod mcp_entry;
-mod member;
 mod setting;
 mod toml_entry;
 
@@ -20,7 +20,7 @@ use super::agent::{Agent, HookForm, SettingsPath};
 use super::mcp_agent::McpAgent;
 use super::take_over::ShellSetting;
 use agent_bash::HostContext;
-use line::hook_command;
+use command_line::hook_command;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use toml_entry::TomlEntry;
@@ -187,7 +187,7 @@ fn toml_hook(agent: &Agent) -> TomlEntry {
     let name = agent.name;
     let is_ours = move |hook: &toml::Value| {
         let line = hook.get("command").and_then(toml::Value::as_str);
-        line.is_some_and(|line| line::is_ours(name, line))
+        line.is_some_and(|line| command_line::is_ours(name, line))
     };
     TomlEntry {
         agent: name,

@@ -23,8 +23,8 @@ mod agent_turn;
 mod agents;
 mod answer;
 mod answer_format;
-mod call;
-mod fields;
+mod call_fields;
+mod hook_call;
 pub mod install;
 mod mcp_agent;
 mod supported_agent;
@@ -34,13 +34,13 @@ mod verdict;
 pub use agent::Agent;
 pub use agents::{AUTO, CLAUDE_CODE, by_name, hook_agents, mcp_agent, shell_agent, shell_agents};
 pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
-pub use call::{BadCall, MAX_INPUT_BYTES};
+pub use hook_call::{BadCall, MAX_INPUT_BYTES};
 pub use mcp_agent::McpAgent;
 
 use agent_bash::HostContext;
 use agent_bash::exceptions::CheckedBy;
 use answer_format::AnswerFormat;
-use fields::Fields;
+use call_fields::CallFields;
 use serde_json::Value;
 use verdict::HookDecision;
 
@@ -48,7 +48,7 @@ impl HookAnswer {
     /// Blocks a call that could not be checked.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
         let format = agent.format.unwrap_or(AnswerFormat::ExitCode);
-        format.block(&Fields::default(), &unchecked_text(agent, why))
+        format.block(&CallFields::default(), &unchecked_text(agent, why))
     }
 }
 
@@ -86,14 +86,14 @@ pub fn answer_rewriting(
 
 /// Answers a call. With a `program`, replaces the command as [`answer_rewriting`] does.
 fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&str>) -> HookAnswer {
-    let fields = match call::parse(input) {
+    let fields = match hook_call::parse(input) {
         Ok(fields) => fields,
         Err(error) => return HookAnswer::blocked(agent, &error.to_string()),
     };
     agent_turn::record(agent, &fields, host, program.is_some());
     let format = agent.format_of(&fields);
     let blocked = |why: &str| format.block(&fields, &unchecked_text(agent, why));
-    let call = match call::read(&fields, host) {
+    let call = match hook_call::read(&fields, host) {
         Ok(Some(call)) => call,
         Ok(None) => return format.silent(),
         Err(error) => return blocked(&error.to_string()),

@@ -1,6 +1,6 @@
 //! Checks a command with the user's settings, in the same way as a call of the tool.
 
-use super::call::Call;
+use super::hook_call::HookCall;
 use agent_bash::exceptions::{CheckedBy, Exceptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::{HostContext, allow_line, rule_advice};
@@ -32,7 +32,7 @@ const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode ne
 /// # Errors
 /// The settings are invalid.
 pub(super) fn decide(
-    call: &Call,
+    call: &HookCall,
     host: &HostContext,
     check: CheckedBy,
 ) -> Result<HookDecision, String> {

@@ -33,7 +33,7 @@ pub struct ReadCommand {
 
 /// A safety rule's verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RuleAnswer {
+pub struct RuleVerdict {
     /// The rule.
     pub rule: &'static str,
     /// True if the settings enable the rule.
@@ -52,7 +52,7 @@ pub struct Explanation {
     /// The verdict of each check.
     pub answers: Vec<(Check, Verdict)>,
     /// The verdict of each safety rule, enabled or not.
-    pub rules: Vec<RuleAnswer>,
+    pub rules: Vec<RuleVerdict>,
     /// The parsed commands.
     pub commands: Vec<ReadCommand>,
     /// True if both parsers found the same commands.
@@ -66,7 +66,7 @@ const MAX_COMMANDS: usize = 100;
 
 /// Explains a script.
 pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
-    let answers = policy.answers(read);
+    let answers = policy.verdicts(read);
     let rules = rules()
         .iter()
         .map(|rule| {
@@ -82,7 +82,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
                 .safety
                 .as_ref()
                 .is_some_and(|selection| selection.includes(rule));
-            RuleAnswer {
+            RuleVerdict {
                 rule: rule.id,
                 is_enabled,
                 blocks,
@@ -92,9 +92,9 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
     let mut remarks = Vec::new();
     if policy.safe_mode.is_some()
         && read
-            .ran
+            .commands
             .iter()
-            .any(|ran| ran.name().is_some_and(runs_project_code))
+            .any(|command| command.name().is_some_and(runs_project_code))
     {
         remarks.push("a test runner runs the project's own code, whatever that does".to_owned());
     }
@@ -102,10 +102,10 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
         remarks
             .push("the script is too long or too deeply nested to be read to its end".to_owned());
     }
-    if read.ran.len() > MAX_COMMANDS {
+    if read.commands.len() > MAX_COMMANDS {
         remarks.push(format!(
             "{} more commands are not listed",
-            read.ran.len() - MAX_COMMANDS
+            read.commands.len() - MAX_COMMANDS
         ));
     }
     let base = read.context.cwd.to_string_lossy();
@@ -115,10 +115,10 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
         answers,
         rules,
         commands: read
-            .ran
+            .commands
             .iter()
             .take(MAX_COMMANDS)
-            .map(|ran| read_command(ran, &base))
+            .map(|command| read_command(command, &base))
             .collect(),
         readers_agree: agreement(&read.parsed) == Agreement::Same,
         remarks,
@@ -129,14 +129,14 @@ fn runs_project_code(name: &str) -> bool {
     matches!(name, "npm" | "pytest" | "swift" | "xcodebuild")
 }
 
-fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
-    let mut words: Vec<String> = ran
+fn read_command(command: &ResolvedCommand, base: &str) -> ReadCommand {
+    let mut words: Vec<String> = command
         .words
         .iter()
         .map(|field| quoted(&field.value.to_string()))
         .collect();
     if words.is_empty() {
-        let redirections = ran.redirections.iter().map(|redirection| {
+        let redirections = command.redirections.iter().map(|redirection| {
             format!(
                 "{} {}",
                 redirection.operator,
@@ -145,15 +145,15 @@ fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
         });
         words.extend(redirections);
     }
-    let targets = ran
+    let targets = command
         .redirections
         .iter()
         .map(|redirection| &redirection.target);
-    let unknown = ran
+    let unknown = command
         .words
         .iter()
         .map(|field| &field.value)
-        .chain(targets.filter(|_| ran.words.is_empty()))
+        .chain(targets.filter(|_| command.words.is_empty()))
         .flat_map(Value::pieces)
         .filter_map(|piece| match piece {
             ValuePiece::Unknown { why, .. } => Some(why.to_string()),
@@ -162,13 +162,13 @@ fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
         .collect();
     ReadCommand {
         text: words.join(" "),
-        span: ran.span,
-        cwd: match &ran.cwd {
+        span: command.span,
+        cwd: match &command.cwd {
             Some(cwd) if **cwd == *base => None,
             Some(cwd) => Some(cwd.to_string()),
             None => Some("a directory that is not known".to_owned()),
         },
-        through: ran.through.clone(),
+        through: command.started_by.clone(),
         unknown,
     }
 }

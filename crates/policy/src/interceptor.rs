@@ -177,10 +177,10 @@ impl Interceptor {
         }
         let text = script.parsed.text;
         let lines: Vec<(String, &ResolvedCommand)> = script
-            .ran
+            .commands
             .iter()
-            .filter(|ran| is_replaceable(ran))
-            .map(|ran| (line(ran), ran))
+            .filter(|command| is_replaceable(command))
+            .map(|command| (line(command), command))
             .collect();
         for compiled in self
             .rules
@@ -207,7 +207,7 @@ impl Interceptor {
                 MatchOn::Command => lines
                     .iter()
                     .find(|(line, _)| matches(line))
-                    .map(|(line, ran)| (ran.span, line.clone())),
+                    .map(|(line, command)| (command.span, line.clone())),
             };
             if let Some((span, words)) = found {
                 return Verdict::Block(Finding {
@@ -228,9 +228,9 @@ impl Interceptor {
 }
 
 /// True if a tool could replace this command in its script.
-fn is_replaceable(ran: &ResolvedCommand) -> bool {
+fn is_replaceable(command: &ResolvedCommand) -> bool {
     // `./cat` is a program of the project, not the system's `cat` that the rules mean.
-    let program = ran
+    let program = command
         .words
         .first()
         .and_then(|field| field.value.literal())
@@ -238,32 +238,32 @@ fn is_replaceable(ran: &ResolvedCommand) -> bool {
     let is_of_project = program.contains('/') && !program.starts_with('/');
     // The caller's tools cannot see another machine. And one call of a tool cannot handle a list of
     // files that a program produces.
-    let is_irreplaceable_launcher = |through: &String| {
+    let is_irreplaceable_launcher = |started_by: &String| {
         matches!(
-            through.as_str(),
+            started_by.as_str(),
             "ssh" | "xargs" | "find" | "fd" | "parallel" | "npx" | "bunx" | "npm" | "pnpm" | "yarn"
         )
     };
-    !ran.words.is_empty()
-        && ran.host == CommandHost::Local
+    !command.words.is_empty()
+        && command.host == CommandHost::Local
         && !is_of_project
-        && !ran.piped
-        && !ran.feeds
-        && !ran.dormant
-        && !ran.through.iter().any(is_irreplaceable_launcher)
+        && !command.reads_pipe
+        && !command.output_is_used
+        && !command.may_never_run
+        && !command.started_by.iter().any(is_irreplaceable_launcher)
 }
 
 /// Returns a command on one line, as matched by patterns.
-fn line(ran: &ResolvedCommand) -> String {
-    let mut out = ran.name().map_or_else(
-        || written(&ran.words[0].value),
+fn line(command: &ResolvedCommand) -> String {
+    let mut out = command.name().map_or_else(
+        || written(&command.words[0].value),
         |name| written(&Value::text(name)),
     );
-    for field in ran.arguments() {
+    for field in command.arguments() {
         out.push(' ');
         out.push_str(&written(&field.value));
     }
-    let (heredocs, redirections): (Vec<_>, Vec<_>) = ran
+    let (heredocs, redirections): (Vec<_>, Vec<_>) = command
         .redirections
         .iter()
         .partition(|redirection| redirection.operator.starts_with("<<"));

@@ -27,7 +27,7 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
         } if stages.len() > 1 && script.parsed.is_whole() => Some(
             stages
                 .iter()
-                .map(|stage| is_answer(script, stage))
+                .map(|stage| exit_1_of_stage_is_ok(script, stage))
                 .collect(),
         ),
         _ => None,
@@ -43,11 +43,13 @@ pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     let entries = &script.parsed.list.entries;
     let program = |command: &Command| match command {
         Command::Simple(simple) => {
-            let mut within_span = script.ran.iter().filter(|ran| {
-                ran.span.start >= simple.span.start && ran.span.end <= simple.span.end
+            let mut within_span = script.commands.iter().filter(|command| {
+                command.span.start >= simple.span.start && command.span.end <= simple.span.end
             });
             match (within_span.next(), within_span.next()) {
-                (Some(ran), None) if !ran.is_function && ran.through.is_empty() => ran.name(),
+                (Some(command), None) if !command.is_function && command.started_by.is_empty() => {
+                    command.name()
+                }
                 _ => None,
             }
         }
@@ -77,15 +79,15 @@ const WAITING_BUILTINS: [&str; 9] = [
 ];
 
 /// True if exit code 1 of the script is a result of its last command.
-pub fn ends_with_answer(script: &Script<'_>) -> bool {
+pub fn exit_1_is_ok(script: &Script<'_>) -> bool {
     let last = script.parsed.list.entries.last();
     let last = last.and_then(|entry| entry.stages.last());
-    last.is_some_and(|stage| is_answer(script, stage))
+    last.is_some_and(|stage| exit_1_of_stage_is_ok(script, stage))
 }
 
 /// True if exit code 1 of the stage is a result. False for a compound stage and for a computed
 /// command word.
-fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
+fn exit_1_of_stage_is_ok(script: &Script<'_>, stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;
     };
@@ -94,17 +96,17 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     };
     // True for the resolved command of `simple`: it ends with the last word, and commands in
     // substitutions begin later.
-    let ends_with_last_word = |ran: &&ResolvedCommand| {
-        ran.span.start >= simple.span.start
-            && ran.span.end == last.span.end
-            && ran.through.is_empty()
+    let ends_with_last_word = |command: &&ResolvedCommand| {
+        command.span.start >= simple.span.start
+            && command.span.end == last.span.end
+            && command.started_by.is_empty()
     };
-    let ran = script.ran.iter().filter(ends_with_last_word);
-    let Some(ran) = ran.min_by_key(|ran| ran.span.start) else {
+    let command = script.commands.iter().filter(ends_with_last_word);
+    let Some(command) = command.min_by_key(|command| command.span.start) else {
         return false;
     };
-    match ran.name() {
-        Some("git") => GitCommandLine::read(&ran.words)
+    match command.name() {
+        Some("git") => GitCommandLine::read(&command.words)
             .subcommand()
             .is_some_and(|name| STATUS_GIT_SUBCOMMANDS.contains(&name)),
         name => name.is_some_and(|name| STATUS_PROGRAMS.contains(&name)),
@@ -141,7 +143,7 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                ends_with_answer(&Script::read(script, &context)),
+                exit_1_is_ok(&Script::read(script, &context)),
                 want,
                 "{script}"
             );

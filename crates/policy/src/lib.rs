@@ -13,7 +13,6 @@
 struct Readme;
 
 mod agreement;
-mod attended;
 mod excerpt;
 mod explain;
 mod group;
@@ -24,21 +23,19 @@ mod policy;
 mod privileges;
 mod safe_mode;
 mod safety;
+mod terminal_need;
 mod verdict;
 
 use agent_bash_syntax as syntax;
 
 pub use agent_bash_syntax::{Context, Dialect, Parsed, Predefined, ProtectedProcess, Script, Span};
-pub use attended::{
-    WantsTerminal, changes_directory, in_background, reads_from_top, wants_terminal,
-};
 pub use excerpt::{MarkedLine, marked_lines};
-pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
+pub use explain::{Explanation, ReadCommand, RuleVerdict, explain};
 pub use group::Group;
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
-pub use last_pipeline::{ends_if_interrupted, ends_with_answer, last_pipeline};
+pub use last_pipeline::{ends_if_interrupted, exit_1_is_ok, last_pipeline};
 pub use normalise::{LiftedScript, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;
@@ -46,5 +43,8 @@ pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe
 pub use safety::{
     CommandPattern, Rule, RuleSelection, UnknownRule, UserRule, UserRuleVerdict, advice,
     check_safety, rules,
+};
+pub use terminal_need::{
+    TerminalNeed, changes_directory, in_background, needed_terminal, reads_from_top,
 };
 pub use verdict::{Check, Finding, Verdict};

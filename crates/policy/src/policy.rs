@@ -28,7 +28,7 @@ impl Policy {
     }
 
     /// Returns the verdict of each check, in the order in which a call is checked.
-    pub fn answers(&self, script: &Script<'_>) -> Vec<(Check, Verdict)> {
+    pub fn verdicts(&self, script: &Script<'_>) -> Vec<(Check, Verdict)> {
         let interceptor = self.interceptor.as_ref();
         let safety = self.safety.as_ref();
         let safe_mode = self.safe_mode.as_ref();
@@ -45,7 +45,7 @@ impl Policy {
     /// Returns the combined verdict: the first verdict that blocks, otherwise an unreadable
     /// verdict, otherwise [`Verdict::Allow`].
     pub fn decide(&self, script: &Script<'_>) -> Verdict {
-        decided(self.answers(script))
+        decided(self.verdicts(script))
     }
 }
 

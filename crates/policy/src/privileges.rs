@@ -1,7 +1,7 @@
 //! Finds programs that need the privileges of a set-ID bit or a capability: they fail in a process
 //! with `no_new_privs`.
 
-use crate::attended::opens_shell;
+use crate::terminal_need::opens_shell;
 use agent_bash_syntax::{CommandHost, Script};
 
 /// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
@@ -20,11 +20,14 @@ pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
             .into_iter()
             .find(|program| *program == name)
     };
-    let all = script.ran.iter().chain(&script.flat);
-    let mut all = all.filter(|ran| ran.host == CommandHost::Local);
-    let taken = all.find_map(|ran| {
-        let through = ran.through.iter().find_map(|outer| privileged(outer));
-        through.or_else(|| privileged(ran.name()?))
+    let all = script.commands.iter().chain(&script.scanned_commands);
+    let mut all = all.filter(|command| command.host == CommandHost::Local);
+    let taken = all.find_map(|command| {
+        let started_by = command
+            .started_by
+            .iter()
+            .find_map(|outer| privileged(outer));
+        started_by.or_else(|| privileged(command.name()?))
     });
     taken.or_else(|| opens_shell(script))
 }

@@ -142,7 +142,10 @@ fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option
             "write it more plainly: it can be read in two ways",
         ));
     }
-    script.ran.iter().find_map(|ran| check_command(ran, mode))
+    script
+        .commands
+        .iter()
+        .find_map(|command| check_command(command, mode))
 }
 
 /// Refuses anything but simple commands in lists and pipelines.
@@ -225,21 +228,21 @@ fn is_descriptor(target: &str) -> bool {
 
 /// Checks one command: it must be on the list, and its options must neither run another program nor
 /// write a file.
-fn check_command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
+fn check_command(command: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
     let refuse = |rule, why: String| {
-        let words = ran
+        let words = command
             .words
             .iter()
             .map(|field| field.value.to_string())
             .collect();
         Some(SafeModeRefusal {
             rule,
-            span: ran.span,
+            span: command.span,
             words,
             why,
         })
     };
-    if let Some(redirection) = ran
+    if let Some(redirection) = command
         .redirections
         .iter()
         .find(|redirection| !is_harmless_target(redirection))
@@ -248,7 +251,7 @@ fn check_command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefus
             "redirection", redirection.span, "leave out the redirection",
         ));
     }
-    let literal: Vec<&str> = ran
+    let literal: Vec<&str> = command
         .words
         .iter()
         .map(|field| field.value.literal().unwrap_or("\0"))
@@ -264,16 +267,17 @@ fn check_command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefus
             "not_listed",
             format!(
                 "`{}` is not on the list of what may run: {}",
-                ran.words
+                command
+                    .words
                     .first()
                     .map_or_else(String::new, |field| field.value.to_string()),
                 mode.allowed.join(", ")
             ),
         );
     };
-    let arguments = ran.words.get(entry.len()..).unwrap_or(&[]);
+    let arguments = command.words.get(entry.len()..).unwrap_or(&[]);
     let refused = match entry[..] {
-        ["git"] => git::refused(ran),
+        ["git"] => git::refused(command),
         _ => programs::refused(&entry, arguments),
     };
     refused.and_then(|word| {

@@ -44,14 +44,16 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let enabled = &enabled;
     let input = RuleInput::new(script, rules(), enabled, 0);
     let blocked = |commands: &[ResolvedCommand]| {
-        commands.iter().find_map(|ran| {
-            let found = |rule: &&Rule| rule.check(ran, &input).map(|hit| finding(rule, hit));
+        commands.iter().find_map(|command| {
+            let found = |rule: &&Rule| rule.check(command, &input).map(|hit| finding(rule, hit));
             let mut user_rules = selection.with_verdict(UserRuleVerdict::Refuse);
             let found = enabled.iter().find_map(found);
-            found.or_else(|| user_rules.find_map(|rule| rule.check(ran, &input)))
+            found.or_else(|| user_rules.find_map(|rule| rule.check(command, &input)))
         })
     };
-    if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
+    if let Some(mut finding) =
+        blocked(&script.commands).or_else(|| blocked(&script.scanned_commands))
+    {
         // Only built-in rules have a group. A rule of the user may concern more than files.
         if finding.group.is_some() {
             finding.paths = refused_paths(script, &input).unwrap_or_default();
@@ -90,7 +92,12 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
 pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
     let input = RuleInput::new(script, rules(), &[], 0);
     let rules = selection.with_verdict(UserRuleVerdict::Advise);
-    let first = |rule: &UserRule| script.ran.iter().find_map(|ran| rule.check(ran, &input));
+    let first = |rule: &UserRule| {
+        script
+            .commands
+            .iter()
+            .find_map(|command| rule.check(command, &input))
+    };
     rules.filter_map(first).collect()
 }
 
@@ -117,12 +124,12 @@ fn refused_paths(script: &Script<'_>, input: &RuleInput<'_>) -> Option<Vec<PathB
         return None;
     }
     let mut paths = Vec::new();
-    for ran in &script.ran {
-        let is_refused = |rule: &&Rule| rule.check(ran, input).is_some();
+    for command in &script.commands {
+        let is_refused = |rule: &&Rule| rule.check(command, input).is_some();
         paths.extend(if input.enabled.iter().any(is_refused) {
-            touched_paths::of(ran, input)?
+            touched_paths::of_refused(command, input)?
         } else {
-            touched_paths::of_other(ran, input)?
+            touched_paths::of_allowed(command, input)?
         });
     }
     Some(paths)
@@ -143,9 +150,9 @@ mod tests {
         ] {
             let script = Script::read(text, &context);
             let input = RuleInput::new(&script, rules(), rules(), 0);
-            for ran in &script.ran {
+            for command in &script.commands {
                 for rule in rules() {
-                    rule.check(ran, &input);
+                    rule.check(command, &input);
                 }
             }
             assert_eq!(input.forces_pushes.get(), forces.as_ref(), "{text}");

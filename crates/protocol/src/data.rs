@@ -39,7 +39,7 @@ pub struct BashData {
     pub output_lines: u64,
     /// Bytes shown.
     pub output_bytes: u64,
-    /// The artifact with the full output, if some of it is not shown.
+    /// The artifact with the full output, if a part is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
     /// Notices, as in a result; for example that the user's shell was reset.
@@ -127,7 +127,7 @@ pub struct AdapterCallData {
     pub content: String,
     /// True if the tool reports an error.
     pub is_error: bool,
-    /// Structured output in the adapted tool's format; `null` if it has none.
+    /// Structured output in the adapted tool's format; `null` if the tool has none.
     pub structured: Option<Value>,
     /// The regular result, of the last command if there were several; `null` while the call
     /// continues, and if it ran no command.
@@ -140,7 +140,7 @@ pub struct ProgramData {
     /// The program's exit code; absent if a signal ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-    /// All that it printed, at most 4 MiB.
+    /// The program's stdout, at most 4 MiB.
     pub out: Base64Bytes,
     /// The program's stderr, at most 256 KiB.
     pub err: Base64Bytes,
@@ -175,17 +175,17 @@ pub struct JobData {
     pub command: String,
     /// The job's working directory at the start.
     pub cwd: String,
-    /// Pid of its shell.
+    /// Pid of the job's shell.
     pub pid: u32,
     /// The job's process group.
     pub pgid: u32,
-    /// The file that holds its output; `null` if its call stored no output.
+    /// The file with the job's output; `null` if no output is stored.
     pub output: Option<String>,
     /// True if the job can read input written with `jobs.input`.
     pub stdin: bool,
     /// The job's state: running, or how it ended.
     pub state: JobProgress,
-    /// When its script was started.
+    /// When the job's script was started.
     pub started_at: Timestamp,
     /// The sandbox of the job; absent if the job has no sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,11 +193,11 @@ pub struct JobData {
     /// The reason why the job's changes are not recorded, although recording was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// For a job that has ended or is lost: its processes that are still alive. Each says whether
-    /// it can still write to the output.
+    /// For a job that has ended or is lost: the job's processes that are still alive. Each says
+    /// whether it can still write to the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
-    /// The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
+    /// The TCP addresses on which the job's processes listen, such as `127.0.0.1:5173`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listens_on: Vec<SocketAddr>,
 }
@@ -225,7 +225,7 @@ pub enum JobProgress {
         ending: JobEndingData,
         /// The time of the end.
         ended_at: Timestamp,
-        /// Bytes it printed that are not in its output file because the file had reached its limit.
+        /// Bytes of output beyond the limit of the output file, which are not stored.
         dropped_bytes: u64,
         /// True if processes of the job outlived it; the job's `remaining` lists those still alive.
         has_remaining: bool,
@@ -376,7 +376,7 @@ pub struct ArtifactData {
 pub struct PageData {
     /// The page as clean text.
     pub text: String,
-    /// First and last line on the page, from 1; `null` if it is empty.
+    /// First and last line on the page, from 1; `null` for an empty page.
     pub lines: Option<[u64; 2]>,
     /// Total lines of the artifact.
     pub total_lines: u64,
@@ -461,7 +461,7 @@ pub struct MessageData {
     pub cancelled: bool,
     /// True if `output` is incomplete.
     pub truncated: bool,
-    /// The full output, if some of it is not shown.
+    /// The full output, if a part is not shown.
     pub artifact: Option<ArtifactRef>,
     /// When the command started.
     pub time: Timestamp,

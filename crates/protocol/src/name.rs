@@ -7,22 +7,22 @@ use std::fmt;
 
 /// A text; a number is accepted and converted to its digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "Form", into = "String")]
-#[schemars(with = "Form")]
+#[serde(from = "NameForm", into = "String")]
+#[schemars(with = "NameForm")]
 pub struct Name(pub String);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a text or a number")]
-enum Form {
+enum NameForm {
     Text(String),
     Number(Number),
 }
 
-impl From<Form> for Name {
-    fn from(form: Form) -> Self {
+impl From<NameForm> for Name {
+    fn from(form: NameForm) -> Self {
         Self(match form {
-            Form::Text(text) => text,
-            Form::Number(number) => number.to_string(),
+            NameForm::Text(text) => text,
+            NameForm::Number(number) => number.to_string(),
         })
     }
 }

@@ -69,7 +69,7 @@ pub struct RpcPrompt {
     pub command: String,
 }
 
-/// The `type` of every such line.
+/// The `type` of every [`RpcPrompt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptTag {

@@ -1,5 +1,5 @@
 use super::*;
-use agent_bash_core::{Key, KeyInput, KeyModifiers};
+use agent_bash_core::{CellColor, Key, KeyInput, KeyModifiers};
 use proptest::prelude::*;
 use std::time::Duration;
 

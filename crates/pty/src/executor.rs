@@ -29,7 +29,7 @@ type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 /// loaded: a call brings the definitions of another shell ([`RunSpec::definitions`]).
 ///
 /// Build the call's environment for a terminal
-/// (`agent_bash_process::environment::Attendance::Terminal`): with `TERM=dumb`, programs do not
+/// (`agent_bash_process::environment::UserPresence::Terminal`): with `TERM=dumb`, programs do not
 /// draw. `LINES` and `COLUMNS` of the base are not passed on, because the terminal knows its size.
 pub struct PtyExecutor {
     options: PtyOptions,

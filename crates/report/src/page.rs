@@ -72,7 +72,7 @@ impl Page {
 
     /// True if this is the first call of a process of the session, except the first process.
     fn starts_process(&self, entry: &JournalEntry) -> bool {
-        let later_processes = self.processes.get(1..).unwrap_or_default();
+        let later_processes = self.process_starts.get(1..).unwrap_or_default();
         later_processes.contains(&entry.result.started_at)
     }
 }

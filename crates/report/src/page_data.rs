@@ -108,7 +108,7 @@ pub struct Page {
     /// Actions on changes, in order of time, by their change set.
     pub actions: BTreeMap<ChangesId, Vec<ChangesAction>>,
     /// If several processes recorded the session, the start of the first call of each process.
-    pub processes: Vec<Timestamp>,
+    pub process_starts: Vec<Timestamp>,
     /// The present state of the session's jobs.
     pub jobs: Vec<JobLine>,
 }
@@ -126,7 +126,7 @@ impl Page {
             background: BTreeMap::new(),
             maybe_earlier: BTreeSet::new(),
             actions: BTreeMap::new(),
-            processes: Vec::new(),
+            process_starts: Vec::new(),
             jobs: Vec::new(),
         }
     }

@@ -25,7 +25,7 @@ const TICK_COUNT: u32 = 5;
 
 /// A part of the timeline: its range of time in milliseconds, and its range of horizontal
 /// positions.
-struct StripPart {
+struct TimelinePart {
     time: [f64; 2],
     x: [f64; 2],
     is_pause: bool,
@@ -105,7 +105,7 @@ fn units(value: f64) -> String {
 
 /// Divides the time from the first moment to the last into busy parts and pauses. Empty if there is
 /// only one moment.
-fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
+fn parts(spans: &[[f64; 2]]) -> Vec<TimelinePart> {
     let mut sorted = spans.to_vec();
     sorted.sort_by(|left, right| left[0].total_cmp(&right[0]));
     let mut times: Vec<([f64; 2], bool)> = Vec::new();
@@ -142,7 +142,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
         };
         let begin = x;
         x += width;
-        StripPart {
+        TimelinePart {
             time,
             x: [begin, x],
             is_pause,
@@ -152,7 +152,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
 }
 
 /// Returns the horizontal position of a moment.
-fn position(parts: &[StripPart], time: f64) -> f64 {
+fn position(parts: &[TimelinePart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
     part.map_or(TIMELINE_WIDTH, |part| map_range(time, part.time, part.x))
 }
@@ -164,7 +164,7 @@ fn map_range(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
 }
 
 /// Returns the time labels below the timeline, at equal distances, with the day if it changes.
-fn ticks(parts: &[StripPart]) -> Vec<String> {
+fn ticks(parts: &[TimelinePart]) -> Vec<String> {
     let mut day = String::new();
     let ticks = (0..TICK_COUNT).map(|tick| {
         let x = TIMELINE_WIDTH * f64::from(tick) / f64::from(TICK_COUNT - 1);

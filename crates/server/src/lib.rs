@@ -7,7 +7,7 @@
 
 mod into_data;
 mod jobs;
-mod live;
+mod live_output;
 pub mod mcp;
 pub mod rpc;
 mod stdio;

@@ -6,19 +6,20 @@
 //! they are recorded. With an adapter, the server offers the adapter's tools instead.
 
 mod adapter;
-mod asking;
+mod approval;
+mod artifacts;
 mod changes;
 mod handler;
 mod instructions;
+mod job_texts;
 mod jobs;
 mod log;
 mod message;
 mod options;
+mod ordered_handler;
+mod output_so_far;
 mod prompt_page;
-mod reading;
 mod remote;
-mod served;
-mod so_far;
 mod terminal;
 mod tools;
 mod transport;
@@ -30,8 +31,8 @@ use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use agent_bash::running::RunningCalls;
-use handler::Server;
-use served::OrderedHandler;
+use handler::McpServer;
+use ordered_handler::OrderedHandler;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +70,7 @@ where
     let output = stop_writing.stoppable(output);
     let transport = BoundedTransport::new(input, output, end.clone());
     let calls = Arc::new(RunningCalls::new(end.clone()));
-    let server = Server::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
+    let server = McpServer::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
     let running = tokio::select! {
         biased;
         running = rmcp::serve_server(OrderedHandler(server), transport) => running,

@@ -6,15 +6,16 @@
 mod answer;
 mod changes;
 mod dispatch;
+mod file_requests;
 mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
+mod parse_line;
 mod prompt_requests;
 mod prompts;
-mod read;
-mod refused;
 mod remote;
+mod request_error;
 mod run_program;
 mod terminal_requests;
 mod updates;
@@ -39,13 +40,13 @@ use agent_bash::running::RunningCalls;
 use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::{ErrorCode, Hello};
 use files::Uploads;
-use in_flight::{InFlight, RequestKind};
+use in_flight::{RequestKind, RequestsInFlight};
 use job_watch::JobWatch;
 use message::Response;
 use outbox::{Outbox, WriterTask};
+use parse_line::ParsedRequest;
 use prompts::OpenPrompts;
-use read::ParsedRequest;
-use refused::ErrorReply;
+use request_error::ErrorReply;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +115,7 @@ struct RpcService {
     job_watch: Option<JobWatch>,
     /// Triggered when the client has disconnected.
     end: Cancel,
-    in_flight: InFlight,
+    in_flight: RequestsInFlight,
     /// Makes requests start in the order in which they are read.
     tickets: Tickets,
     tasks: JoinSet<()>,
@@ -143,7 +144,7 @@ impl RpcService {
             prompts: None,
             job_watch: None,
             end,
-            in_flight: InFlight::default(),
+            in_flight: RequestsInFlight::default(),
             tickets: Tickets::default(),
             tasks: JoinSet::new(),
         }
@@ -202,7 +203,7 @@ impl RpcService {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
                     self.is_protocol_violated = self.is_worker;
-                    Some(read::refusal_of(head, error))
+                    Some(parse_line::refusal_of(head, error))
                 }
                 InputLine::Whole(line) => self.start_request(&line),
             };
@@ -222,7 +223,7 @@ impl RpcService {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let ParsedRequest { id, kind, call } = match read::request(line) {
+        let ParsedRequest { id, kind, call } = match parse_line::request(line) {
             Ok(parsed) => parsed,
             Err(refusal) => {
                 self.is_protocol_violated = self.is_worker;

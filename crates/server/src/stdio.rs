@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use thread::{Reader, Writer};
+use thread::{ThreadReader, ThreadWriter};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -38,35 +38,35 @@ pub fn stdio() -> io::Result<(
     impl AsyncRead + Send + Unpin + 'static,
     impl AsyncWrite + Send + Unpin + 'static,
 )> {
-    let input = Input::of(io::stdin().as_fd())?;
-    let output = Output::of(io::stdout().as_fd())?;
+    let input = StdinSource::of(io::stdin().as_fd())?;
+    let output = StdoutSink::of(io::stdout().as_fd())?;
     tracing::debug!(?input, ?output, "opened stdin and stdout");
     Ok((input, output))
 }
 
 #[derive(Debug)]
-enum Input {
+enum StdinSource {
     Pipe(pipe::Receiver),
-    Socket(Socket),
-    Thread(Reader),
+    Socket(NonblockingSocket),
+    Thread(ThreadReader),
 }
 
 #[derive(Debug)]
-enum Output {
+enum StdoutSink {
     Pipe(pipe::Sender),
-    Socket(Socket),
-    Thread(Writer),
+    Socket(NonblockingSocket),
+    Thread(ThreadWriter),
 }
 
-impl Input {
+impl StdinSource {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        polled_input(fd).or_else(|_| Ok(Self::Thread(Reader::start(duplicate(fd)?)?)))
+        polled_input(fd).or_else(|_| Ok(Self::Thread(ThreadReader::start(duplicate(fd)?)?)))
     }
 }
 
-impl Output {
+impl StdoutSink {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        polled_output(fd).or_else(|_| Ok(Self::Thread(Writer::start(duplicate(fd)?)?)))
+        polled_output(fd).or_else(|_| Ok(Self::Thread(ThreadWriter::start(duplicate(fd)?)?)))
     }
 }
 
@@ -75,25 +75,25 @@ fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 /// Returns an input that the reactor polls. An error means that the stream needs a thread.
-fn polled_input(fd: BorrowedFd<'_>) -> io::Result<Input> {
+fn polled_input(fd: BorrowedFd<'_>) -> io::Result<StdinSource> {
     Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::RDONLY)?;
-            Input::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
+            StdinSource::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
         }
-        FileType::Socket => Input::Socket(Socket::new(fd)?),
+        FileType::Socket => StdinSource::Socket(NonblockingSocket::new(fd)?),
         _ => return Err(io::ErrorKind::Unsupported.into()),
     })
 }
 
 /// Returns an output that the reactor polls. An error means that the stream needs a thread.
-fn polled_output(fd: BorrowedFd<'_>) -> io::Result<Output> {
+fn polled_output(fd: BorrowedFd<'_>) -> io::Result<StdoutSink> {
     Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::WRONLY)?;
-            Output::Pipe(pipe::Sender::from_owned_fd(pipe)?)
+            StdoutSink::Pipe(pipe::Sender::from_owned_fd(pipe)?)
         }
-        FileType::Socket => Output::Socket(Socket::new(fd)?),
+        FileType::Socket => StdoutSink::Socket(NonblockingSocket::new(fd)?),
         _ => return Err(io::ErrorKind::Unsupported.into()),
     })
 }
@@ -111,9 +111,9 @@ fn reopen(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
 
 /// A socket. A socket cannot be reopened, so each `recv` and `send` passes `MSG_DONTWAIT` instead.
 #[derive(Debug)]
-struct Socket(UnixStream);
+struct NonblockingSocket(UnixStream);
 
-impl Socket {
+impl NonblockingSocket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let socket = duplicate(fd)?;
         let flags = fcntl_getfl(fd)?;
@@ -167,7 +167,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Input {
+impl AsyncRead for StdinSource {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -181,7 +181,7 @@ impl AsyncRead for Input {
     }
 }
 
-impl AsyncWrite for Output {
+impl AsyncWrite for StdoutSink {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -227,7 +227,7 @@ mod tests {
             polled_input(input_fd.as_fd()).unwrap(),
             polled_output(output_fd.as_fd()).unwrap(),
         );
-        assert!(!matches!(from, Input::Thread(_)) && !matches!(to, Output::Thread(_)));
+        assert!(!matches!(from, StdinSource::Thread(_)) && !matches!(to, StdoutSink::Thread(_)));
         assert_eq!(flags(), before);
         assert!(!before[0].contains(OFlags::NONBLOCK));
         drop(output_fd);

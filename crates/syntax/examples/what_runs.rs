@@ -8,11 +8,11 @@ fn main() {
     let text = std::env::args().nth(1).unwrap_or_default();
     let context = Context::new("/home/u/project").with_home("/home/u");
     let script = Script::read(&text, &context);
-    for command in &script.ran {
+    for command in &script.commands {
         let cwd = command.cwd.as_deref().unwrap_or("?");
         println!("{cwd}$ {command}");
-        if !command.through.is_empty() {
-            println!("    through {}", command.through.join(", "));
+        if !command.started_by.is_empty() {
+            println!("    through {}", command.started_by.join(", "));
         }
     }
     if let Some(offset) = script.syntax_error {

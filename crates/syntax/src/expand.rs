@@ -9,8 +9,8 @@ mod parameter;
 
 use super::ast::{Word, WordPart};
 use super::pattern::push_globbed;
-use super::run::{Machine, is_assignment};
-use super::state::{ShellState, Slot};
+use super::run::{Walker, is_assignment};
+use super::state::{ShellState, VariableValue};
 use super::value::{UnknownCause, Value, ValuePiece};
 
 /// The result of expanding a parameter.
@@ -60,21 +60,21 @@ impl Fields<'_> {
     }
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Expands a word into its fields: none, one or many.
-    pub(super) fn fields(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
+    pub(super) fn fields(&mut self, word: &Word, shell: &mut ShellState) -> Vec<Value> {
         if let Some(value) = plain(word) {
             return vec![value];
         }
         let mut out = Vec::new();
         for parts in brace::expand(&word.parts) {
-            out.extend(self.split_fields(&parts, st));
+            out.extend(self.split_fields(&parts, shell));
         }
         out
     }
 
-    fn split_fields(&mut self, parts: &[WordPart], st: &mut ShellState) -> Vec<Value> {
-        let separators = Self::separators(st);
+    fn split_fields(&mut self, parts: &[WordPart], shell: &mut ShellState) -> Vec<Value> {
+        let separators = Self::separators(shell);
         let mut fields = Fields {
             separators: &separators,
             done: Vec::new(),
@@ -85,7 +85,7 @@ impl Machine<'_> {
             match part {
                 WordPart::Bare(text) => {
                     let text = if index == 0 {
-                        Self::tilde(text, st, &mut fields.current)
+                        Self::tilde(text, shell, &mut fields.current)
                     } else {
                         text
                     };
@@ -96,7 +96,7 @@ impl Machine<'_> {
                     fields.keeps_empty = true;
                 }
                 WordPart::Param { param, quoted } => {
-                    let expansion = self.parameter(param, *quoted, st);
+                    let expansion = self.parameter(param, *quoted, shell);
                     match expansion {
                         Expansion::One(value) if *quoted => {
                             fields.current.extend(&value.quoted());
@@ -127,7 +127,7 @@ impl Machine<'_> {
                     }
                 }
                 WordPart::Command { list, quoted, form } => {
-                    let value = self.substituted(list, *form, st);
+                    let value = self.substituted(list, *form, shell);
                     if *quoted {
                         fields.current.extend(&value.quoted());
                         fields.keeps_empty = true;
@@ -136,7 +136,7 @@ impl Machine<'_> {
                     }
                 }
                 other => {
-                    let value = self.expand_unsplit_part(other, st);
+                    let value = self.expand_unsplit_part(other, shell);
                     fields.current.extend(&value);
                     fields.keeps_empty = true;
                 }
@@ -147,23 +147,23 @@ impl Machine<'_> {
     }
 
     /// Returns the characters of `IFS`, or bash's default if `IFS` is unknown.
-    pub(super) fn separators(st: &ShellState) -> String {
-        match st.var("IFS").and_then(|slots| slots.last()) {
-            Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
+    pub(super) fn separators(shell: &ShellState) -> String {
+        match shell.var("IFS").and_then(|possible| possible.last()) {
+            Some(VariableValue::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
             _ => " \t\n".to_owned(),
         }
     }
 
     /// Adds the expansion of a tilde at the beginning of `text` to `value`; returns the rest of the
     /// text.
-    fn tilde<'t>(text: &'t str, st: &ShellState, value: &mut Value) -> &'t str {
+    fn tilde<'t>(text: &'t str, shell: &ShellState, value: &mut Value) -> &'t str {
         // `of=~/file`: a word that looks like an assignment is treated as an assignment.
         if let Some(equals) = text.find("=~")
             && is_assignment(text)
             && !text[..equals].contains('=')
         {
             value.push_text(&text[..=equals]);
-            return Self::tilde(&text[equals + 1..], st, value);
+            return Self::tilde(&text[equals + 1..], shell, value);
         }
         let Some(rest) = text.strip_prefix('~') else {
             return text;
@@ -171,9 +171,9 @@ impl Machine<'_> {
         let len = rest.find(['/', ':']).unwrap_or(rest.len());
         let (user, rest) = rest.split_at(len);
         let directory = match user {
-            "" => st.home(),
-            "+" => st.cwd.as_deref(),
-            "-" => st.previous.as_deref(),
+            "" => shell.home(),
+            "+" => shell.cwd.as_deref(),
+            "-" => shell.previous.as_deref(),
             "root" => Some("/root"),
             _ if user
                 .bytes()
@@ -193,14 +193,14 @@ impl Machine<'_> {
 
     /// Expands a word in a context where bash neither splits nor globs: assignments, redirection
     /// targets, `case`.
-    pub(super) fn expand_unsplit(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
+    pub(super) fn expand_unsplit(&mut self, parts: &[WordPart], shell: &mut ShellState) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
             if let (0, WordPart::Bare(text)) = (index, part) {
-                let rest = Self::tilde(text, st, &mut value);
+                let rest = Self::tilde(text, shell, &mut value);
                 value.push_text(rest);
             } else {
-                let next = self.expand_unsplit_part(part, st);
+                let next = self.expand_unsplit_part(part, shell);
                 value.extend(&next);
             }
         }
@@ -208,20 +208,20 @@ impl Machine<'_> {
     }
 
     /// Expands one part of a word without splitting and globbing.
-    pub(super) fn expand_unsplit_part(&mut self, part: &WordPart, st: &mut ShellState) -> Value {
+    pub(super) fn expand_unsplit_part(&mut self, part: &WordPart, shell: &mut ShellState) -> Value {
         match part {
             WordPart::Bare(text) | WordPart::Quoted(text) => Value::text(text.clone()),
-            WordPart::Param { param, quoted } => match self.parameter(param, *quoted, st) {
+            WordPart::Param { param, quoted } => match self.parameter(param, *quoted, shell) {
                 Expansion::One(value) => value.quoted(),
                 Expansion::Many(values) => join(&values, " "),
             },
-            WordPart::Command { list, form, .. } => self.substituted(list, *form, st).quoted(),
-            WordPart::Process { list, reads } => self.process_substitution(list, *reads, st),
-            WordPart::Arithmetic(parts) => self.arithmetic(parts, st),
+            WordPart::Command { list, form, .. } => self.substituted(list, *form, shell).quoted(),
+            WordPart::Process { list, reads } => self.process_substitution(list, *reads, shell),
+            WordPart::Arithmetic(parts) => self.arithmetic(parts, shell),
             WordPart::Array(words) => {
                 let values: Vec<Value> = words
                     .iter()
-                    .flat_map(|word| self.fields(word, st))
+                    .flat_map(|word| self.fields(word, shell))
                     .collect();
                 join(&values, " ")
             }
@@ -230,15 +230,17 @@ impl Machine<'_> {
 
     /// Follows the commands in an arithmetic expression: its substitutions, and the substitutions
     /// in the values of its variables, because bash evaluates these values recursively.
-    pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
-        let text = self.expand_unsplit(parts, st);
+    pub(super) fn arithmetic(&mut self, parts: &[WordPart], shell: &mut ShellState) -> Value {
+        let text = self.expand_unsplit(parts, shell);
         if let Some(number) = text.literal() {
             if number.trim().bytes().all(|b| b.is_ascii_digit()) {
                 return Value::text(number.trim());
             }
             for name in number.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-                if let Some(Slot::Scalar(value)) = st.var(name).and_then(|slots| slots.last()) {
-                    self.evaluate_text(&value.clone(), st);
+                if let Some(VariableValue::Scalar(value)) =
+                    shell.var(name).and_then(|possible| possible.last())
+                {
+                    self.evaluate_text(&value.clone(), shell);
                 }
             }
         }

@@ -16,7 +16,7 @@ pub(super) const HARMFUL_COMMANDS: &[&str] = &[
 ];
 
 /// Programs for which the arguments of a launcher with unknown options are searched first.
-pub(super) const SOUGHT_PROGRAMS: [&str; 26] = [
+pub(super) const SEARCHED_FIRST: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
     "nice", "unlink", "cat",
@@ -28,7 +28,7 @@ pub(super) fn is_relevant(text: &str) -> bool {
     let mut words = text.split(|c: char| !is_name_char(c));
     words.any(|word| {
         HARMFUL_COMMANDS.contains(&word)
-            || SOUGHT_PROGRAMS.contains(&word)
+            || SEARCHED_FIRST.contains(&word)
             || matches!(word, "sh" | "bash" | "zsh")
     })
 }

@@ -1,8 +1,8 @@
 //! Determines which commands a bash script would run, by parsing it as bash would.
 //!
 //! The parser (`reader`) follows bash's own tokenizer. From the parser's result, the walk in `run`
-//! lists the commands that may run, with their words resolved. If the parser fails, `flat` finds
-//! all parts of the raw text that could be commands.
+//! lists the commands that may run, with their words resolved. If the parser fails, `raw_scan`
+//! finds all parts of the raw text that could be commands.
 //!
 //! This crate makes no policy decisions, and does not access files, processes, the environment or a
 //! clock.
@@ -17,11 +17,11 @@ mod context;
 mod escape;
 mod expand;
 pub mod find;
-mod flat;
 pub mod git;
 mod harmful;
 pub mod pattern;
 mod predefined;
+mod raw_scan;
 mod reader;
 pub mod run;
 mod span;
@@ -35,7 +35,7 @@ pub use predefined::Predefined;
 pub use span::Span;
 
 use reader::{Origin, ReadProblem};
-use run::{Machine, ResolvedCommand};
+use run::{ResolvedCommand, Walker};
 use std::cell::Cell;
 
 /// A parsed script.
@@ -57,9 +57,10 @@ pub struct Script<'t> {
     /// The context in which the script would run.
     pub context: &'t Context,
     /// Every command that may run, in the order found.
-    pub ran: Vec<ResolvedCommand>,
-    /// Commands that only a scan of the raw text finds. Rules ignore unknown words in them.
-    pub flat: Vec<ResolvedCommand>,
+    pub commands: Vec<ResolvedCommand>,
+    /// Commands that only a scan of the raw text finds, for a text that cannot be parsed
+    /// completely. Rules ignore unknown words in them.
+    pub scanned_commands: Vec<ResolvedCommand>,
     /// The byte offset of the syntax error, if any.
     pub syntax_error: Option<usize>,
     /// True if the script is too long, too deeply nested or otherwise too complex to be analysed
@@ -109,24 +110,24 @@ impl<'t> Script<'t> {
 
     /// Follows the commands of a parsed script.
     pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
-        let mut machine = Machine::new(context);
-        machine.walk(&parsed.list);
+        let mut walker = Walker::new(context);
+        walker.walk(&parsed.list);
         let over_limit =
-            machine.incomplete || matches!(parsed.problem, Some((ReadProblem::Limit, _)));
+            walker.incomplete || matches!(parsed.problem, Some((ReadProblem::Limit, _)));
         let syntax_error = match parsed.problem {
             Some((ReadProblem::Syntax, offset)) => Some(offset),
             _ => None,
         };
-        let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
-            flat::commands(parsed.text, context)
+        let scanned_commands = if over_limit || syntax_error.is_some() || walker.broken_text {
+            raw_scan::commands(parsed.text, context)
         } else {
             Vec::new()
         };
         Script {
             parsed,
             context,
-            ran: machine.ran,
-            flat,
+            commands: walker.commands,
+            scanned_commands,
             syntax_error,
             over_limit,
         }

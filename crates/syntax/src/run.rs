@@ -10,25 +10,25 @@
 
 mod assign;
 mod builtin;
+mod cached_calls;
 mod call;
+mod call_cache;
 mod compound;
 mod directory;
 mod fetch;
-mod filtered;
+mod grep_output;
 mod launch;
 mod launcher;
 mod list;
-mod memory;
 mod option_commands;
 mod output;
 mod path;
 mod predefined;
-mod printed;
 mod redirect;
-mod remembered;
 mod resolved_command;
 mod simple;
 mod sourced;
+mod template_output;
 mod text;
 mod traps;
 
@@ -39,14 +39,14 @@ use std::rc::Rc;
 use super::ast::List;
 use super::command_host::CommandHost;
 use super::reader::MAX_NODES;
-use super::state::{MAX_SLOTS, ShellState, Slot, Var};
+use super::state::{MAX_POSSIBLE_VALUES, PossibleValues, ShellState, VariableValue};
 use super::value::Value;
 use crate::{Context, Span};
 
-pub use launch::{Invocation, is_shell};
+use call_cache::CallCache;
+pub use launch::{ShellInvocation, is_shell};
 pub(super) use launcher::is_assignment;
 pub use path::lexical;
-use remembered::CallMemory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
 pub use sourced::sourced_files;
 
@@ -65,12 +65,12 @@ pub(super) struct PendingTrap {
     text: Value,
     /// The state in which the trap was set.
     before: ShellState,
-    through: Vec<String>,
+    started_by: Vec<String>,
     origin: Option<Span>,
 }
 
-/// The state of the walk and its results so far.
-pub(crate) struct Machine<'c> {
+/// Follows the commands of a script: the state of the walk, and its results so far.
+pub(crate) struct Walker<'c> {
     pub(super) context: &'c Context,
     /// The number of words and commands that may still be parsed.
     pub(super) budget: Cell<u32>,
@@ -82,27 +82,27 @@ pub(crate) struct Machine<'c> {
     choice: usize,
     /// Number of rounds for the current command.
     rounds: usize,
-    /// The functions that the walk is in, to limit recursion.
-    calling: Vec<usize>,
+    /// The identities of the functions whose bodies the walk is in, to limit recursion.
+    active_functions: Vec<usize>,
     /// The number of calls that were skipped because of the limit on recursion.
     recursions: u32,
-    memory: CallMemory,
+    calls_by_body: CallCache,
     /// Predefined functions that the script calls.
     predefined: BTreeSet<String>,
-    /// The aliases that the walk is in.
-    expanding: Vec<String>,
+    /// The names of the aliases whose values the walk is in.
+    active_aliases: Vec<String>,
     /// Functions of the script that some command calls.
     called: BTreeSet<String>,
     /// Traps that run at the end of the script.
     traps: Vec<PendingTrap>,
     /// The programs that start the current command, outermost first.
-    pub(super) through: Vec<String>,
-    /// The value of [`ResolvedCommand::dormant`] at this point of the walk.
-    pub(super) dormant: bool,
+    pub(super) started_by: Vec<String>,
+    /// The value of [`ResolvedCommand::may_never_run`] at this point of the walk.
+    pub(super) may_never_run: bool,
     /// The value of [`ResolvedCommand::piped`] at this point of the walk.
-    piped: bool,
+    reads_pipe: bool,
     /// The value of [`ResolvedCommand::feeds`] at this point of the walk.
-    feeds: bool,
+    output_is_used: bool,
     /// The value of [`ResolvedCommand::is_background`] at this point of the walk.
     is_background: bool,
     /// The descriptor of the next `<( … )`. As in bash, the numbers begin at 63 and decrease.
@@ -112,7 +112,7 @@ pub(crate) struct Machine<'c> {
     origin: Option<Span>,
     home: Option<Rc<str>>,
     /// The recorded commands.
-    pub(crate) ran: Vec<ResolvedCommand>,
+    pub(crate) commands: Vec<ResolvedCommand>,
     /// Indices of the recorded commands by their position in the script.
     recorded: HashMap<Span, Vec<usize>>,
     /// True if a bound of the walk was reached.
@@ -121,31 +121,31 @@ pub(crate) struct Machine<'c> {
     pub(crate) broken_text: bool,
 }
 
-impl<'c> Machine<'c> {
+impl<'c> Walker<'c> {
     pub(crate) fn new(context: &'c Context) -> Self {
-        Machine {
+        Walker {
             context,
             budget: Cell::new(MAX_NODES),
             steps: MAX_STEPS,
             depth: 0,
             choice: 0,
             rounds: 1,
-            calling: Vec::new(),
+            active_functions: Vec::new(),
             recursions: 0,
-            memory: CallMemory::new(),
+            calls_by_body: CallCache::new(),
             predefined: BTreeSet::new(),
-            expanding: Vec::new(),
+            active_aliases: Vec::new(),
             called: BTreeSet::new(),
             traps: Vec::new(),
-            through: Vec::new(),
-            dormant: false,
-            piped: false,
-            feeds: false,
+            started_by: Vec::new(),
+            may_never_run: false,
+            reads_pipe: false,
+            output_is_used: false,
             is_background: false,
             next_fd: 63,
             origin: None,
             home: None,
-            ran: Vec::new(),
+            commands: Vec::new(),
             recorded: HashMap::new(),
             incomplete: false,
             broken_text: false,
@@ -153,7 +153,7 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns a command without the context of a walk.
-    pub(super) fn without_context(words: Vec<Field>, st: &ShellState) -> ResolvedCommand {
+    pub(super) fn without_context(words: Vec<Field>, shell: &ShellState) -> ResolvedCommand {
         let start = words
             .iter()
             .map(|field| field.span.start)
@@ -169,16 +169,16 @@ impl<'c> Machine<'c> {
             env: Vec::new(),
             redirections: Vec::new(),
             stdin: None,
-            piped: false,
-            feeds: false,
+            reads_pipe: false,
+            output_is_used: false,
             is_background: false,
-            cwd: st.cwd.clone(),
+            cwd: shell.cwd.clone(),
             cwd_if_cd_failed: None,
             host: CommandHost::Local,
-            home: st.home().map(Rc::from),
-            through: Vec::new(),
+            home: shell.home().map(Rc::from),
+            started_by: Vec::new(),
             span: Span { start, end },
-            dormant: true,
+            may_never_run: true,
             is_function: false,
             files: Rc::default(),
         }
@@ -186,20 +186,20 @@ impl<'c> Machine<'c> {
 
     /// Walks a whole script, then its functions that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
-        let mut st = ShellState::new(&self.context.cwd, self.context.home.as_deref());
-        self.predefine_aliases(&mut st);
-        self.list(list, &mut st);
-        self.run_traps(&st);
-        self.dormant = true;
-        st.positional = None;
-        for (name, body) in st.functions.clone().iter() {
+        let mut shell = ShellState::new(&self.context.cwd, self.context.home.as_deref());
+        self.predefine_aliases(&mut shell);
+        self.list(list, &mut shell);
+        self.run_traps(&shell);
+        self.may_never_run = true;
+        shell.positional = None;
+        for (name, body) in shell.functions.clone().iter() {
             if !self.called.contains(name) {
-                self.nested(Value::default(), |machine| {
-                    machine.command(body, &mut st.clone())
+                self.nested(Value::default(), |walker| {
+                    walker.command(body, &mut shell.clone())
                 });
             }
         }
-        self.dormant = false;
+        self.may_never_run = false;
     }
 
     /// Runs `inner` one level deeper; returns `otherwise` if a bound of the walk is reached.
@@ -222,15 +222,15 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns the possible value of a variable that is used in this round.
-    pub(super) fn choose<'v>(&mut self, slots: &'v Var) -> Option<&'v Slot> {
-        self.rounds = self.rounds.max(slots.len());
-        slots.get(self.choice.min(slots.len().saturating_sub(1)))
+    pub(super) fn choose<'v>(&mut self, possible: &'v PossibleValues) -> Option<&'v VariableValue> {
+        self.rounds = self.rounds.max(possible.len());
+        possible.get(self.choice.min(possible.len().saturating_sub(1)))
     }
 
     /// Returns the array element that is used in this round for an unknown key; `None` if there are
     /// too many elements.
     pub(super) fn choose_element<'v>(&mut self, values: &'v [Value]) -> Option<&'v Value> {
-        if values.len() > MAX_SLOTS {
+        if values.len() > MAX_POSSIBLE_VALUES {
             return None;
         }
         self.rounds = self.rounds.max(values.len());

@@ -12,7 +12,7 @@ use super::value::{UnknownCause, Value};
 
 /// The value of a variable on one path through the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum VariableValue {
     /// A plain variable.
     Scalar(Value),
     /// An array, indexed or associative, with its values in order.
@@ -20,13 +20,13 @@ pub(crate) enum Slot {
 }
 
 /// The possible values of a variable.
-pub(crate) type Var = Vec<Slot>;
+pub(crate) type PossibleValues = Vec<VariableValue>;
 
 /// The variables of a shell.
-pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
+pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<PossibleValues>>>;
 
 /// Maximum number of possible values that are tracked per variable.
-pub(super) const MAX_SLOTS: usize = 8;
+pub(super) const MAX_POSSIBLE_VALUES: usize = 8;
 
 /// Variables that every environment contains, so that a new value is exported, too. `IFS` and
 /// `BASH` are not exported, but every new shell sets them.
@@ -80,13 +80,13 @@ impl ShellState {
         let mut known = |name: &str, text: &str| {
             vars.insert(
                 Rc::from(name),
-                Rc::new(vec![Slot::Scalar(Value::text(text))]),
+                Rc::new(vec![VariableValue::Scalar(Value::text(text))]),
             );
         };
         known("IFS", " \t\n");
         // If `TMPDIR` is set, it names a directory for temporary files such as `/tmp`.
         known("TMPDIR", "/tmp");
-        // The path only shows that the value is a shell.
+        // Only the name `bash` counts: the variable names a shell.
         known("SHELL", "/bin/bash");
         known("BASH", "/bin/bash");
         if let Some(home) = home {
@@ -114,7 +114,7 @@ impl ShellState {
     }
 
     /// Returns the possible values of a variable; `None` if its value is unknown.
-    pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
+    pub(crate) fn var(&self, name: &str) -> Option<&Rc<PossibleValues>> {
         self.vars.get(self.referent(name))
     }
 
@@ -133,7 +133,7 @@ impl ShellState {
             let exported = self.exported.iter().filter_map(entry);
             child.vars = Rc::new(
                 exported
-                    .map(|(name, slots)| (Rc::clone(name), Rc::clone(slots)))
+                    .map(|(name, possible)| (Rc::clone(name), Rc::clone(possible)))
                     .collect(),
             );
         }
@@ -146,33 +146,33 @@ impl ShellState {
         }
     }
 
-    pub(crate) fn set(&mut self, name: &str, slot: Slot) {
-        self.put(name, vec![slot]);
+    pub(crate) fn set(&mut self, name: &str, variable_value: VariableValue) {
+        self.put(name, vec![variable_value]);
     }
 
     /// Sets the possible values of a variable.
     pub(crate) fn set_any(&mut self, name: &str, values: impl IntoIterator<Item = Value>) {
-        let mut slots: Var = Vec::new();
+        let mut possible: PossibleValues = Vec::new();
         for value in values {
-            let slot = Slot::Scalar(value);
-            if !slots.contains(&slot) {
-                slots.push(slot);
+            let variable_value = VariableValue::Scalar(value);
+            if !possible.contains(&variable_value) {
+                possible.push(variable_value);
             }
         }
-        if slots.is_empty() {
-            slots.push(Slot::Scalar(Value::unknown(UnknownCause::Input)));
+        if possible.is_empty() {
+            possible.push(VariableValue::Scalar(Value::unknown(UnknownCause::Input)));
         }
-        self.put(name, slots);
+        self.put(name, possible);
     }
 
-    fn put(&mut self, name: &str, slots: Var) {
+    fn put(&mut self, name: &str, possible: PossibleValues) {
         let referent = self.namerefs.get(name).cloned();
         let name = referent.as_deref().unwrap_or(name);
         let vars = Rc::make_mut(&mut self.vars);
         match vars.get_mut(name) {
-            Some(slot) => *slot = Rc::new(slots),
+            Some(variable_value) => *variable_value = Rc::new(possible),
             None => {
-                vars.insert(Rc::from(name), Rc::new(slots));
+                vars.insert(Rc::from(name), Rc::new(possible));
             }
         }
     }
@@ -190,8 +190,8 @@ impl ShellState {
     /// Returns the text of a variable, if the text is known.
     pub(crate) fn literal(&self, name: &str) -> Option<&str> {
         match self.var(name)?.first()? {
-            Slot::Scalar(value) => value.literal(),
-            Slot::Array(_) => None,
+            VariableValue::Scalar(value) => value.literal(),
+            VariableValue::Array(_) => None,
         }
     }
 
@@ -243,7 +243,7 @@ impl ShellState {
 
 /// Returns the variables that differ between two joining paths, with the values of both paths. A
 /// variable with more than [`MAX_SLOTS`] values is unknown.
-fn variables_of_both(vars: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
+fn variables_of_both(vars: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<PossibleValues>)> {
     let mut out = Vec::new();
     for (name, others) in other.iter() {
         // If only one path sets the variable, a value from the environment is ignored.
@@ -254,16 +254,16 @@ fn variables_of_both(vars: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
         if Rc::ptr_eq(mine, others) {
             continue;
         }
-        let mut both: Option<Var> = None;
-        for slot in others.iter() {
-            if !both.as_ref().unwrap_or(mine).contains(slot) {
+        let mut both: Option<PossibleValues> = None;
+        for variable_value in others.iter() {
+            if !both.as_ref().unwrap_or(mine).contains(variable_value) {
                 both.get_or_insert_with(|| (**mine).clone())
-                    .push(slot.clone());
+                    .push(variable_value.clone());
             }
         }
         let Some(mut both) = both else { continue };
-        if both.len() > MAX_SLOTS {
-            both = vec![Slot::Scalar(Value::unknown(UnknownCause::Limit))];
+        if both.len() > MAX_POSSIBLE_VALUES {
+            both = vec![VariableValue::Scalar(Value::unknown(UnknownCause::Limit))];
         }
         out.push((Rc::clone(name), Rc::new(both)));
     }

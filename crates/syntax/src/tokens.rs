@@ -8,7 +8,7 @@ mod ending;
 mod lexer;
 mod word;
 
-pub use ending::{TextEnding, ending, reads_on};
+pub use ending::{TextEnding, ending, needs_more_lines};
 pub use lexer::{LastWord, Token, TokenKind, Tokens};
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ impl Aliases {
     /// Adds the aliases that a script defines in the shell that runs it, and drops those that the
     /// script removes.
     pub(crate) fn apply_script(&mut self, script: &Script<'_>) {
-        let commands = script.ran.iter();
-        for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
+        let commands = script.commands.iter();
+        for ran in commands.filter(|ran| !ran.may_never_run && ran.started_by.is_empty()) {
             let words = ran.arguments();
             let words = words.iter().filter_map(|word| word.value.literal());
             match ran.name() {

@@ -4,20 +4,21 @@
 mod cards;
 mod changes;
 mod completing;
-mod earlier;
+mod earlier_trials;
+mod effect;
+mod history_panel;
 mod journal_gap;
 mod keys;
 mod messages;
 mod msg;
 mod running;
-mod typed;
 
+pub(crate) use effect::Effect;
 pub(crate) use msg::Msg;
 
 use crate::OnQuit;
 use crate::aliases::Aliases;
 use crate::approvals::ApprovalQuestion;
-use crate::change_work::ChangeWork;
 use crate::complete::CandidateList;
 use crate::console::{Console, EventOutcome};
 use crate::diff_state::DiffState;
@@ -26,7 +27,7 @@ use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::note::Note;
-use crate::pager_source::{LineSource, PatternSearch, SharedText};
+use crate::pager_source::LineSource;
 use crate::pager_state::{PagerRequest, PagerState};
 use crate::prompt::Prompt;
 use crate::prompt_directory::PromptDirectory;
@@ -36,15 +37,13 @@ use crate::redraw::Redraw;
 use crate::transcript::{Card, CardEntry, EntryId, Transcript};
 use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
-use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
-use agent_bash::sink::LiveUpdates;
+use agent_bash::core::{Request, SessionName, Status};
 use agent_bash_render::{OutputText, Theme};
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,94 +135,6 @@ pub(crate) struct App {
     questions: Questions,
     pub(crate) redraw: Arc<Redraw>,
     effects: Vec<Effect>,
-}
-
-/// An action to be carried out by the event loop.
-#[derive(Debug)]
-pub(crate) enum Effect {
-    Call {
-        entry: EntryId,
-        request: Box<Request>,
-        live: LiveUpdates,
-        /// True if the call may change functions, aliases or options of its shell.
-        defines: bool,
-    },
-    Bang {
-        entry: EntryId,
-        command: String,
-        excluded: bool,
-        live: LiveUpdates,
-    },
-    CancelCall,
-    /// Cancels the running call, so that the queue runs its command again. `gently`: interrupts the
-    /// call first, so that the next call starts with the state of the same shell.
-    ReplaceCall {
-        gently: bool,
-    },
-    CancelBang,
-    /// Interrupts the call's programs, so that its shell survives. Cancels the call if that takes
-    /// too long.
-    InterruptCall,
-    InterruptBang,
-    ListJobs,
-    KillJob(JobId),
-    /// Opens a full output in the pager.
-    OpenOutput {
-        artifact: ArtifactId,
-        command: String,
-    },
-    /// Opens a file in the pager.
-    OpenFile {
-        path: PathBuf,
-        title: String,
-        command: String,
-    },
-    /// Loads a page of a full output for a card.
-    CardPage {
-        entry: EntryId,
-        artifact: ArtifactId,
-        from: u64,
-    },
-    FindPattern {
-        text: SharedText,
-        seek: PatternSearch,
-    },
-    /// Puts a text into the clipboard of the host's terminal.
-    Copy(String),
-    /// Acts on a card's change set, or looks at it.
-    Changes {
-        entry: EntryId,
-        id: ChangesId,
-        work: ChangeWork,
-    },
-    /// Finds the change sets of background processes, by the change sets of the commands that
-    /// started them.
-    FindBackgroundChanges(Vec<(EntryId, ChangesId)>),
-    /// Finds out whether these trials still await a decision.
-    ReadUndecided(Vec<(EntryId, ChangesId)>),
-    /// Reads trials of earlier runs, which become cards.
-    ReadHeldTrials(Vec<ChangesId>),
-    /// Stores a typed command in the history. The command has started, or will never start and has
-    /// no card.
-    StoreTyped {
-        entry: Option<EntryId>,
-        command: String,
-    },
-    /// Opens the search of the history.
-    OpenSearch,
-    /// Finds completions of the text in front of the cursor.
-    Complete {
-        before: String,
-    },
-    /// Finds out whether this path is a program.
-    LookUp(String),
-    /// Opens the user's editor on the prompt's text.
-    Edit(String),
-    Suspend,
-    /// Leaves the interface.
-    Quit {
-        ends_jobs: bool,
-    },
 }
 
 impl App {
@@ -344,12 +255,12 @@ impl App {
         match request {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
-            PagerRequest::Find(seek) => match pager.source() {
-                LineSource::File(text) => self.effects.push(Effect::FindPattern { text, seek }),
+            PagerRequest::Find(search) => match pager.source() {
+                LineSource::File(text) => self.effects.push(Effect::FindPattern { text, search }),
                 LineSource::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {
-                        pager.find_in(output, &seek);
+                        pager.find_in(output, &search);
                     }
                 }
             },

@@ -8,7 +8,7 @@ mod git;
 mod list;
 mod make;
 mod paths;
-mod quoted;
+mod quoting;
 mod repository;
 mod variables;
 

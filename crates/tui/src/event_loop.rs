@@ -3,31 +3,28 @@
 
 mod completing;
 mod effects;
+mod history_store;
 mod known_definitions;
+mod listing;
 mod run_history;
 mod shutdown;
-mod typed;
 
 use self::known_definitions::KnownDefinitions;
 use self::run_history::RunHistory;
 use crate::app::{App, Effect, Msg};
 use crate::approvals::{ApprovalQuestion, Approvals};
-use crate::change_actions::is_undecided;
 use crate::change_work::ChangeWorkResult;
 use crate::console::size_in;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
-use crate::input::Input;
 use crate::interrupt::InterruptibleCommand;
-use crate::jobs_state::JobsState;
 use crate::prompt_directory::PromptDirectory;
-use crate::stops::{StopRequest, StopSignals};
+use crate::stop_signals::{StopRequest, StopSignals};
+use crate::terminal_input::TerminalInput;
 use crate::terminals::Terminals;
 use crate::{JobsAtExit, TuiError, TuiOptions, draw};
 use agent_bash::Conversation;
-use agent_bash::core::changes::ChangesId;
-use agent_bash::core::{Cancel, Clock, Definitions, JobId, SessionName};
-use agent_bash::exec::{JobOutput, Jobs, OutputRange};
+use agent_bash::core::{Cancel, Clock, Definitions, SessionName};
 use agent_bash::process::environment::attended;
 use agent_bash::pty::PtyStatus;
 use agent_bash_render::SPINNER_STEP;
@@ -36,21 +33,11 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// Minimum time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
-
-/// Polling interval for running jobs while the jobs panel is open.
-const JOBS_PANEL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Polling interval for running jobs otherwise.
-const JOBS_INTERVAL: Duration = Duration::from_secs(2);
-
-/// Bytes of a job's output shown in the panel.
-const JOB_TAIL_BYTES: usize = 64 << 10;
 
 /// The name of the persistent shell in which the prompt's commands run.
 const PROMPT_SHELL: &str = "prompt";
@@ -172,7 +159,7 @@ impl EventLoop {
     async fn serve(&mut self) -> Result<bool, TuiError> {
         let mut stops = StopSignals::listen().map_err(TuiError::Terminal)?;
         let mut host = HostTerminal::acquire().map_err(TuiError::Terminal)?;
-        let mut input = Some(Input::new());
+        let mut input = Some(TerminalInput::new());
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
         // Set when the loop must end: true if jobs must be ended.
@@ -243,7 +230,7 @@ impl EventLoop {
                     host.release().map_err(TuiError::Terminal)?;
                     stops.suspend().await.map_err(TuiError::Terminal)?;
                     host.reacquire().map_err(TuiError::Terminal)?;
-                    input = Some(Input::new());
+                    input = Some(TerminalInput::new());
                 }
                 WakeReason::Signal(StopRequest::Continued) => {
                     // The shell above this program has set modes and drawn on the screen.
@@ -261,7 +248,7 @@ impl EventLoop {
                         host.release().map_err(TuiError::Terminal)?;
                         self.edit(&text).await;
                         host.reacquire().map_err(TuiError::Terminal)?;
-                        input = Some(Input::new());
+                        input = Some(TerminalInput::new());
                     }
                     Effect::Copy(text) => host.copy(&text).map_err(TuiError::Terminal)?,
                     other => self.carry_out(other),
@@ -303,7 +290,7 @@ impl EventLoop {
     /// Waits for the next reason to wake up.
     async fn wait_for_event(
         &mut self,
-        input: &mut Option<Input>,
+        input: &mut Option<TerminalInput>,
         wait: Option<Duration>,
     ) -> WakeReason {
         let redraw = Arc::clone(&self.app.redraw);
@@ -425,81 +412,4 @@ impl EventLoop {
             tokio::task::spawn_blocking(move || drop(sender.send(look())));
         });
     }
-
-    fn jobs_due(&self) -> Option<Duration> {
-        let between = match &self.app.jobs {
-            Some(_) => JOBS_PANEL_INTERVAL,
-            None if self.app.transcript.has_unshown_survivors() => JOBS_PANEL_INTERVAL,
-            None if self.app.running_jobs > 0 || self.app.awaits_background_changes => {
-                JOBS_INTERVAL
-            }
-            None => return None,
-        };
-        self.jobs_listed_at.map(|listed| listed + between)
-    }
-
-    fn list_jobs_if_due(&mut self, now: Duration) {
-        if self.jobs_due().is_some_and(|due| now >= due) {
-            self.list_jobs();
-        }
-    }
-
-    fn list_jobs(&mut self) {
-        self.jobs_listed_at = Some(self.clock.now());
-        let Some(jobs) = self.session.jobs().map(Arc::clone) else {
-            return;
-        };
-        let selected = self.app.jobs.as_ref().and_then(JobsState::selected_id);
-        let shows_ports = self.app.jobs.is_some();
-        let runtime = Handle::current();
-        let (sender, now) = (self.sender.clone(), self.clock.wall());
-        self.tasks.spawn_blocking(move || {
-            let mut listed = jobs.list().unwrap_or_default();
-            if shows_ports {
-                runtime.block_on(jobs.find_ports(&mut listed));
-            }
-            let printed = selected.and_then(|id| tail(&jobs, &id));
-            let printed = printed.map(Box::new);
-            let _ = sender.send(Msg::Jobs {
-                jobs: listed,
-                now,
-                printed,
-            });
-        });
-    }
-
-    /// Finds the trials of earlier runs that await a decision.
-    fn find_held_trials(&mut self) {
-        let sets = self.session.changes();
-        self.read_in_background(move || {
-            // Without a store, there are no held trials.
-            let listed = sets.list().unwrap_or_default();
-            let trials = listed.into_iter().map(|set| set.changes);
-            let trials = trials.filter(is_undecided).collect();
-            let state_dir = sets.session().to_owned();
-            Msg::HeldTrialsFound { trials, state_dir }
-        });
-    }
-
-    /// Checks whether held trials still await a decision, which another program may make.
-    fn check_held_trials(&mut self) {
-        let held = self.app.held_trials.clone();
-        if held.is_empty() {
-            return;
-        }
-        let sets = self.session.changes();
-        self.read_in_background(move || {
-            let is_held = |id: &ChangesId| sets.show(*id).is_ok_and(|set| is_undecided(&set));
-            Msg::StillHeld(held.into_iter().filter(is_held).collect())
-        });
-    }
-}
-
-/// Returns the end of a job's output.
-fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
-    let range = OutputRange::Tail {
-        lines: 1000,
-        max_bytes: JOB_TAIL_BYTES,
-    };
-    jobs.output(id, range).ok()
 }

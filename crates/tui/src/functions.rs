@@ -75,8 +75,8 @@ impl Functions {
     /// script removes.
     pub(crate) fn apply_script(&mut self, script: &Script<'_>) {
         self.known.extend(defined_functions(&script.parsed));
-        let commands = script.ran.iter();
-        for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
+        let commands = script.commands.iter();
+        for ran in commands.filter(|ran| !ran.may_never_run && ran.started_by.is_empty()) {
             if ran.name() == Some("unset") {
                 let words = ran.arguments().iter();
                 for name in words.filter_map(|word| word.value.literal()) {
@@ -92,7 +92,7 @@ impl Functions {
             ".", "alias", "enable", "eval", "set", "shopt", "source", "unalias", "unset",
         ];
         let may = |name: &str| SHELL_WORDS.contains(&name) || self.known.contains_key(name);
-        let mut names = script.ran.iter().filter_map(|ran| ran.name());
+        let mut names = script.commands.iter().filter_map(|ran| ran.name());
         script.over_limit || script.parsed.text.contains("()") || names.any(may) || {
             let words = script.parsed.text.split_whitespace();
             words.into_iter().any(|word| word == "function")
@@ -182,7 +182,7 @@ fn called_commands(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::policy::{Context, wants_terminal};
+    use agent_bash::policy::{Context, needed_terminal};
 
     fn typed(functions: &mut Functions, line: &str) {
         let context = Context::new("/work");
@@ -205,7 +205,7 @@ mod tests {
         let wants = |functions: &Functions, line: &str| {
             let context = Context::new("/work");
             let line = functions.with_definitions(line);
-            let wants = wants_terminal(&Script::read(&line, &context));
+            let wants = needed_terminal(&Script::read(&line, &context));
             wants.map(|wants| wants.program)
         };
         for (line, wanted) in [

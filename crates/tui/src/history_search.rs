@@ -22,7 +22,7 @@ const PAGE_ROWS: isize = 10;
 
 /// The entries that a search covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum HistoryScope {
     Everywhere,
     Directory,
     Run,
@@ -32,7 +32,7 @@ enum Scope {
 #[derive(Debug)]
 pub(crate) struct HistorySearch {
     query: String,
-    scope: Scope,
+    scope: HistoryScope,
     directory: String,
     run: String,
     now: Timestamp,
@@ -68,7 +68,7 @@ impl HistorySearch {
     pub(crate) fn new(query: &str, directory: String, run: String, now: Timestamp) -> Self {
         Self {
             query: query.to_owned(),
-            scope: Scope::Everywhere,
+            scope: HistoryScope::Everywhere,
             directory,
             run,
             now,
@@ -118,9 +118,9 @@ impl HistorySearch {
 
     fn is_in_scope(&self, entry: &HistoryEntry) -> bool {
         match self.scope {
-            Scope::Everywhere => true,
-            Scope::Directory => entry.directory == self.directory,
-            Scope::Run => entry.session == self.run,
+            HistoryScope::Everywhere => true,
+            HistoryScope::Directory => entry.directory == self.directory,
+            HistoryScope::Run => entry.session == self.run,
         }
     }
 
@@ -151,9 +151,9 @@ impl HistorySearch {
             (KeyCode::Enter | KeyCode::Tab, _) => return self.accept(),
             (KeyCode::Char('r'), CTRL) => {
                 self.scope = match self.scope {
-                    Scope::Everywhere => Scope::Directory,
-                    Scope::Directory => Scope::Run,
-                    Scope::Run => Scope::Everywhere,
+                    HistoryScope::Everywhere => HistoryScope::Directory,
+                    HistoryScope::Directory => HistoryScope::Run,
+                    HistoryScope::Run => HistoryScope::Everywhere,
                 };
                 self.search(history);
             }
@@ -213,9 +213,9 @@ impl HistorySearch {
             .map(|found| self.row(found, home))
             .collect();
         let scope = match self.scope {
-            Scope::Everywhere => "everywhere",
-            Scope::Directory => "this directory",
-            Scope::Run => "this run",
+            HistoryScope::Everywhere => "everywhere",
+            HistoryScope::Directory => "this directory",
+            HistoryScope::Run => "this run",
         };
         let panel = HistoryPanel {
             query: &self.query,

@@ -151,18 +151,18 @@ impl Drop for HostTerminal {
     }
 }
 
-type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
 /// Collects panic messages instead of printing them on the screen. The interface prints the last
 /// one when a panic ends it.
 struct CaughtPanic {
     last_message: Arc<Mutex<Option<String>>>,
-    previous_hook: Arc<Hook>,
+    previous_hook: Arc<PanicHook>,
 }
 
 impl CaughtPanic {
     fn install() -> Self {
-        let before: Arc<Hook> = Arc::new(std::panic::take_hook());
+        let before: Arc<PanicHook> = Arc::new(std::panic::take_hook());
         let last: Arc<Mutex<Option<String>>> = Arc::default();
         let message = Arc::clone(&last);
         std::panic::set_hook(Box::new(move |info| {

@@ -1,6 +1,6 @@
 //! The text of the pager: lines of a stored output, or of a card, and searches through them.
 
-use crate::matches::Matches;
+use crate::matching_lines::MatchingLines;
 use crate::search_origin;
 use crate::transcript::EntryId;
 use agent_bash::sink::FileView;
@@ -25,7 +25,7 @@ struct LastSearch {
     pattern: String,
     /// Length of the file in bytes.
     len: u64,
-    matches: Matches,
+    matches: MatchingLines,
 }
 
 impl StoredText {
@@ -46,14 +46,14 @@ pub(crate) struct PatternSearch {
     pub(crate) forward: bool,
     /// The number of the wanted match, counted from `from`; the first is 1.
     pub(crate) times: u64,
-    pub(crate) ticket: Ticket,
+    pub(crate) ticket: SearchTicket,
 }
 
 /// Identifies a search, and tells the searching thread whether the search was abandoned.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ticket(Arc<AtomicBool>);
+pub(crate) struct SearchTicket(Arc<AtomicBool>);
 
-impl Ticket {
+impl SearchTicket {
     /// Abandons the search.
     pub(crate) fn abandon(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -64,13 +64,13 @@ impl Ticket {
     }
 }
 
-impl PartialEq for Ticket {
+impl PartialEq for SearchTicket {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Ticket {}
+impl Eq for SearchTicket {}
 
 /// The source of the lines.
 #[derive(Debug, Clone)]
@@ -154,7 +154,7 @@ pub(crate) fn load(
 /// disk.
 pub(crate) fn find(
     text: &SharedText,
-    seek: &PatternSearch,
+    search: &PatternSearch,
 ) -> Result<Option<MatchingLine>, String> {
     let message = |error: std::io::Error| error.to_string();
     let len = text.view.len().map_err(message)?;
@@ -162,19 +162,19 @@ pub(crate) fn find(
         .last_search
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    let is_other = |last: &LastSearch| last.pattern != seek.pattern || last.len != len;
+    let is_other = |last: &LastSearch| last.pattern != search.pattern || last.len != len;
     if last_search.as_ref().is_none_or(is_other) {
         *last_search = None;
-        let mut matches = Matches::default();
-        let wanted = || !seek.ticket.is_abandoned();
+        let mut matches = MatchingLines::default();
+        let wanted = || !search.ticket.is_abandoned();
         let found = |line| matches.add(line);
-        let read = text.view.matching_lines(&seek.pattern, wanted, found);
+        let read = text.view.matching_lines(&search.pattern, wanted, found);
         read.map_err(|error| error.to_string())?;
-        if seek.ticket.is_abandoned() {
+        if search.ticket.is_abandoned() {
             return Ok(None);
         }
         *last_search = Some(LastSearch {
-            pattern: seek.pattern.clone(),
+            pattern: search.pattern.clone(),
             len,
             matches,
         });
@@ -182,7 +182,7 @@ pub(crate) fn find(
     let Some(LastSearch { matches, .. }) = &*last_search else {
         return Ok(None);
     };
-    let next = matches.next(seek.from, seek.forward, seek.times);
+    let next = matches.next(search.from, search.forward, search.times);
     Ok(next.map(|(line, before, has_wrapped)| MatchingLine {
         line,
         index: before + 1,
@@ -195,13 +195,14 @@ pub(crate) fn find(
 pub(crate) fn find_in(
     output: &OutputText,
     pattern: &Regex,
-    seek: &PatternSearch,
+    search: &PatternSearch,
 ) -> Option<MatchingLine> {
     let text = output.plain();
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
-    let (at, has_wrapped) = search_origin::next_match(&hits, seek.from, seek.forward, seek.times)?;
+    let (at, has_wrapped) =
+        search_origin::next_match(&hits, search.from, search.forward, search.times)?;
     Some(MatchingLine {
         line: hits[at],
         index: at as u64 + 1,
@@ -224,13 +225,13 @@ mod tests {
         (file, StoredText::of(view))
     }
 
-    fn seek(pattern: &str, from: u64, forward: bool) -> PatternSearch {
+    fn search(pattern: &str, from: u64, forward: bool) -> PatternSearch {
         PatternSearch {
             pattern: pattern.to_owned(),
             from,
             forward,
             times: 1,
-            ticket: Ticket::default(),
+            ticket: SearchTicket::default(),
         }
     }
 
@@ -239,11 +240,11 @@ mod tests {
     fn file_is_read_once_per_pattern_and_length() {
         let (mut file, text) = text(50);
         let found = |from, times| {
-            let seek = PatternSearch {
+            let search = PatternSearch {
                 times,
-                ..seek("5$", from, true)
+                ..search("5$", from, true)
             };
-            let found = find(&text, &seek).unwrap().unwrap();
+            let found = find(&text, &search).unwrap().unwrap();
             (found.line, found.index, found.total)
         };
         assert_eq!(found(6, 3), (35, 4, 5));
@@ -259,9 +260,9 @@ mod tests {
     #[test]
     fn abandoned_search_ends_early() {
         let (_file, text) = text(5000);
-        let seek = seek("7$", 1, true);
-        seek.ticket.abandon();
-        assert_eq!(find(&text, &seek), Ok(None));
+        let search = search("7$", 1, true);
+        search.ticket.abandon();
+        assert_eq!(find(&text, &search), Ok(None));
         assert!(text.last_search.lock().unwrap().is_none());
     }
 
@@ -281,11 +282,11 @@ mod tests {
             ("nowhere", 9, true, None),
             ("nowhere", 9, false, None),
         ] {
-            let found = find(&text, &seek(pattern, from, forward)).unwrap();
+            let found = find(&text, &search(pattern, from, forward)).unwrap();
             let line = found.map(|found| (found.line, found.has_wrapped));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
-        let found = find(&text, &seek("00$", 101, true));
+        let found = find(&text, &search("00$", 101, true));
         assert_eq!(
             found,
             Ok(Some(MatchingLine {
@@ -295,7 +296,7 @@ mod tests {
                 has_wrapped: false
             }))
         );
-        let found = find(&text, &seek("00$", 4999, false));
+        let found = find(&text, &search("00$", 4999, false));
         assert_eq!(
             found,
             Ok(Some(MatchingLine {
@@ -305,7 +306,7 @@ mod tests {
                 has_wrapped: false
             }))
         );
-        assert!(find(&text, &seek("(", 1, true)).is_err());
+        assert!(find(&text, &search("(", 1, true)).is_err());
         let loaded = load(&text, LineRange::starting_at(4990, 20))
             .unwrap()
             .unwrap();
@@ -335,7 +336,7 @@ mod tests {
         let mut output = OutputText::of(OutputLimits::CARD, "a\nab\nb\nab\n");
         let pattern = Regex::new("a").unwrap();
         let line = |output: &OutputText, from, forward| {
-            let found = find_in(output, &pattern, &seek("a", from, forward));
+            let found = find_in(output, &pattern, &search("a", from, forward));
             found.map(|found| (found.line, found.index, found.total))
         };
         assert_eq!(line(&output, 2, true), Some((2, 2, 3)));

@@ -1,9 +1,11 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
+mod search;
+
 use crate::pager_source::{
-    LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, StoredText, Ticket, find_in,
+    LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, SearchTicket, StoredText,
 };
-use crate::pattern_input::{PatternInput, not_found_text, parse_pattern};
+use crate::pattern_input::PatternInput;
 use crate::search_origin;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines};
@@ -29,7 +31,7 @@ const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
 /// A search in progress.
 #[derive(Debug, Default)]
 struct RunningSearch {
-    ticket: Ticket,
+    ticket: SearchTicket,
     /// The number of further matches that the user requested during this search; negative for
     /// backwards.
     pending_moves: i64,
@@ -194,48 +196,6 @@ impl PagerState {
         }
     }
 
-    /// Searches the output that a card holds.
-    pub(crate) fn find_in(&mut self, output: &OutputText, search: &PatternSearch) {
-        let pattern = self.pattern.as_ref();
-        let found = pattern.and_then(|pattern| find_in(output, pattern, search));
-        self.search_ended(&search.ticket, Ok(found));
-    }
-
-    /// Handles the result of a search. Returns the next search, if the user asked for more matches
-    /// meanwhile. Ignores the result of an abandoned search.
-    pub(crate) fn search_ended(
-        &mut self,
-        ticket: &Ticket,
-        found: Result<Option<MatchingLine>, String>,
-    ) -> PagerRequest {
-        let is_waited_for = |search: &mut RunningSearch| search.ticket == *ticket;
-        let Some(searching) = self.searching.take_if(is_waited_for) else {
-            return PagerRequest::Nothing;
-        };
-        let further = searching.pending_moves;
-        match found {
-            Ok(Some(found)) => {
-                if found.line > self.total {
-                    // The match was written after the last read.
-                    (self.total, self.requested) = (found.line, None);
-                }
-                self.found = Some(found);
-                self.reveals_match = true;
-                self.message = search_origin::wrapped_text(found.has_wrapped, searching.forward);
-                self.go(PagerMove::IntoView(found.line));
-                self.has_jumped = false;
-                if further != 0 {
-                    return self.find(further > 0, further.unsigned_abs());
-                }
-            }
-            Ok(None) => {
-                self.message = Some(not_found_text(self.pattern.as_ref()));
-            }
-            Err(error) => (self.found, self.message) = (None, Some(error)),
-        }
-        PagerRequest::Nothing
-    }
-
     /// When to draw again without an event: to show that a search continues.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let searching = self.searching.as_ref().filter(|search| !search.is_shown)?;
@@ -255,12 +215,6 @@ impl PagerState {
     /// Lines of `count` half pages.
     fn half_page_lines(&self, count: Option<u64>) -> i64 {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
-    }
-
-    fn abandon_search(&mut self) {
-        if let Some(searching) = self.searching.take() {
-            searching.ticket.abandon();
-        }
     }
 
     fn follow(&mut self) {
@@ -341,79 +295,6 @@ impl PagerState {
             _ => {}
         }
         PagerRequest::Nothing
-    }
-
-    /// Starts a search for an entered pattern. An empty pattern repeats the last one.
-    fn start_search(&mut self, typed: &str) -> PagerRequest {
-        if !typed.is_empty() {
-            match parse_pattern(typed) {
-                // The same pattern again moves to the next match.
-                Ok(same)
-                    if self
-                        .pattern
-                        .as_ref()
-                        .is_some_and(|pattern| pattern.as_str() == same.as_str()) => {}
-                Ok(pattern) => {
-                    self.abandon_search();
-                    let found = self
-                        .found
-                        .filter(|_| !self.has_jumped)
-                        .map(|found| found.line);
-                    self.jump_line = search_origin::pattern_origin(
-                        self.jump_line,
-                        found,
-                        &self.position,
-                        self.rows,
-                    );
-                    (self.pattern, self.found) = (Some(pattern), None);
-                }
-                Err(error) => {
-                    (self.found, self.message) = (None, Some(error));
-                    return PagerRequest::Nothing;
-                }
-            }
-        }
-        self.find(!self.typing.is_backward, 1)
-    }
-
-    /// Requests the `times`-th next or previous match.
-    fn find(&mut self, forward: bool, times: u64) -> PagerRequest {
-        let Some(pattern) = &self.pattern else {
-            return PagerRequest::Nothing;
-        };
-        if let Some(searching) = &mut self.searching {
-            // The origin of the next search is unknown until the current one ends.
-            let times = i64::try_from(times).unwrap_or(i64::MAX);
-            let times = if forward { times } else { -times };
-            searching.pending_moves = searching.pending_moves.saturating_add(times);
-            return PagerRequest::Nothing;
-        }
-        let ticket = Ticket::default();
-        self.searching = Some(RunningSearch {
-            ticket: ticket.clone(),
-            forward,
-            ..RunningSearch::default()
-        });
-        let found = self.found.filter(|_| !self.has_jumped);
-        let found = found.map(|found| found.line);
-        let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
-        PagerRequest::Find(PatternSearch {
-            pattern: pattern.as_str().to_owned(),
-            from,
-            forward,
-            times,
-            ticket,
-        })
-    }
-
-    /// True if a search takes so long that the pager shows it.
-    fn is_slow(&mut self, now: Duration) -> bool {
-        let Some(searching) = &mut self.searching else {
-            return false;
-        };
-        let since = *searching.since.get_or_insert(now);
-        searching.is_shown = now.saturating_sub(since) >= SEARCH_NOTICE_DELAY;
-        searching.is_shown
     }
 
     /// Adapts the position to a new height. If the pager showed the end, it shows the end again.

@@ -50,11 +50,11 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
 /// Carries out searches until there are none, and counts them.
 fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
     let mut count = 0;
-    while let PagerRequest::Find(seek) = request {
+    while let PagerRequest::Find(search) = request {
         let LineSource::File(text) = state.source() else {
             panic!("it is on a file");
         };
-        request = state.search_ended(&seek.ticket, find(&text, &seek));
+        request = state.search_ended(&search.ticket, find(&text, &search));
         count += 1;
     }
     count

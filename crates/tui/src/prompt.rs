@@ -1,19 +1,19 @@
 //! The prompt: one or more lines of text, with a history.
 
 mod arguments;
+mod delete_word;
+mod edit_steps;
 mod program;
 mod prompt_memory;
-mod steps;
-mod suggested;
+mod suggestion;
 mod undo;
-mod words;
 
-use self::prompt_memory::{Argument, Program, is_plain};
-use self::steps::{StepKind, Steps};
-use crate::clusters;
+use self::edit_steps::{EditSteps, StepKind};
+use self::prompt_memory::{Argument, LookedUpProgram, is_plain};
 use crate::complete::Commands;
+use crate::grapheme_clusters;
 use crate::history::History;
-use agent_bash_render::syntax::tokens::reads_on;
+use agent_bash_render::syntax::tokens::needs_more_lines;
 use agent_bash_render::{BashStyles, PromptView, Theme, abridged};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -35,7 +35,7 @@ const BOTH_MARKS_COLUMNS: usize = 58;
 pub(crate) struct Prompt {
     area: TextArea<'static>,
     /// The steps that can be undone.
-    steps: Steps,
+    steps: EditSteps,
     pub(crate) history: History,
     /// True if the line was a trial before it returned to the prompt. Enter then runs it as a
     /// trial again.
@@ -43,7 +43,7 @@ pub(crate) struct Prompt {
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
     /// The command that was looked up, if it is a path.
-    program: Option<Program>,
+    program: Option<LookedUpProgram>,
     /// The commands that exist, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
@@ -55,7 +55,7 @@ impl Prompt {
     pub(crate) fn new(theme: &Theme) -> Self {
         let mut prompt = Self {
             area: TextArea::default(),
-            steps: Steps::default(),
+            steps: EditSteps::default(),
             history: History::default(),
             is_trial: false,
             argument: None,
@@ -80,7 +80,7 @@ impl Prompt {
     pub(crate) fn clear(&mut self) {
         self.history.end_recall();
         self.set_text("");
-        self.steps = Steps::default();
+        self.steps = EditSteps::default();
         self.is_trial = false;
     }
 
@@ -100,7 +100,7 @@ impl Prompt {
         let before = self.area.cursor();
         self.change_as_step(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
-            clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
+            grapheme_clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
         });
     }
 
@@ -127,7 +127,7 @@ impl Prompt {
             prompt.change_as_step(StepKind::of(key), |prompt| {
                 let before = prompt.area.cursor();
                 prompt.area_key(key);
-                clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
+                grapheme_clusters::leave_cluster(&mut prompt.area, (before.0, before.1));
             });
         });
     }
@@ -145,7 +145,9 @@ impl Prompt {
         match (key.code, key.modifiers) {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
-            (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
+            (KeyCode::Char('w'), KeyModifiers::CONTROL) => {
+                delete_word::delete_to_blank(&mut self.area)
+            }
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
             // Of the editor component's keys, only the documented ones work.
             (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhky".contains(c) => {}
@@ -153,10 +155,10 @@ impl Prompt {
             (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
             (KeyCode::Backspace, KeyModifiers::NONE | KeyModifiers::SHIFT)
             | (KeyCode::Char('h'), KeyModifiers::CONTROL)
-                if clusters::delete_before(&mut self.area) => {}
+                if grapheme_clusters::delete_before(&mut self.area) => {}
             (KeyCode::Delete, KeyModifiers::NONE | KeyModifiers::SHIFT)
             | (KeyCode::Char('d'), KeyModifiers::CONTROL)
-                if clusters::delete_at(&mut self.area) => {}
+                if grapheme_clusters::delete_at(&mut self.area) => {}
             _ => drop(self.area.input(Event::Key(key))),
         }
     }
@@ -178,7 +180,7 @@ impl Prompt {
     /// True if bash would read another line.
     pub(crate) fn is_unfinished(&self) -> bool {
         let text = self.text();
-        reads_on(text.trim_start_matches('!'))
+        needs_more_lines(text.trim_start_matches('!'))
     }
 
     /// Returns whether the cursor is on the first line, and whether it is on the last.

@@ -27,7 +27,7 @@ const USEFUL_DIRECTORY_COLUMNS: usize = 6;
 const BANG_DIRECTORY_SEPARATOR: &str = " · ! ";
 
 /// Shortens a text to a number of columns.
-type Shorten = fn(&str, usize) -> String;
+type ShortenFn = fn(&str, usize) -> String;
 
 /// A part of the line.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ struct StatusPart {
     rank: u8,
     span: Span<'static>,
     /// The minimum of columns after shortening, and the function that shortens.
-    shortening: Option<(usize, Shorten)>,
+    shortening: Option<(usize, ShortenFn)>,
     /// The replacement that is tried before any part is dropped.
     short_text: Option<String>,
 }

@@ -34,9 +34,6 @@ const EXEMPT_FILES: &[(&str, &str)] = &[
     ),
     ("docs/generated/", "generated"),
     ("docs/schema/", "generated"),
-    ("docs/conformance.md", "generated"),
-    ("docs/attempts.md", "generated"),
-    ("docs/rules.md", "generated"),
     ("clients/python/src/agent_bash/_types.py", "generated"),
     ("clients/typescript/src/types.ts", "generated"),
 ];

@@ -24,7 +24,7 @@ class AdapterCallData(TypedDict):
     # The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command.
     result: Optional[ToolResult]
 
-    # Structured output in the adapted tool's format; `null` if it has none.
+    # Structured output in the adapted tool's format; `null` if the tool has none.
     structured: Any
 
 
@@ -127,7 +127,7 @@ class BashData(_BashDataAlways, total=False):
     # Equal to `artifact_id`.
     artifactId: Optional[str]
 
-    # The artifact with the full output, if some of it is not shown.
+    # The artifact with the full output, if a part is not shown.
     artifact_id: Optional[str]
 
     # Equal to `exit_code`.
@@ -741,16 +741,16 @@ class _JobDataAlways(TypedDict):
     # `started` as a job, or `adopted`: survivors of a call.
     kind: JobOrigin
 
-    # The file that holds its output; `null` if its call stored no output.
+    # The file with the job's output; `null` if no output is stored.
     output: Optional[str]
 
     # The job's process group.
     pgid: int
 
-    # Pid of its shell.
+    # Pid of the job's shell.
     pid: int
 
-    # When its script was started.
+    # When the job's script was started.
     started_at: Timestamp
 
     # The job's state: running, or how it ended.
@@ -763,10 +763,10 @@ class _JobDataAlways(TypedDict):
 class JobData(_JobDataAlways, total=False):
     """A background job at this moment. Data of `jobs.show` and `jobs.input`."""
 
-    # The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
+    # The TCP addresses on which the job's processes listen, such as `127.0.0.1:5173`.
     listens_on: List[str]
 
-    # For a job that has ended or is lost: its processes that are still alive. Each says whether it can still write to the output.
+    # For a job that has ended or is lost: the job's processes that are still alive. Each says whether it can still write to the output.
     remaining: List[Survivor]
 
     # The sandbox of the job; absent if the job has no sandbox.
@@ -868,7 +868,7 @@ JobProgress = Union["JobProgressRunning", "JobProgressEnded", "JobProgressLost"]
 class JobProgressEnded(TypedDict):
     """Ended."""
 
-    # Bytes it printed that are not in its output file because the file had reached its limit.
+    # Bytes of output beyond the limit of the output file, which are not stored.
     dropped_bytes: int
 
     # The time of the end.
@@ -981,7 +981,7 @@ LimitKind = Literal["cpu_s", "file_mb"]
 class MessageData(TypedDict):
     """A recorded command of the user."""
 
-    # The full output, if some of it is not shown.
+    # The full output, if a part is not shown.
     artifact: Optional[ArtifactRef]
 
     # True if the command was cancelled.
@@ -1660,7 +1660,7 @@ class PageData(TypedDict):
     # A sentence about how to read on, if the page is not everything.
     hint: Optional[str]
 
-    # First and last line on the page, from 1; `null` if it is empty.
+    # First and last line on the page, from 1; `null` for an empty page.
     lines: Optional[Tuple[int, int]]
 
     # `offset` of the next page; `null` after the last page, and if the page ends inside a line.
@@ -1696,7 +1696,7 @@ class _ProgramDataAlways(TypedDict):
     # The program's stderr, at most 256 KiB.
     err: str
 
-    # All that it printed, at most 4 MiB.
+    # The program's stdout, at most 4 MiB.
     out: str
 
 

@@ -28,7 +28,7 @@ pub(super) fn differences(
     let context = Context::new("/");
     let script = Script::follow(Parsed::read(text), &context);
     let declared = script
-        .ran
+        .commands
         .iter()
         .filter(|ran| ran.name() == Some("declare"));
     let exports: BTreeMap<&str, &str> = declared

@@ -1,7 +1,7 @@
 //! Arguments of `rpc`, and those that all servers share.
 
 use super::values::{ProfileArg, SafeLevelArg, session_name};
-use crate::start::ChosenSettings;
+use crate::process_start::ChosenSettings;
 use clap::Args;
 
 #[derive(Debug, Args)]

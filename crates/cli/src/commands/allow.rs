@@ -2,7 +2,7 @@
 
 use crate::args::AllowArgs;
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::table::table;
 use crate::usage::UsageError;
 use agent_bash::core::{Clock, visible};

@@ -3,7 +3,7 @@
 use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
 use crate::commands::{default_state, session};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::{Clock, OutputMask, Timestamp};
 use agent_bash::process::SystemClock;

@@ -4,7 +4,7 @@
 use crate::args::{ChangesAction, ChangesArgs, DEFAULT_SESSION};
 use crate::commands::default_state;
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::table::{NarrowColumns, ago, fitted};
 use agent_bash::change_sets::{ChangesError, ListedChanges};
 use agent_bash::core::changes::ChangesId;
@@ -58,30 +58,30 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
         return Ok(NOT_DONE_EXIT_CODE);
     }
     match stored.act(&args.action) {
-        Err(NotDone::Refused(refused)) => {
+        Err(ActionFailure::Refused(refused)) => {
             stored.refuse(&refused)?;
             Ok(NOT_DONE_EXIT_CODE)
         }
-        Err(NotDone::Output(error)) => Err(error),
+        Err(ActionFailure::Output(error)) => Err(error),
         Ok(()) => Ok(0),
     }
 }
 
 /// Why an action was not done.
-enum NotDone {
+enum ActionFailure {
     /// The action is not possible; nothing was changed.
     Refused(ChangesRefused),
     /// The result could not be printed.
     Output(anyhow::Error),
 }
 
-impl From<ChangesRefused> for NotDone {
+impl From<ChangesRefused> for ActionFailure {
     fn from(refused: ChangesRefused) -> Self {
         Self::Refused(refused)
     }
 }
 
-impl From<anyhow::Error> for NotDone {
+impl From<anyhow::Error> for ActionFailure {
     fn from(error: anyhow::Error) -> Self {
         Self::Output(error)
     }
@@ -134,7 +134,7 @@ struct StoredChanges<'a> {
 }
 
 impl StoredChanges<'_> {
-    fn act(&self, action: &ChangesAction) -> Result<(), NotDone> {
+    fn act(&self, action: &ChangesAction) -> Result<(), ActionFailure> {
         let sets = &self.sets();
         match action {
             ChangesAction::List => self.list(),
@@ -160,7 +160,7 @@ impl StoredChanges<'_> {
         }
     }
 
-    fn print_group(&self, done: ChangesGroupDone) -> Result<(), NotDone> {
+    fn print_group(&self, done: ChangesGroupDone) -> Result<(), ActionFailure> {
         if self.json {
             let data: ChangesGroupData = done.into_data();
             return print_json(&json!(data));
@@ -172,7 +172,7 @@ impl StoredChanges<'_> {
         self.location.sets(self.location.session)
     }
 
-    fn print_done(&self, done: &ChangesDone) -> Result<(), NotDone> {
+    fn print_done(&self, done: &ChangesDone) -> Result<(), ActionFailure> {
         if self.json {
             return print_json(&json!(done.changes));
         }
@@ -200,7 +200,7 @@ impl StoredChanges<'_> {
 
     /// Returns all change sets. A change set of background processes gets the command of their
     /// call. If the call itself changed nothing, only the journal has that command.
-    fn listed(&self) -> Result<Vec<ListedChanges>, NotDone> {
+    fn listed(&self) -> Result<Vec<ListedChanges>, ActionFailure> {
         let mut listed = self.sets().list()?;
         let call_without_command =
             |set: &ListedChanges| set.after.filter(|_| set.changes.command.is_none());
@@ -226,7 +226,7 @@ impl StoredChanges<'_> {
         Ok(listed)
     }
 
-    fn list(&self) -> Result<(), NotDone> {
+    fn list(&self) -> Result<(), ActionFailure> {
         let listed = self.listed()?;
         if self.json {
             for set in &listed {
@@ -252,7 +252,7 @@ impl StoredChanges<'_> {
         Ok(output::print(&text)?)
     }
 
-    fn show(&self, id: ChangesId, names: bool) -> Result<(), NotDone> {
+    fn show(&self, id: ChangesId, names: bool) -> Result<(), ActionFailure> {
         let (mut changes, files) = self.sets().show_all(id)?;
         if names {
             let all = files.iter().filter_map(|file| file.name.bytes());
@@ -283,7 +283,7 @@ impl StoredChanges<'_> {
         ))?)
     }
 
-    fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), NotDone> {
+    fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), ActionFailure> {
         let diffs = self.sets().diff(id, paths)?;
         if self.json {
             let all = diffs.into_iter().map(IntoData::into_data);
@@ -299,7 +299,7 @@ fn now() -> Timestamp {
     SystemClock::new().wall()
 }
 
-fn print_json(value: &Value) -> Result<(), NotDone> {
+fn print_json(value: &Value) -> Result<(), ActionFailure> {
     Ok(output::print(&format!("{value}\n"))?)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
 use crate::commands::script;
 use crate::output;
-use crate::start::{ChosenSettings, StartContext};
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{

@@ -2,7 +2,7 @@
 
 use crate::args::CleanArgs;
 use crate::commands::session;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::{output, runtime};
 use agent_bash::change_sets::{ListedChanges, Store};
 use agent_bash::core::Clock;

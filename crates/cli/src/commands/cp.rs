@@ -4,9 +4,9 @@
 
 use crate::args::CpArgs;
 use crate::commands::remote_command;
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::remote::protocol::RpcCall;

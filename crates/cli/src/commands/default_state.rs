@@ -3,7 +3,7 @@
 
 use crate::args::DEFAULT_SESSION;
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::table::ago;
 use agent_bash::change_sets::Store;
 use agent_bash::core::{Clock, Timestamp};

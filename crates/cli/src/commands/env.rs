@@ -2,7 +2,7 @@
 
 use crate::args::EnvArgs;
 use crate::output;
-use crate::start::{ChosenSettings, StartContext};
+use crate::process_start::{ChosenSettings, StartContext};
 use agent_bash::process::environment::{
     BaseEnvironment, DefaultEffect, UNATTENDED_DEFAULTS, UserPresence,
 };

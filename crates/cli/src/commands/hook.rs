@@ -10,7 +10,7 @@ pub(crate) mod target;
 
 use crate::args::{HookArgs, NamedAgent, TakeOverArg};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::HostContext;
 use agent_bash_hooks::{Agent, HookAnswer, MAX_INPUT_BYTES, answer, answer_rewriting};

@@ -3,9 +3,9 @@
 use crate::args::{DEFAULT_SESSION, JobsAction, JobsArgs};
 use crate::commands::{default_state, script, session};
 use crate::output::{self, PassThrough};
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
 use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on, short_duration};

@@ -1,7 +1,7 @@
 //! Events after a call was recorded that concern its changes: changes of its background processes,
 //! undo, redo, commit and discard.
 
-use crate::start::{ChosenSettings, StartContext};
+use crate::process_start::{ChosenSettings, StartContext};
 use agent_bash::change_sets::{ListedChanges, Store};
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, FileChange};

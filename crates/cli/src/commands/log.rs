@@ -1,10 +1,10 @@
 //! `agent-bash log`: the calls of a recorded session, in the terminal.
 
 use crate::args::LogArgs;
-use crate::commands::recorded::{self, NamedRecord};
+use crate::commands::find_record::{self, NamedRecord};
 use crate::commands::{later_events, session};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::table::{NarrowColumns, ago, fitted, table};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
@@ -35,10 +35,10 @@ const FILES_COLUMN: usize = 4;
 /// Prints the table of a record.
 pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     if args.list {
-        return list(&recorded::all(start, None)?, args.json);
+        return list(&find_record::all(start, None)?, args.json);
     }
-    let Some(session) = recorded::session(start, &args.recorded)? else {
-        output::say(&recorded::missing_text(&args.recorded));
+    let Some(session) = find_record::session(start, &args.recorded)? else {
+        output::say(&find_record::missing_text(&args.recorded));
         return Ok(NOT_FOUND_EXIT_CODE);
     };
     let entries = &session.recorded.entries;
@@ -121,7 +121,7 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
 fn files(result: &ToolResult, background: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
-    let mut parts = vec![recorded::effect(result)];
+    let mut parts = vec![find_record::effect(result)];
     let background = background.iter().map(|set| (set, unsure.contains(&set.id)));
     parts.extend(words::background_summary(background));
     if outside > 0 {

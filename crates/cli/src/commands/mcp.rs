@@ -1,8 +1,8 @@
 //! `agent-bash mcp`: the Model Context Protocol over stdin and stdout.
 
 use crate::args::McpArgs;
-use crate::commands::serving;
-use crate::start::StartContext;
+use crate::commands::serve_session;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_server::{mcp, stdio};
 use anyhow::Context;
@@ -15,7 +15,7 @@ pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
             "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
         return Err(UsageError(error.to_owned()).into());
     }
-    serving::serve(
+    serve_session::serve(
         &args.serving,
         start,
         "mcp",

@@ -3,7 +3,7 @@
 use crate::args::{RunArgs, ThemeArg};
 use crate::commands::session;
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::theme::theme;
 use agent_bash::core::{Cancel, Clock, ToolResult};
 use agent_bash::process::environment::attended;

@@ -4,9 +4,9 @@
 use crate::commands::remote_output::{FollowedJob, follow};
 use crate::commands::{script, target};
 use crate::output::{self, PassThrough};
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, RemoteHost};

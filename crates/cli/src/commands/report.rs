@@ -3,8 +3,8 @@
 use crate::args::ReportArgs;
 use crate::commands::{jobs, later_events, recorded, session};
 use crate::output;
+use crate::process_start::StartContext;
 use crate::runtime;
-use crate::start::StartContext;
 use agent_bash::change_sets::{DiffText, FileDiff, Store};
 use agent_bash::core::changes::{Change, Changes, ChangesId, FileChange};
 use agent_bash::core::{Clock, ScriptEnding, Timestamp};
@@ -27,20 +27,24 @@ const MAX_DIFFED_FILES: usize = 100;
 
 /// Writes the page, or prints it if the output is `-`.
 pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let Some(found) = recorded::session(start, &args.recorded)? else {
-        output::say(&recorded::missing_text(&args.recorded));
+    let Some(found) = find_record::session(start, &args.recorded)? else {
+        output::say(&find_record::missing_text(&args.recorded));
         return Ok(NOT_FOUND_EXIT_CODE);
     };
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
-    page.processes = found.processes;
+    page.process_starts = found.process_starts;
     page.background = later_events::background_changes(&found.sets);
     page.maybe_earlier = later_events::maybe_earlier(&found.sets);
     page.actions = later_events::actions(&found.sets)
         .into_iter()
         .map(|(id, actions)| (id, actions.into_iter().map(page_action).collect()))
         .collect();
-    page.diffs = diffs(&recorded::state(start)?, &page, &later_events::masks(start));
+    page.diffs = diffs(
+        &find_record::state(start)?,
+        &page,
+        &later_events::masks(start),
+    );
     if let Some(jobs) = session::jobs(start, &found.name) {
         let listed = jobs.list().unwrap_or_default();
         page.jobs = runtime::start_single_threaded()?.block_on(job_lines(&jobs, listed));

@@ -1,10 +1,10 @@
 //! `agent-bash rpc`: JSON lines over stdin and stdout.
 
 use crate::args::RpcArgs;
-use crate::commands::serving;
+use crate::commands::serve_session;
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash_server::rpc::worker::{self, WorkerEnvironment};
 use agent_bash_server::{rpc, stdio};
@@ -15,7 +15,7 @@ pub(crate) fn rpc(args: &RpcArgs, start: &StartContext) -> anyhow::Result<u8> {
     if args.worker {
         return worker(start);
     }
-    serving::serve(
+    serve_session::serve(
         &args.serving,
         start,
         "rpc",

@@ -3,10 +3,10 @@
 use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session, target};
 use crate::output::{self, LiveOutput};
-use crate::progress::StatusLine;
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime::{self, OneCallRuntime};
 use crate::signals::CancelSignals;
-use crate::start::{ChosenSettings, StartContext};
+use crate::status_line::StatusLine;
 use crate::usage::UsageError;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{Network, SandboxLevel};

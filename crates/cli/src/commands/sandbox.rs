@@ -4,8 +4,8 @@
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::output;
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
-use crate::start::{ChosenSettings, StartContext};
 use crate::table::table;
 use agent_bash::core::sandbox::{Enforced, MissingPromise, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, ToolResult};
@@ -25,60 +25,60 @@ const SESSION_NAME: &str = "sandbox";
 
 /// A promise of the sandbox, and a script that breaks the promise if nothing enforces it. `$1` is
 /// the directory of the attempts, `$2` the port of a local server, `$3` our pid.
-struct Attempt {
+struct PromiseAttempt {
     promise: &'static str,
     /// The attempted action in words.
     attempted: &'static str,
     script: &'static str,
 }
 
-const FORBIDDEN_ATTEMPTS: [Attempt; 10] = [
-    Attempt {
+const FORBIDDEN_ATTEMPTS: [PromiseAttempt; 10] = [
+    PromiseAttempt {
         promise: "files outside are not written",
         attempted: "create one",
         script: "echo x >\"$1/beside/new\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "files outside are not written",
         attempted: "shorten one",
         script: ": >\"$1/beside/old\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "metadata outside stays",
         attempted: "change a file's mode",
         script: "chmod 600 \"$1/beside/old\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "secrets are not read",
         attempted: "read one",
         script: "read -r line <\"$1/secret\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "secrets cannot be looked at",
         attempted: "see that one is not empty",
         script: "test -s \"$1/secret\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "hooks of the repository stay",
         attempted: "add one",
         script: "echo x >\"$1/workspace/.git/hooks/post-commit\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "there is no network",
         attempted: "reach a server on this machine",
         script: "exec 3<>\"/dev/tcp/127.0.0.1/$2\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "other processes are not signalled",
         attempted: "ask whether this one could be",
         script: "kill -0 \"$3\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "other processes cannot be read",
         attempted: "read the environment of this one",
         script: "test -n \"$(tr -d '\\0' <\"/proc/$3/environ\")\"",
     },
-    Attempt {
+    PromiseAttempt {
         promise: "no namespaces are made",
         attempted: "unshare",
         script: "unshare --user true",

@@ -2,7 +2,7 @@
 //! directory may not start in another, because mounts differ.
 
 use crate::commands::session;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use agent_bash::SandboxSettings;
 use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, Status};

@@ -3,8 +3,8 @@
 use crate::args::SchemaArgs;
 use crate::commands::remote_command;
 use crate::output;
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
-use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::Clock;
 use agent_bash::core::sandbox::{Report, SandboxLevel};
 use agent_bash::process::SystemClock;

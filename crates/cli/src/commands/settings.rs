@@ -2,7 +2,7 @@
 
 use crate::args::SettingsArgs;
 use crate::output;
-use crate::start::{ChosenSettings, StartContext};
+use crate::process_start::{ChosenSettings, StartContext};
 use agent_bash::core::short_duration;
 use agent_bash::settings::{Origin, Settings, default_file};
 use agent_bash::shell_in_force;

@@ -10,7 +10,7 @@ use super::hook::target::make_and_probe;
 use super::shell_link::find_on_path;
 use crate::args::{ChosenAgent, NamedAgent, SetupArgs, SetupWay};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::install::{BadFile, SettingsScope, settings_directory};
 use agent_bash_hooks::take_over::{ShellAgent, ShellWay};

@@ -9,8 +9,8 @@ mod signals;
 
 use crate::commands::shell_link;
 use crate::output;
+use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime::{self, OneCallRuntime};
-use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::{
     Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };

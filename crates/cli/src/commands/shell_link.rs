@@ -1,6 +1,6 @@
 //! Links to this program that stand in for the shell of an agent: creates, checks and probes them.
 
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use agent_bash::journals::recordings;
 use agent_bash_hooks::take_over::ShellLink;
 use anyhow::{Context, bail};

@@ -1,6 +1,6 @@
 //! `--on TARGET`: a session whose calls run on another machine.
 
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::BashToolBuilder;
 use agent_bash::remote::Uploads;

@@ -1,11 +1,11 @@
 //! `agent-bash tui`: the interface for people.
 
 use crate::args::TuiArgs;
-use crate::commands::serving::session_name_for;
+use crate::commands::serve_session::session_name_for;
 use crate::commands::{session, target};
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::StartContext;
 use crate::theme::theme;
 use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;

@@ -2,10 +2,10 @@
 //! names.
 
 use super::bad_file::BadFile;
+use super::command_line::{hook_command, is_ours};
 use super::json::{
     JsonContainer, indented, levels, member, nested, removable, root, without_range,
 };
-use super::line::{hook_command, is_ours};
 use crate::agent::{Agent, JsonEntry};
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;

@@ -98,7 +98,7 @@ pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usiz
 }
 
 /// An object on the path to a value.
-pub(super) struct Level<'a, 'b> {
+pub(super) struct JsonLevel<'a, 'b> {
     pub(super) object: &'b Object<'a>,
     /// The index of `object` in the enclosing object.
     pub(super) index: Option<usize>,
@@ -108,9 +108,9 @@ pub(super) struct Level<'a, 'b> {
 pub(super) fn levels<'a, 'b>(
     names: &[&str],
     root: &'b Object<'a>,
-) -> Result<Vec<Level<'a, 'b>>, BadFile> {
+) -> Result<Vec<JsonLevel<'a, 'b>>, BadFile> {
     let mut object = root;
-    let mut levels = vec![Level {
+    let mut levels = vec![JsonLevel {
         object,
         index: None,
     }];
@@ -123,7 +123,7 @@ pub(super) fn levels<'a, 'b>(
             expected: "an object",
         })?;
         let index = Some(index);
-        levels.push(Level { object, index });
+        levels.push(JsonLevel { object, index });
     }
     Ok(levels)
 }
@@ -135,7 +135,7 @@ pub(super) fn levels<'a, 'b>(
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
-    levels: &[Level<'_, '_>],
+    levels: &[JsonLevel<'_, '_>],
     index: usize,
 ) -> Vec<Range<usize>> {
     let mut index = Some(index);

@@ -1,7 +1,7 @@
 //! Edits the entry that makes an agent start `agent-bash mcp`.
 
 use super::bad_file::BadFile;
-use super::member::JsonMember;
+use super::json_member::JsonMember;
 use super::toml_entry::TomlEntry;
 use crate::mcp_agent::{McpAgent, McpForm};
 use serde_json::Value;

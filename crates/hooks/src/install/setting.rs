@@ -1,7 +1,7 @@
 //! Edits the setting that names an agent's shell.
 
 use super::bad_file::BadFile;
-use super::member::JsonMember;
+use super::json_member::JsonMember;
 use crate::take_over::ShellSetting;
 use serde_json::Value;
 use std::path::Path;

@@ -24,11 +24,13 @@ const REFUSED_OPTION_PREFIXES: &str = "\
 
 /// Returns the first word by which the command runs another program or writes a file of the
 /// caller's choice.
-pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
-    if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
+pub(super) fn refused(command: &ResolvedCommand) -> Option<String> {
+    if command.words.len() == 2
+        && matches!(command.words[1].value.literal(), Some("--version" | "-v"))
+    {
         return None;
     }
-    let git = GitCommandLine::read(&ran.words);
+    let git = GitCommandLine::read(&command.words);
     if let Some(word) = refused_global(&git) {
         return Some(word);
     }

@@ -133,16 +133,16 @@ impl Action {
     }
 
     /// True if the command performs the action.
-    pub(super) fn is_done(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> bool {
-        self.matched(ran, base).is_some()
+    pub(super) fn is_performed_by(&self, command: &ResolvedCommand, base: &PathBase<'_>) -> bool {
+        self.matched(command, base).is_some()
     }
 
     /// Returns `Some` if the command performs the action, so that `?` can end the check early.
-    fn matched(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> Option<()> {
-        let arguments = ran.arguments();
+    fn matched(&self, command: &ResolvedCommand, base: &PathBase<'_>) -> Option<()> {
+        let arguments = command.arguments();
         let after_words = if self.programs.iter().any(|name| name == "git") {
             // `GitCommandLine` knows git's global options.
-            let git = GitCommandLine::read(&ran.words);
+            let git = GitCommandLine::read(&command.words);
             let (first, rest) = self.words.split_first()?;
             is_one_of(git.subcommand()?, first).then_some(())?;
             arguments_after(git.arguments, rest, false)?
@@ -173,7 +173,8 @@ impl Action {
         let is_first = self.first.is_empty() || matches(first?, &self.first);
         let is_named = self.operands.is_empty()
             || operands.clone().any(|field| matches(field, &self.operands));
-        let is_computed = || !ran.dormant && operands.clone().any(|field| is_output(field, ran));
+        let is_computed =
+            || !command.may_never_run && operands.clone().any(|field| is_output(field, command));
         let on_device = |field: &Field| {
             Location::of(&field.value, base).is_some_and(|location| location.is_block_device())
         };
@@ -225,7 +226,7 @@ impl Action {
             && (!self.is_computed || is_computed())
             && (!self.is_on_device || operands.clone().any(on_device))
             && (!self.is_on_protected || operands.clone().any(is_protected))
-            && (!self.is_emptied || first.is_none() && reads_nothing(ran))
+            && (!self.is_emptied || first.is_none() && reads_nothing(command))
             && (!self.is_into_landmark || operands.next_back().is_some_and(is_landmark));
         holds.then_some(())
     }
@@ -237,15 +238,18 @@ fn file_name(path: &Value) -> &str {
 }
 
 /// True if standard input is known to be empty.
-fn reads_nothing(ran: &ResolvedCommand) -> bool {
-    let text = ran.stdin.as_deref().and_then(Value::literal);
+fn reads_nothing(command: &ResolvedCommand) -> bool {
+    let text = command.stdin.as_deref().and_then(Value::literal);
     text.is_some_and(|text| text.trim().is_empty())
 }
 
 /// True if an operand is the output of a command, which may be any number of names.
-fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
+fn is_output(field: &Field, command: &ResolvedCommand) -> bool {
     let value = &field.value;
-    let by_xargs = ran.through.last().is_some_and(|program| program == "xargs");
+    let by_xargs = command
+        .started_by
+        .last()
+        .is_some_and(|program| program == "xargs");
     let is_variable = matches!(
         value.pieces(),
         [ValuePiece::Unknown {
@@ -359,8 +363,11 @@ mod tests {
                 home: None,
                 host: &crate::syntax::CommandHost::Local,
             };
-            let mut tools = script.ran.iter().filter(|ran| ran.name() == Some("tool"));
-            let is_done = tools.any(|ran| action.is_done(ran, &base));
+            let mut tools = script
+                .commands
+                .iter()
+                .filter(|command| command.name() == Some("tool"));
+            let is_done = tools.any(|command| action.is_performed_by(command, &base));
             assert_eq!(is_done, expect, "{row}: {text}");
         }
     }

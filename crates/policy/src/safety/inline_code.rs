@@ -5,7 +5,10 @@
 //! calls that run commands or remove files, and ignores literals that are only data.
 
 mod bindings;
+mod call_names;
 mod calls;
+mod path_expression;
+mod sed_and_make;
 mod tokens;
 
 use std::collections::HashSet;
@@ -18,43 +21,44 @@ use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
-use calls::Call;
+use calls::CallEffect;
 use std::sync::Arc;
 
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
-pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     if input.depth >= MAX_DEPTH {
         return None;
     }
-    let is_forbidden = |call: &Call| match call {
-        Call::Script(text) => forbids(text, ran, input),
-        Call::Remove(path) => removal_danger(path, ran, input).is_some(),
-        Call::RemoveEach(path, is_tested) => match removal_danger(path, ran, input) {
+    let is_forbidden = |call: &CallEffect| match call {
+        CallEffect::Script(text) => forbids(text, command, input),
+        CallEffect::Remove(path) => removal_danger(path, command, input).is_some(),
+        CallEffect::RemoveEach(path, is_tested) => match removal_danger(path, command, input) {
             Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home) => true,
             Some(PathDanger::WorkingDirectory | PathDanger::Git) => !is_tested,
             Some(PathDanger::Unknown) | None => false,
         },
     };
-    let call = joined(calls_of(ran)).into_iter().find(is_forbidden)?;
-    let mut hit = RuleFinding::on(ran, []);
-    let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text, _)) = call;
+    let call = joined(calls_of(command)).into_iter().find(is_forbidden)?;
+    let mut hit = RuleFinding::on(command, []);
+    let (CallEffect::Script(text) | CallEffect::Remove(text) | CallEffect::RemoveEach(text, _)) =
+        call;
     hit.words.push(text);
     Some(hit)
 }
 
 /// Returns the commands that programs in this command line would run, and the files that they would
 /// remove.
-fn calls_of(ran: &ResolvedCommand) -> Vec<Call> {
+fn calls_of(command: &ResolvedCommand) -> Vec<CallEffect> {
     let mut out = Vec::new();
-    if let Some(language) = ran.name().and_then(interpreter::language) {
-        let mut texts: Vec<String> = interpreter::code(ran)
+    if let Some(language) = command.name().and_then(interpreter::language) {
+        let mut texts: Vec<String> = interpreter::code(command)
             .iter()
-            .filter_map(|code| Some(with_arguments(code.text(ran)?, code, ran)))
+            .filter_map(|code| Some(with_arguments(code.text(command)?, code, command)))
             .collect();
         if texts.is_empty() && matches!(language, Language::Make) {
-            let named = |name: &&str| ran.file(&Value::text(*name)).map(Value::script);
+            let named = |name: &&str| command.file(&Value::text(*name)).map(Value::script);
             texts.extend(
                 ["GNUmakefile", "makefile", "Makefile"]
                     .iter()
@@ -71,10 +75,10 @@ const MAX_ARGUMENT: usize = 9;
 
 /// Returns the code with the arguments of its command line substituted: `argv[1]`, `ARGV[0]`, `awk
 /// -v name=value`.
-fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) -> String {
-    let arguments = ran.arguments();
+fn with_arguments(code: String, source: &CodeSource<'_>, command: &ResolvedCommand) -> String {
+    let arguments = command.arguments();
     let mut text = code;
-    let is_awk = ran.name().is_some_and(|name| name.ends_with("awk"));
+    let is_awk = command.name().is_some_and(|name| name.ends_with("awk"));
     for (index, field) in arguments.iter().enumerate().filter(|_| is_awk) {
         let option = field.value.literal().unwrap_or("");
         let assignment = match option {
@@ -135,35 +139,35 @@ const MAX_SEPARATE_CALLS: usize = 200;
 
 /// Deduplicates the calls. Joins the scripts beyond [`MAX_SEPARATE_CALLS`] into one text, because
 /// parsing each text has a fixed cost.
-fn joined(mut calls: Vec<Call>) -> Vec<Call> {
+fn joined(mut calls: Vec<CallEffect>) -> Vec<CallEffect> {
     let mut known = HashSet::new();
     calls.retain(|call| known.insert(call.clone()));
     let further = calls.split_off(calls.len().min(MAX_SEPARATE_CALLS));
     let mut text = String::new();
     for call in further {
         match &call {
-            Call::Script(script) => {
+            CallEffect::Script(script) => {
                 text.push_str(script);
                 text.push('\n');
             }
-            Call::Remove(_) | Call::RemoveEach(..) => calls.push(call),
+            CallEffect::Remove(_) | CallEffect::RemoveEach(..) => calls.push(call),
         }
     }
     if !text.is_empty() {
-        calls.push(Call::Script(text));
+        calls.push(CallEffect::Script(text));
     }
     calls
 }
 
 /// True if the core rules, the rules of this group, or other enabled rules refuse a shell text.
-fn forbids(text: &str, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+fn forbids(text: &str, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let is_checked = |rule: &&&Rule| {
         let is_on = || input.enabled.iter().any(|other| other.id == rule.id);
         matches!(rule.group, Group::Core | Group::InlineCode) || is_on()
     };
     let rules: Vec<&Rule> = input.rules.iter().filter(is_checked).copied().collect();
     let context = Context {
-        cwd: ran
+        cwd: command
             .cwd
             .as_deref()
             .map_or_else(|| input.context.cwd.clone(), Into::into),
@@ -175,18 +179,25 @@ fn forbids(text: &str, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     };
     let script = Script::read(text, &context);
     let inner = RuleInput::new(&script, input.rules, input.enabled, input.depth + 1);
-    script.ran.iter().any(|ran| {
+    script.commands.iter().any(|command| {
         // The program computes unknown parts, so only commands with literal words are checked.
-        let is_known = !ran.words.iter().any(|field| field.value.has_unknown());
-        is_known && rules.iter().any(|rule| rule.check(ran, &inner).is_some())
+        let is_known = !command.words.iter().any(|field| field.value.has_unknown());
+        is_known
+            && rules
+                .iter()
+                .any(|rule| rule.check(command, &inner).is_some())
     })
 }
 
 /// Returns the danger of removing a path that a program names.
-fn removal_danger(path: &str, ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<PathDanger> {
-    let path_base = input.path_base(ran);
+fn removal_danger(
+    path: &str,
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<PathDanger> {
+    let path_base = input.path_base(command);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
-    let path = match (below_home, &ran.home) {
+    let path = match (below_home, &command.home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),
         _ => path.to_owned(),
     };

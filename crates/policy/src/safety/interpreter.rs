@@ -1,7 +1,7 @@
 //! Programs that execute code given as text: their languages, and the position of the code on the
 //! command line.
 
-use crate::syntax::run::{Field, Invocation, ResolvedCommand, is_shell};
+use crate::syntax::run::{Field, ResolvedCommand, ShellInvocation, is_shell};
 use crate::syntax::value::Value;
 
 /// The syntax of the code.
@@ -61,13 +61,13 @@ pub(super) enum CodeSource<'r> {
 
 impl CodeSource<'_> {
     /// Returns the code, if the script itself contains it.
-    pub(super) fn text(&self, ran: &ResolvedCommand) -> Option<String> {
+    pub(super) fn text(&self, command: &ResolvedCommand) -> Option<String> {
         match self {
             CodeSource::Text(field, offset) => {
                 field.value.script().get(*offset..).map(ToOwned::to_owned)
             }
-            CodeSource::File(field) => ran.file(&field.value).map(Value::script),
-            CodeSource::Stdin => ran.stdin.as_deref().map(Value::script),
+            CodeSource::File(field) => command.file(&field.value).map(Value::script),
+            CodeSource::Stdin => command.stdin.as_deref().map(Value::script),
         }
     }
 }
@@ -76,15 +76,15 @@ impl CodeSource<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionRole {
     /// The option's value is the code.
-    Code,
+    CodeText,
     /// The option's value is the file that contains the code.
-    File,
+    CodeFile,
     /// The option takes another value.
-    Value,
+    OtherValue,
     /// The interpreter then executes other code, or no code: the rest is not parsed.
-    Other,
+    NoCode,
 }
-use OptionRole::{Code as Says, File as InFile, Other, Value as Takes};
+use OptionRole::{CodeFile, CodeText, NoCode, OtherValue};
 
 /// The meaning of the first operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,39 +130,39 @@ const fn row(
 #[rustfmt::skip]
 static INTERPRETERS: [Interpreter; 18] = [
     row(&["python", "pypy", "ipython"], PYTHON,
-        &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], FirstOperand::File, true),
-    row(&["perl"], PERL, &[("-e", Says), ("-E", Says), ("-M", Takes), ("-m", Takes), ("-I", Takes)],
+        &[("-c", CodeText), ("-m", NoCode), ("-W", OtherValue), ("-X", OtherValue), ("-Q", OtherValue)], FirstOperand::File, true),
+    row(&["perl"], PERL, &[("-e", CodeText), ("-E", CodeText), ("-M", OtherValue), ("-m", OtherValue), ("-I", OtherValue)],
         FirstOperand::File, true),
-    row(&["ruby", "jruby", "irb"], PERL, &[("-e", Says), ("-r", Takes), ("-I", Takes), ("-C", Takes)],
+    row(&["ruby", "jruby", "irb"], PERL, &[("-e", CodeText), ("-r", OtherValue), ("-I", OtherValue), ("-C", OtherValue)],
         FirstOperand::File, true),
     row(&["node", "nodejs", "ts-node", "tsx"], JAVASCRIPT,
-        &[("-e", Says), ("-p", Says), ("--eval", Says), ("--print", Says), ("-r", Takes), ("-C", Takes),
-          ("--require", Takes), ("--import", Takes), ("--loader", Takes)], FirstOperand::File, true),
-    row(&["bun"], JAVASCRIPT, &[("-e", Says), ("--eval", Says), ("-p", Says), ("--print", Says)],
+        &[("-e", CodeText), ("-p", CodeText), ("--eval", CodeText), ("--print", CodeText), ("-r", OtherValue), ("-C", OtherValue),
+          ("--require", OtherValue), ("--import", OtherValue), ("--loader", OtherValue)], FirstOperand::File, true),
+    row(&["bun"], JAVASCRIPT, &[("-e", CodeText), ("--eval", CodeText), ("-p", CodeText), ("--print", CodeText)],
         FirstOperand::After("run"), false),
-    row(&["deno"], JAVASCRIPT, &[("eval", Says)], FirstOperand::After("run"), false),
+    row(&["deno"], JAVASCRIPT, &[("eval", CodeText)], FirstOperand::After("run"), false),
     row(&["go"], JAVASCRIPT, &[], FirstOperand::After("run"), false),
     row(&["uv"], PYTHON, &[], FirstOperand::After("run"), false),
     row(&["php"], PHP,
-        &[("-r", Says), ("-B", Says), ("-R", Says), ("-E", Says), ("--run", Says), ("-d", Takes), ("-c", Takes),
-          ("-z", Takes), ("-f", InFile)], FirstOperand::File, true),
-    row(&["lua", "luajit"], LUA, &[("-e", Says), ("-l", Takes)], FirstOperand::File, true),
+        &[("-r", CodeText), ("-B", CodeText), ("-R", CodeText), ("-E", CodeText), ("--run", CodeText), ("-d", OtherValue), ("-c", OtherValue),
+          ("-z", OtherValue), ("-f", CodeFile)], FirstOperand::File, true),
+    row(&["lua", "luajit"], LUA, &[("-e", CodeText), ("-l", OtherValue)], FirstOperand::File, true),
     row(&["Rscript", "R", "julia", "osascript"], PYTHON,
-        &[("-e", Says), ("-E", Says), ("--eval", Says)], FirstOperand::File, true),
+        &[("-e", CodeText), ("-E", CodeText), ("--eval", CodeText)], FirstOperand::File, true),
     row(&["elixir", "erl", "guile", "racket", "ghc", "scala", "groovy", "bb", "clojure", "clj", "nim"], LUA,
-        &[("-e", Says), ("-c", Says), ("-eval", Says), ("--eval", Says)], FirstOperand::File, true),
-    row(&["crystal", "raku"], PERL, &[("-e", Says), ("eval", Says)], FirstOperand::File, true),
+        &[("-e", CodeText), ("-c", CodeText), ("-eval", CodeText), ("--eval", CodeText)], FirstOperand::File, true),
+    row(&["crystal", "raku"], PERL, &[("-e", CodeText), ("eval", CodeText)], FirstOperand::File, true),
     row(&["pwsh", "powershell", "pwsh.exe", "powershell.exe"], Language::Shell,
-        &[("-c", Says), ("-Command", Says), ("-command", Says), ("-f", Other)], FirstOperand::File, true),
+        &[("-c", CodeText), ("-Command", CodeText), ("-command", CodeText), ("-f", NoCode)], FirstOperand::File, true),
     row(&["awk", "gawk", "mawk", "nawk", "goawk"], AWK,
-        &[("-f", InFile), ("--file", InFile), ("-e", Says), ("--source", Says), ("-v", Takes), ("--assign", Takes),
-          ("-F", Takes), ("-i", Takes), ("-l", Takes)], FirstOperand::Code, false),
+        &[("-f", CodeFile), ("--file", CodeFile), ("-e", CodeText), ("--source", CodeText), ("-v", OtherValue), ("--assign", OtherValue),
+          ("-F", OtherValue), ("-i", OtherValue), ("-l", OtherValue)], FirstOperand::Code, false),
     row(&["sed", "gsed"], Language::Sed,
-        &[("-e", Says), ("--expression", Says), ("-f", InFile), ("--file", InFile), ("-l", Takes)],
+        &[("-e", CodeText), ("--expression", CodeText), ("-f", CodeFile), ("--file", CodeFile), ("-l", OtherValue)],
         FirstOperand::Code, false),
     row(&["make", "gmake"], Language::Make,
-        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes), ("--eval", Says), ("-E", Says)], FirstOperand::Data, false),
-    row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], FirstOperand::File, false),
+        &[("-f", CodeFile), ("--file", CodeFile), ("--makefile", CodeFile), ("-C", OtherValue), ("--eval", CodeText), ("-E", CodeText)], FirstOperand::Data, false),
+    row(&["crontab"], Language::Shell, &[("-u", OtherValue), ("-l", NoCode), ("-r", NoCode)], FirstOperand::File, false),
 ];
 
 /// Returns the language that a program of this name executes.
@@ -180,23 +180,23 @@ fn interpreter_named(name: &str) -> Option<&'static Interpreter> {
 
 /// Returns the code that a shell or an interpreter executes; empty for other programs, and for
 /// command lines that execute no code.
-pub(super) fn code(ran: &ResolvedCommand) -> Vec<CodeSource<'_>> {
-    match ran.name() {
-        Some(name) if is_shell(name) => shell_code(ran).into_iter().collect(),
+pub(super) fn code(command: &ResolvedCommand) -> Vec<CodeSource<'_>> {
+    match command.name() {
+        Some(name) if is_shell(name) => shell_code(command).into_iter().collect(),
         Some(name) => {
             let interpreter = interpreter_named(name);
-            interpreter.map_or_else(Vec::new, |row| row.code(ran.arguments()))
+            interpreter.map_or_else(Vec::new, |row| row.code(command.arguments()))
         }
         None => Vec::new(),
     }
 }
 
-fn shell_code(ran: &ResolvedCommand) -> Option<CodeSource<'_>> {
-    let invocation = Invocation::read(&ran.words);
+fn shell_code(command: &ResolvedCommand) -> Option<CodeSource<'_>> {
+    let invocation = ShellInvocation::read(&command.words);
     if invocation.only_reads {
         return None;
     }
-    let operand = ran.words.get(invocation.operands);
+    let operand = command.words.get(invocation.operands);
     if invocation.command {
         return operand.map(|field| CodeSource::Text(field, 0));
     }
@@ -223,7 +223,7 @@ impl Interpreter {
         while let Some(field) = words.next() {
             let text = field.value.prefix();
             if let Some((role, attached)) = self.option(field) {
-                if role == Other {
+                if role == NoCode {
                     return out;
                 }
                 let value = match attached {
@@ -231,11 +231,9 @@ impl Interpreter {
                     None => words.next().map(|next| (next, 0)),
                 };
                 out.extend(match (role, value) {
-                    (OptionRole::Code, Some((field, offset))) => {
-                        Some(CodeSource::Text(field, offset))
-                    }
-                    (OptionRole::File, Some((field, 0))) => Some(from_file(field)),
-                    (OptionRole::File, Some((field, offset)))
+                    (CodeText, Some((field, offset))) => Some(CodeSource::Text(field, offset)),
+                    (CodeFile, Some((field, 0))) => Some(from_file(field)),
+                    (CodeFile, Some((field, offset)))
                         if field.value.prefix().get(offset..) == Some("-") =>
                     {
                         Some(CodeSource::Stdin)
@@ -285,7 +283,7 @@ impl Interpreter {
         })?;
         // `node -pe`: both letters take the code, which is the next word.
         let has_only_code_letters = text[offset..].chars().all(|letter| {
-            known(&format!("-{letter}")).is_some_and(|(_, other)| *other == OptionRole::Code)
+            known(&format!("-{letter}")).is_some_and(|(_, other)| *other == CodeText)
         });
         let is_next_word = has_only_code_letters && field.value.literal().is_some();
         Some((role, (!is_next_word).then_some(offset)))

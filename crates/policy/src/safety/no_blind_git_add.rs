@@ -24,17 +24,17 @@ const ADD_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let is_known_git = is_git(ran)?;
-    let git = GitCommandLine::read(&ran.words);
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    let is_known_git = is_git(command)?;
+    let git = GitCommandLine::read(&command.words);
     let base = input.context.cwd.to_string_lossy();
     match git.subcommand()? {
         "add" | "stage" => {
-            let fields = blind_words(git.arguments, ran, &base, is_known_git)?;
+            let fields = blind_words(git.arguments, command, &base, is_known_git)?;
             let is_computed = fields.iter().any(|field| field.value.has_unknown());
-            let hit = RuleFinding::on(ran, fields);
+            let hit = RuleFinding::on(command, fields);
             Some(if is_computed {
-                hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
+                hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
                 hit
             })
@@ -46,7 +46,7 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
                     .any(|field| field.value.literal() == Some(name))
             };
             (has("--stdin") || has("-z") && has("--index-info"))
-                .then(|| RuleFinding::on(ran, git.arguments))
+                .then(|| RuleFinding::on(command, git.arguments))
         }
         _ => None,
     }
@@ -55,7 +55,7 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
 /// Returns the words that make an `add` blind, if any.
 fn blind_words<'f>(
     arguments: &'f [Field],
-    ran: &ResolvedCommand,
+    command: &ResolvedCommand,
     base: &str,
     is_known_git: bool,
 ) -> Option<Vec<&'f Field>> {
@@ -109,8 +109,8 @@ fn blind_words<'f>(
             is_whole_tree(
                 &field.value,
                 base,
-                ran.cwd.as_deref(),
-                is_known_git && !ran.dormant,
+                command.cwd.as_deref(),
+                is_known_git && !command.may_never_run,
             )
         })
         .map(|field| vec![field])

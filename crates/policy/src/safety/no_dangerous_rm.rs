@@ -33,12 +33,14 @@ const LONG_OPTIONS: [&str; 8] = [
 /// their removal is allowed.
 fn search_results<'s>(input: &'s RuleInput<'_>) -> &'s [Value] {
     input.search_results.get_or_init(|| {
-        let searches = input
-            .all
-            .iter()
-            .filter_map(|ran| Some((ran.feeds, Search::of_command(ran.name()?, &ran.words)?)));
+        let searches = input.commands.iter().filter_map(|command| {
+            Some((
+                command.output_is_used,
+                Search::of_command(command.name()?, &command.words)?,
+            ))
+        });
         searches
-            .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
+            .filter(|(output_is_used, search)| *output_is_used || !search.commands.is_empty())
             .flat_map(|(_, search)| {
                 let is_narrowed = search.is_narrowed;
                 let is_elsewhere =
@@ -53,10 +55,10 @@ fn search_results<'s>(input: &'s RuleInput<'_>) -> &'s [Value] {
 
 /// True if the operand is the result of a search. An operand with an unknown part counts as a
 /// result only if the search itself or `xargs` starts the command.
-fn is_search_result(operand: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+fn is_search_result(operand: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let is_started_for_results = || {
-        let mut through = ran.through.iter();
-        through.any(|program| program == "xargs" || Search::of_command(program, &[]).is_some())
+        let mut started_by = command.started_by.iter();
+        started_by.any(|program| program == "xargs" || Search::of_command(program, &[]).is_some())
     };
     (!operand.has_unknown() || is_started_for_results()) && search_results(input).contains(operand)
 }
@@ -107,17 +109,17 @@ fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 /// True if an operand is the root, a system directory or a home, or all files in such a directory.
-fn is_landmark(value: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
-    input.path_bases(ran).any(|path_base| {
+fn is_landmark(value: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+    input.path_bases(command).any(|path_base| {
         Location::of(value, &path_base).is_some_and(|location| location.is_landmark(path_base.home))
     })
 }
 
 /// True if an operand is a directory of the system or of a service, or all files in such a
 /// directory.
-fn is_system(value: &Value, ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+fn is_system(value: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let mut locations = input
-        .path_bases(ran)
+        .path_bases(command)
         .filter_map(|path_base| Location::of(value, &path_base));
     locations.any(|location| location.is_system())
 }
@@ -136,14 +138,14 @@ fn is_repository_file(value: &Value) -> bool {
     file.is_some_and(|file| REPOSITORY_FILES.contains(&file))
 }
 
-pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     // A clone that the script itself created contains no work of the user.
     let is_created_by_script = |value: &Value, path_base: &PathBase<'_>| {
-        path_base.cwd == ran.cwd.as_deref() && ran.has_made(value)
+        path_base.cwd == command.cwd.as_deref() && command.has_created(value)
     };
     let dangerous = |value: &Value| {
         input
-            .path_bases(ran)
+            .path_bases(command)
             .any(|path_base| match danger(value, &path_base) {
                 Some(PathDanger::Git) => !is_created_by_script(value, &path_base),
                 found => found.is_some(),
@@ -151,23 +153,23 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
     };
     // Unknown operands are ignored in functions that are never called, and in commands that only
     // the search of the unparsed text finds.
-    let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
-    match ran.name() {
+    let counts = |field: &&&Field| !(command.may_never_run && field.value.has_unknown());
+    match command.name() {
         Some(
             "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
         ) => {
-            let removal = read_removal(ran.arguments())?;
+            let removal = read_removal(command.arguments())?;
             let is_recursive =
-                removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
+                removal.recursive || matches!(command.name(), Some("rimraf" | "del-cli"));
             let deletes_trees = |field: &&&Field| {
                 let ends_in_glob = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 is_recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
-                    || is_search_result(&field.value, ran, input)
+                    || is_search_result(&field.value, command, input)
                     || ends_in_glob
                         && !removal.asks
-                        && (is_landmark(&field.value, ran, input)
-                            || is_system(&field.value, ran, input))
+                        && (is_landmark(&field.value, command, input)
+                            || is_system(&field.value, command, input))
                     || is_repository_file(&field.value)
             };
             let found = removal
@@ -176,39 +178,39 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
                 .filter(counts)
                 .filter(deletes_trees)
                 .find(|field| dangerous(&field.value))?;
-            let hit = RuleFinding::on(ran, [*found]);
+            let hit = RuleFinding::on(command, [*found]);
             Some(if is_computed(&found.value) {
-                hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
+                hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
                 hit
             })
         }
         Some("unlink" | "shred") => {
             let is_checked = |field: &&Field| {
-                is_search_result(&field.value, ran, input) || is_repository_file(&field.value)
+                is_search_result(&field.value, command, input) || is_repository_file(&field.value)
             };
-            let mut operands = ran.arguments().iter().filter(is_checked);
+            let mut operands = command.arguments().iter().filter(is_checked);
             let found = operands.find(|field| dangerous(&field.value))?;
-            Some(RuleFinding::on(ran, [found]))
+            Some(RuleFinding::on(command, [found]))
         }
         Some("find" | "gfind" | "bfs") => {
-            let search = Search::read(&ran.words);
-            let counts = |value: &&Value| !(ran.dormant && value.has_unknown());
+            let search = Search::read(&command.words);
+            let counts = |value: &&Value| !(command.may_never_run && value.has_unknown());
             (search.deletes && search.found.iter().filter(counts).any(dangerous))
-                .then(|| RuleFinding::on(ran, ran.arguments()))
+                .then(|| RuleFinding::on(command, command.arguments()))
         }
         // An unknown program is taken for `rm` only with options such as `-rf`.
-        None if ran.words.first()?.value.has_unknown() && !ran.dormant => {
-            let is_forced = ran.arguments().iter().any(|field| {
+        None if command.words.first()?.value.has_unknown() && !command.may_never_run => {
+            let is_forced = command.arguments().iter().any(|field| {
                 let text = field.value.prefix();
                 let is_cluster = text.starts_with('-') && !text.starts_with("--");
                 is_cluster && text.contains('f') && text.contains(['r', 'R'])
             });
-            let removal = read_removal(ran.arguments())?;
+            let removal = read_removal(command.arguments())?;
             let is_found = |field: &&&Field| !field.value.has_unknown() && dangerous(&field.value);
             let found = removal.operands.iter().find(is_found);
             let found = found.filter(|_| is_forced && removal.recursive)?;
-            Some(RuleFinding::on(ran, [*found]))
+            Some(RuleFinding::on(command, [*found]))
         }
         _ => None,
     }

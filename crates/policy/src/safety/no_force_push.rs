@@ -26,14 +26,14 @@ const SEND_PACK_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    is_git(ran)?;
-    let git = GitCommandLine::read(&ran.words);
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    is_git(command)?;
+    let git = GitCommandLine::read(&command.words);
     let is_subtree = git.subcommand() == Some("subtree");
     let forces_refspec = |field: &&Field| field.value.prefix().starts_with('+');
     if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
         return Some(RuleFinding::on(
-            ran,
+            command,
             [git.arguments.iter().find(forces_refspec)?],
         ));
     }
@@ -43,7 +43,7 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
         _ => return None,
     };
     if let Some(field) = forcing_word(options, git.arguments) {
-        return Some(RuleFinding::on(ran, [field]));
+        return Some(RuleFinding::on(command, [field]));
     }
     let arguments = options.read(git.arguments);
     let is_dry_run = arguments.iter().any(|argument| match argument {
@@ -53,14 +53,14 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
     });
     let is_forced_by_script = || {
         *input.forces_pushes.get_or_init(|| {
-            let mut settings = input.all.iter().filter_map(configured);
+            let mut settings = input.commands.iter().filter_map(configured);
             settings.any(|(name, value)| forces_pushes(&name, &value))
         })
     };
     let mut settings = git.config.iter();
     let is_forced_by_option = settings.any(|(name, value)| forces_pushes(name, value));
     let is_forced = is_forced_by_option || is_forced_by_script();
-    (!is_dry_run && is_forced).then(|| RuleFinding::on(ran, git.arguments))
+    (!is_dry_run && is_forced).then(|| RuleFinding::on(command, git.arguments))
 }
 
 /// Returns the word that forces a push, if any.
@@ -109,7 +109,7 @@ fn forces_pushes(name: &str, value: &Value) -> bool {
 }
 
 /// Returns the name and value that `git config name value` sets.
-fn configured(ran: &ResolvedCommand) -> Option<(String, Value)> {
-    is_git(ran)?;
-    GitCommandLine::read(&ran.words).configures()
+fn configured(command: &ResolvedCommand) -> Option<(String, Value)> {
+    is_git(command)?;
+    GitCommandLine::read(&command.words).configures()
 }

@@ -1,124 +1,21 @@
 //! Decides whether recursively removing a path would remove something important; `location`
-//! determines where a path leads.
+//! determines where a path leads, `system_directories` lists the important directories.
 //!
 //! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never
 //! consulted).
 
 mod location;
+mod part;
+mod system_directories;
 mod worth;
 
-use crate::syntax::pattern;
 use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 use crate::syntax::{CommandHost, Mount};
+use part::{PathPart, are_names, components, resolve, split_value};
+use system_directories::{PATTERNS_BELOW, SYSTEM_DIRECTORIES, is_system_directory};
 
 pub(super) use location::Location;
 pub(super) use worth::{PathWorth, WORTHS, worth};
-
-/// System directories. A path with an unknown beginning that ends with one of these names may be
-/// the system directory.
-const SYSTEM_DIRECTORIES: [&str; 26] = [
-    "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
-    "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
-    "Users", "Volumes", "private", "nix",
-];
-
-/// System directories in which only users and services store files.
-const DIRECTORIES_FOR_USERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
-
-/// Directories in system directories that services or the system itself need: their parents, and
-/// their names.
-const SERVICES: [(&[&str], &[&str]); 12] = [
-    (
-        &["usr"],
-        &["local", "share", "include", "libexec", "src", "games"],
-    ),
-    (&["usr", "lib"], &["*"]),
-    (&["usr", "lib64"], &["*"]),
-    (&["lib"], &["*"]),
-    (&["lib64"], &["*"]),
-    (&["usr", "libexec"], &["*"]),
-    (
-        &["usr", "share"],
-        &[
-            "zoneinfo", "ca-certificates", "keyrings", "dbus-1", "polkit-1", "terminfo", "perl*",
-            "python*", "glib-2.0", "mime", "fonts", "X11", "systemd", "pam*", "base-*", "i18n",
-        ],
-    ),
-    (
-        &["usr", "local"],
-        &["bin", "etc", "include", "lib", "sbin", "share"],
-    ),
-    (&["var"], &["log", "mail", "spool", "www"]),
-    (&["boot"], &["grub", "grub2", "efi", "EFI", "loader"]),
-    (
-        &["etc"],
-        &[
-            "nginx", "apache2", "httpd", "ssh", "ssl", "systemd", "pam.d", "sudoers.d", "apt",
-            "yum.repos.d", "cron.d", "cron.daily", "letsencrypt", "mysql", "postgresql", "docker",
-            "kubernetes", "X11", "init.d", "network", "NetworkManager", "netplan", "sysconfig",
-            "selinux", "security", "ld.so.conf.d", "profile.d", "default", "skel", "alternatives",
-            "ca-certificates", "pki", "grub.d", "udev", "modprobe.d", "haproxy", "postfix",
-            "redis", "php", "fail2ban", "ufw", "wireguard", "openvpn",
-        ],
-    ),
-    (
-        &["var", "lib"],
-        &[
-            "mysql", "mariadb", "postgresql", "pgsql", "docker", "containerd", "mongodb", "mongo",
-            "redis", "etcd", "kubelet", "dpkg", "rpm", "pacman", "apt", "systemd", "libvirt",
-            "jenkins", "grafana", "elasticsearch", "clickhouse", "rabbitmq", "influxdb",
-            "prometheus", "gitlab", "gitea", "lxc", "lxd", "incus", "snapd", "cassandra", "neo4j",
-            "kafka", "zookeeper", "consul", "vault", "minio", "portainer", "longhorn", "rook",
-        ],
-    ),
-];
-
-/// Names of libraries that users install themselves.
-const USER_LIBRARIES: [&str; 4] = ["node_modules", "jvm", "go", "debug"];
-
-/// System directories below which a pattern with letters is usual.
-const PATTERNS_BELOW: [&[&str]; 8] = [
-    &["tmp"],
-    &["usr", "local", "bin"],
-    &["usr", "local", "include"],
-    &["usr", "local", "lib"],
-    &["usr", "local", "share"],
-    &["var", "log"],
-    &["var", "spool"],
-    &["var", "www"],
-];
-
-/// True if a path is a system directory, an essential directory in a system directory, or a
-/// directory of a service.
-fn is_system_directory(parts: &[PathPart]) -> bool {
-    let names: Vec<&str> = parts
-        .iter()
-        .map(|part| part.literal().unwrap_or("*"))
-        .collect();
-    let is_service = |(parents, services): &(&[&str], &[&str])| {
-        names
-            .split_last()
-            .is_some_and(|(name, above)| above == *parents && is_one_of(name, services))
-    };
-    match names[..] {
-        [] => true,
-        [name] => SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name),
-        // `/usr/lib`, `/var/lib`, `/private/etc`, `/usr/local`
-        [first, second]
-            if SYSTEM_DIRECTORIES.contains(&first) && SYSTEM_DIRECTORIES.contains(&second) =>
-        {
-            true
-        }
-        [.., name] if USER_LIBRARIES.contains(&name) => false,
-        _ => SERVICES.iter().any(is_service),
-    }
-}
-
-/// True if a name is one of these patterns, in which `*` stands for any text.
-fn is_one_of(name: &str, patterns: &[&str]) -> bool {
-    let mut patterns = patterns.iter();
-    patterns.any(|known| *known == name || known.contains('*') && pattern::matches(known, name))
-}
 
 /// Directories of a home that hold a user's work.
 const PERSONAL_DIRECTORIES: [&str; 7] = [
@@ -157,65 +54,9 @@ pub(super) struct PathBase<'p> {
     pub(super) host: &'p CommandHost,
 }
 
-/// One component of a path.
-#[derive(Debug, Clone, Default)]
-struct PathPart {
-    pieces: Vec<ValuePiece>,
-}
-
-impl PathPart {
-    fn text(text: &str) -> Self {
-        PathPart {
-            pieces: vec![ValuePiece::Text(text.to_owned())],
-        }
-    }
-
-    fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [] => Some(""),
-            [ValuePiece::Text(text)] => Some(text),
-            _ => None,
-        }
-    }
-
-    fn has_unknown(&self) -> bool {
-        self.pieces
-            .iter()
-            .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
-    }
-
-    /// True if no character of the component except dots is known, so that it may match any name.
-    fn is_open(&self) -> bool {
-        self.literal().is_none()
-            && self.pieces.iter().all(|piece| match piece {
-                ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
-                ValuePiece::Glob(_) | ValuePiece::Unknown { .. } => true,
-            })
-    }
-
-    /// True if the component equals the name, or if its pattern matches the name.
-    fn could_be(&self, name: &str) -> bool {
-        if let Some(text) = self.literal() {
-            return text == name;
-        }
-        let mut value = Value::default();
-        for piece in &self.pieces {
-            // An unknown part next to letters is assumed to be harmless.
-            if matches!(piece, ValuePiece::Unknown { .. }) {
-                return false;
-            }
-            value.extend(&Value::from(piece.clone()));
-        }
-        // A leading dot is only matched by a literal dot.
-        let has_dot =
-            matches!(self.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
-        (has_dot || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
-    }
-}
-
 /// Returns the danger of recursively removing `operand`, if any.
 pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDanger> {
-    let mut parts = split(operand);
+    let mut parts = split_value(operand);
     if operand.is_empty() || parts.is_empty() {
         return None;
     }
@@ -277,64 +118,22 @@ pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDa
 /// Maps a path in a new container to paths on this machine: the path below its mount, or the
 /// sources of all mounts below the path.
 fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
-    let closed = parts.iter().rposition(|part| !part.is_open());
-    let stem = &parts[..closed.map_or(0, |last| last + 1)];
+    let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
+    let stem = &parts[..last_known.map_or(0, |last| last + 1)];
     let mapped = |mount: &Mount| {
         let target = components(&mount.target);
         let source = components(&mount.source).into_iter().map(PathPart::text);
-        if parts.len() >= target.len() && same(&parts[..target.len()], &target) {
+        if parts.len() >= target.len() && are_names(&parts[..target.len()], &target) {
             return Some(
                 source
                     .chain(parts[target.len()..].iter().cloned())
                     .collect(),
             );
         }
-        let contains_mount = target.len() > stem.len() && same(stem, &target[..stem.len()]);
+        let contains_mount = target.len() > stem.len() && are_names(stem, &target[..stem.len()]);
         contains_mount.then(|| source.collect())
     };
     mounts.iter().filter_map(mapped).collect()
-}
-
-/// Returns the components of a value.
-fn split(value: &Value) -> Vec<PathPart> {
-    let mut parts = vec![PathPart::default()];
-    for piece in value.pieces() {
-        let ValuePiece::Text(text) = piece else {
-            if let Some(last) = parts.last_mut() {
-                last.pieces.push(piece.clone());
-            }
-            continue;
-        };
-        for (index, name) in text.split('/').enumerate() {
-            if index > 0 {
-                parts.push(PathPart::default());
-            }
-            if let (Some(last), false) = (parts.last_mut(), name.is_empty()) {
-                last.pieces.push(ValuePiece::Text(name.to_owned()));
-            }
-        }
-    }
-    parts
-}
-
-/// Returns the names in a path.
-fn components(path: &str) -> Vec<&str> {
-    path.split('/').filter(|name| !name.is_empty()).collect()
-}
-
-/// Removes `.` and `..`; the parent of the root is the root.
-fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
-    let mut out: Vec<PathPart> = Vec::new();
-    for part in parts {
-        match part.literal() {
-            Some("" | ".") => {}
-            Some("..") => {
-                out.pop();
-            }
-            _ => out.push(part.clone()),
-        }
-    }
-    out
 }
 
 /// Returns the danger of a path with an unknown beginning: it is dangerous unless its end is known.
@@ -343,7 +142,10 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
     if ends_in_git(&parts) {
         return Some(PathDanger::Git);
     }
-    let known: Vec<&PathPart> = parts.iter().filter(|part| !part.is_open()).collect();
+    let known: Vec<&PathPart> = parts
+        .iter()
+        .filter(|part| !part.may_be_any_name())
+        .collect();
     // `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
     let is_required = |part: &PathPart| {
         matches!(
@@ -376,7 +178,7 @@ fn danger_in_unknown_cwd(parts: &[PathPart]) -> Option<PathDanger> {
     if ends_in_git(&parts) {
         return Some(PathDanger::Git);
     }
-    (leaves_cwd || parts.iter().all(PathPart::is_open)).then_some(PathDanger::Unknown)
+    (leaves_cwd || parts.iter().all(PathPart::may_be_any_name)).then_some(PathDanger::Unknown)
 }
 
 /// The directories and files without which a repository is worthless.
@@ -394,12 +196,12 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
     if has_essential_part {
         return true;
     }
-    let closed = parts.iter().rposition(|part| !part.is_open());
+    let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
     // `build/.??*` is not more dangerous than `build`, so an open last part does not count here.
     let is_git = parts
         .last()
-        .is_some_and(|part| !part.is_open() && part.could_be(".git"));
-    is_git || closed.is_some_and(|index| parts[index].could_be(".git"))
+        .is_some_and(|part| !part.may_be_any_name() && part.could_be(".git"));
+    is_git || last_known.is_some_and(|index| parts[index].could_be(".git"))
 }
 
 /// Returns the danger of an absolute path. `is_explicit` is false if the script wrote a path
@@ -417,15 +219,15 @@ fn danger_of_absolute(
         return Some(PathDanger::Git);
     }
     // A glob or an unknown name at the end may match every file of the directory `stem`.
-    let closed = parts
+    let stem_len = parts
         .iter()
-        .rposition(|part| !part.is_open())
+        .rposition(|part| !part.may_be_any_name())
         .map_or(0, |last| last + 1);
-    let (stem, tail) = parts.split_at(closed);
+    let (stem, tail) = parts.split_at(stem_len);
     if let Some(danger) = danger_of_directory(stem, base, home, is_explicit || !tail.is_empty()) {
         // `./$NAME` is assumed to be harmless, `./*` is not.
         let has_unknown_tail = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
-        if !(danger == PathDanger::WorkingDirectory && has_unknown_tail && same(stem, base)) {
+        if !(danger == PathDanger::WorkingDirectory && has_unknown_tail && are_names(stem, base)) {
             return Some(danger);
         }
     }
@@ -434,7 +236,7 @@ fn danger_of_absolute(
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
         let parent_danger = danger_of_directory(parent, base, home, true);
-        let is_usual = PATTERNS_BELOW.iter().any(|names| same(parent, names));
+        let is_usual = PATTERNS_BELOW.iter().any(|names| are_names(parent, names));
         if !is_usual
             && matches!(
                 parent_danger,
@@ -463,7 +265,7 @@ pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<Strin
     if operand.is_empty() {
         return None;
     }
-    let mut parts = split(operand);
+    let mut parts = split_value(operand);
     let is_pattern = |part: &PathPart| {
         // `.*` also matches `..`.
         let is_hidden =
@@ -491,15 +293,6 @@ pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<Strin
     Some(path)
 }
 
-/// True if the components are exactly these names.
-fn same(parts: &[PathPart], names: &[&str]) -> bool {
-    parts.len() == names.len()
-        && parts
-            .iter()
-            .zip(names)
-            .all(|(part, name)| part.literal() == Some(name))
-}
-
 /// Returns the danger of removing a directory itself; the parameters are those of
 /// [`danger_of_absolute`].
 fn danger_of_directory(
@@ -512,7 +305,7 @@ fn danger_of_directory(
         return Some(PathDanger::Root);
     };
     // The script's initial directory, even below a home or a system directory.
-    if same(parts, base) {
+    if are_names(parts, base) {
         return Some(PathDanger::WorkingDirectory);
     }
     if let Some(home) = home {
@@ -521,12 +314,12 @@ fn danger_of_directory(
             part.literal()
                 .is_some_and(|name| PERSONAL_DIRECTORIES.contains(&name))
         };
-        let is_in_home = parts.len() == home.len() + 1 && same(&parts[..home.len()], &home);
-        if same(parts, &home) || is_in_home && parts.last().is_some_and(is_personal) {
+        let is_in_home = parts.len() == home.len() + 1 && are_names(&parts[..home.len()], &home);
+        if are_names(parts, &home) || is_in_home && parts.last().is_some_and(is_personal) {
             return Some(PathDanger::Home);
         }
     }
-    if parts.len() <= base.len() && same(parts, &base[..parts.len()]) {
+    if parts.len() <= base.len() && are_names(parts, &base[..parts.len()]) {
         return Some(if parts.len() == 1 {
             PathDanger::TopLevel
         } else {

@@ -73,8 +73,8 @@ fn add_line(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
             summary: "",
             message: "",
             suggestion: "",
-            fires: Vec::new(),
-            spares: Vec::new(),
+            blocked_examples: Vec::new(),
+            allowed_examples: Vec::new(),
             actions: HashMap::new(),
             code: code.map(|(_, check)| *check),
         });
@@ -88,11 +88,11 @@ fn add_line(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
         "summary" => rule.summary = text,
         "message" => rule.message = text,
         "suggestion" => rule.suggestion = text,
-        "block" => rule.fires.push(script()),
-        "allow" => rule.spares.push(script()),
+        "block" => rule.blocked_examples.push(script()),
+        "allow" => rule.allowed_examples.push(script()),
         "row" => {
             let (action, example) = Action::of(text);
-            rule.fires.push(example.to_owned());
+            rule.blocked_examples.push(example.to_owned());
             for name in &action.programs {
                 let actions = rule.actions.entry(name.clone()).or_default();
                 actions.push(action.clone());
@@ -119,8 +119,9 @@ mod tests {
             let script = Script::read(example, &context);
             let input = super::super::rule::RuleInput::new(&script, &[], &[], 0);
             let is_program = |name: &str| action.programs.iter().any(|program| program == name);
-            let is_done = script.ran.iter().any(|ran| {
-                ran.name().is_some_and(is_program) && action.is_done(ran, &input.path_base(ran))
+            let is_done = script.commands.iter().any(|command| {
+                command.name().is_some_and(is_program)
+                    && action.is_performed_by(command, &input.path_base(command))
             });
             if !is_done {
                 missed.push(row);
@@ -144,7 +145,11 @@ mod tests {
             for other in rules().iter().filter(|other| other.code.is_none()) {
                 let mut only = RuleSelection::none();
                 assert!(only.switch(other.id, true).is_ok());
-                for script in rule.spares.iter().filter(|_| rule.group == other.group) {
+                for script in rule
+                    .allowed_examples
+                    .iter()
+                    .filter(|_| rule.group == other.group)
+                {
                     let verdict = check_safety(&Script::read(script, &context), &only);
                     assert_eq!(verdict, crate::Verdict::Allow, "{} {script}", other.id);
                 }

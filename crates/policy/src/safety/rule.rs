@@ -24,9 +24,9 @@ pub struct Rule {
     /// The alternative.
     pub suggestion: &'static str,
     /// Scripts that the rule must block.
-    pub fires: Vec<String>,
+    pub blocked_examples: Vec<String>,
     /// Similar scripts that the rule must allow.
-    pub spares: Vec<String>,
+    pub allowed_examples: Vec<String>,
     /// The refused actions by program.
     pub(super) actions: HashMap<String, Vec<Action>>,
     /// The function that finds actions beyond the rows.
@@ -40,20 +40,20 @@ impl Rule {
     /// Returns a finding if the rule refuses a command.
     pub(super) fn check(
         &self,
-        ran: &ResolvedCommand,
+        command: &ResolvedCommand,
         input: &RuleInput<'_>,
     ) -> Option<RuleFinding> {
-        self.code.and_then(|code| code(ran, input)).or_else(|| {
-            let name = ran.name().filter(|_| !ran.is_function)?;
-            let name = if is_git(ran) == Some(true) {
+        self.code.and_then(|code| code(command, input)).or_else(|| {
+            let name = command.name().filter(|_| !command.is_function)?;
+            let name = if is_git(command) == Some(true) {
                 "git"
             } else {
                 name
             };
-            let base = input.path_base(ran);
+            let base = input.path_base(command);
             let mut actions = self.actions.get(name)?.iter();
-            let is_done = actions.any(|action| action.is_done(ran, &base));
-            is_done.then(|| RuleFinding::on(ran, ran.arguments()))
+            let is_done = actions.any(|action| action.is_performed_by(command, &base));
+            is_done.then(|| RuleFinding::on(command, command.arguments()))
         })
     }
 }
@@ -66,7 +66,7 @@ pub(super) struct RuleInput<'s> {
     /// True if a part of the script could not be parsed.
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
-    pub(super) all: &'s [ResolvedCommand],
+    pub(super) commands: &'s [ResolvedCommand],
     /// All rules.
     pub(super) rules: &'s [&'s Rule],
     /// The enabled rules.
@@ -92,8 +92,8 @@ impl<'s> RuleInput<'s> {
         RuleInput {
             context: script.context,
             text: script.parsed.text,
-            is_broken: !script.flat.is_empty(),
-            all: &script.ran,
+            is_broken: !script.scanned_commands.is_empty(),
+            commands: &script.commands,
             rules,
             enabled,
             depth,
@@ -107,22 +107,22 @@ impl<'s> RuleInput<'s> {
     /// directory in which it runs if an earlier `cd` fails unnoticed.
     pub(super) fn path_bases<'p>(
         &'p self,
-        ran: &'p ResolvedCommand,
+        command: &'p ResolvedCommand,
     ) -> impl Iterator<Item = PathBase<'p>> {
-        let otherwise = ran.cwd_if_cd_failed.as_deref().map(|cwd| PathBase {
+        let otherwise = command.cwd_if_cd_failed.as_deref().map(|cwd| PathBase {
             cwd: Some(cwd),
-            ..self.path_base(ran)
+            ..self.path_base(command)
         });
-        std::iter::once(self.path_base(ran)).chain(otherwise)
+        std::iter::once(self.path_base(command)).chain(otherwise)
     }
 
     /// Returns the directory and the home from which the command's paths start.
-    pub(super) fn path_base<'p>(&'p self, ran: &'p ResolvedCommand) -> PathBase<'p> {
+    pub(super) fn path_base<'p>(&'p self, command: &'p ResolvedCommand) -> PathBase<'p> {
         PathBase {
-            cwd: ran.cwd.as_deref(),
+            cwd: command.cwd.as_deref(),
             initial_cwd: &self.initial_cwd,
-            home: ran.home.as_deref(),
-            host: &ran.host,
+            home: command.home.as_deref(),
+            host: &command.host,
         }
     }
 }
@@ -138,13 +138,13 @@ pub(super) struct RuleFinding {
 impl RuleFinding {
     /// Returns a finding about these words of a command.
     pub(super) fn on<'f>(
-        ran: &ResolvedCommand,
+        command: &ResolvedCommand,
         fields: impl IntoIterator<Item = &'f Field>,
     ) -> RuleFinding {
         let fields: Vec<_> = fields.into_iter().collect();
-        let first = ran.words.first().map(|field| field.value.to_string());
+        let first = command.words.first().map(|field| field.value.to_string());
         RuleFinding {
-            span: ran.span,
+            span: command.span,
             words: first
                 .into_iter()
                 .chain(fields.iter().map(|field| field.value.to_string()))
@@ -154,7 +154,7 @@ impl RuleFinding {
     }
 
     /// Replaces the message and the suggestion.
-    pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> RuleFinding {
+    pub(super) fn with_texts(self, message: &'static str, suggestion: &'static str) -> RuleFinding {
         RuleFinding {
             wording: Some((message, suggestion)),
             ..self
@@ -163,10 +163,10 @@ impl RuleFinding {
 }
 
 /// Returns `Some(true)` if the command is git, `Some(false)` if an unknown program could be git.
-pub(super) fn is_git(ran: &ResolvedCommand) -> Option<bool> {
-    match ran.name() {
+pub(super) fn is_git(command: &ResolvedCommand) -> Option<bool> {
+    match command.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),
-        None => ran
+        None => command
             .words
             .first()
             .filter(|field| field.value.has_unknown())

@@ -35,20 +35,21 @@ const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 
 /// Returns the paths that a command touches: absolute, not normalised, for a pattern its directory.
 /// `None` if they are unknown, or if the command affects more than files.
-pub(super) fn of(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn of_refused(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    let is_elsewhere =
-        ran.is_function || ran.host != CommandHost::Local || !ran.through.iter().all(is_plain);
-    if is_elsewhere || ran.redirections.iter().any(writes_a_file) {
+    let is_elsewhere = command.is_function
+        || command.host != CommandHost::Local
+        || !command.started_by.iter().all(is_plain);
+    if is_elsewhere || command.redirections.iter().any(writes_a_file) {
         return None;
     }
     let mut paths = Vec::new();
-    for path_base in input.path_bases(ran) {
-        if is_git(ran).is_some() {
-            paths.push(of_git(ran, input, &path_base)?);
+    for path_base in input.path_bases(command) {
+        if is_git(command).is_some() {
+            paths.push(of_git(command, input, &path_base)?);
             continue;
         }
-        for operand in operands(ran)? {
+        for operand in operands(command)? {
             paths.push(touched(operand, &path_base)?.into());
         }
     }
@@ -57,34 +58,34 @@ pub(super) fn of(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<Pat
 
 /// Returns the paths of a command that is not refused, but would run in the same trial. `None` if
 /// the command may affect more than files, such as other machines or processes.
-pub(super) fn of_other(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn of_allowed(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    if ran.is_function
-        || ran.host != CommandHost::Local
-        || !ran.env.is_empty()
-        || !ran.through.iter().all(is_plain)
+    if command.is_function
+        || command.host != CommandHost::Local
+        || !command.env.is_empty()
+        || !command.started_by.iter().all(is_plain)
     {
         return None;
     }
     let mut paths = Vec::new();
-    for path_base in input.path_bases(ran) {
-        let redirections = ran.redirections.iter();
+    for path_base in input.path_bases(command) {
+        let redirections = command.redirections.iter();
         for redirection in redirections.filter(|redirection| opens_a_file(redirection)) {
             paths.push(touched(&redirection.target, &path_base)?.into());
         }
-        let Some(program) = ran.words.first() else {
+        let Some(program) = command.words.first() else {
             continue;
         };
         match program.value.literal()? {
-            "git" => paths.push(of_git(ran, input, &path_base)?),
+            "git" => paths.push(of_git(command, input, &path_base)?),
             "find" => {
-                for operand in operands(ran)? {
+                for operand in operands(command)? {
                     paths.push(touched(operand, &path_base)?.into());
                 }
             }
-            name if PRINTING_PROGRAMS.contains(&name) || is_followed(ran, name, input) => {}
+            name if PRINTING_PROGRAMS.contains(&name) || is_followed(command, name, input) => {}
             name if FILE_PROGRAMS.contains(&name) => {
-                for word in ran.arguments() {
+                for word in command.arguments() {
                     if !is_option(word)? {
                         paths.push(touched(&word.value, &path_base)?.into());
                     }
@@ -98,15 +99,15 @@ pub(super) fn of_other(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<V
 
 /// True if a command starts another command unchanged, and the other command was resolved, too: the
 /// other command is checked separately.
-fn is_followed(ran: &ResolvedCommand, name: &str, input: &RuleInput<'_>) -> bool {
+fn is_followed(command: &ResolvedCommand, name: &str, input: &RuleInput<'_>) -> bool {
     let is_within_span = |inner: &ResolvedCommand| {
-        ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
+        command.span.start <= inner.span.start && inner.span.end <= command.span.end
     };
     let is_started_by_it = |inner: &ResolvedCommand| {
-        let launchers = inner.through.strip_prefix(&ran.through[..]);
+        let launchers = inner.started_by.strip_prefix(&command.started_by[..]);
         launchers.is_some_and(|rest| rest.first().is_some_and(|launcher| launcher == name))
     };
-    let mut all = input.all.iter();
+    let mut all = input.commands.iter();
     PLAIN_RUNNERS.contains(&name)
         && all.any(|inner| is_started_by_it(inner) && is_within_span(inner))
 }
@@ -132,26 +133,26 @@ fn writes_a_file(redirection: &Redirection) -> bool {
 
 /// Returns the operands of `rm` or the starting points of `find`. `None` for other programs, and if
 /// an option is unknown or lets the program affect further files.
-fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
-    let (options, operands): (Vec<&Field>, Vec<&Field>) = match ran.name()? {
+fn operands(command: &ResolvedCommand) -> Option<Vec<&Value>> {
+    let (options, operands): (Vec<&Field>, Vec<&Field>) = match command.name()? {
         "rm" => {
             let is_option = |field: &&Field| field.value.prefix().starts_with('-');
             // After `--`, names may look like options.
             let ends_options = |field: &Field| field.value.literal() == Some("--");
-            if ran.arguments().iter().any(ends_options) {
+            if command.arguments().iter().any(ends_options) {
                 return None;
             }
-            ran.arguments().iter().partition(is_option)
+            command.arguments().iter().partition(is_option)
         }
         // Excludes `-L` and similar options, which leave the directory through links, and all
         // actions that start a program or write.
         "find" => {
             let begins_expression =
                 |field: &Field| field.value.prefix().starts_with(['-', '(', '!']);
-            let expression = ran.arguments().iter().position(begins_expression);
-            let (starts, tests) = ran
+            let expression = command.arguments().iter().position(begins_expression);
+            let (starts, tests) = command
                 .arguments()
-                .split_at(expression.unwrap_or(ran.arguments().len()));
+                .split_at(expression.unwrap_or(command.arguments().len()));
             let is_harmless_test = |field: &Field| {
                 let word = field.value.literal();
                 word.is_some_and(|word| {
@@ -174,11 +175,11 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
 /// Returns the directory in which git runs. `None` if an option may select another repository or
 /// start a program.
 fn of_git(
-    ran: &ResolvedCommand,
+    command: &ResolvedCommand,
     input: &RuleInput<'_>,
     path_base: &PathBase<'_>,
 ) -> Option<PathBuf> {
-    let git = GitCommandLine::read(&ran.words);
+    let git = GitCommandLine::read(&command.words);
     let is_in_cwd = git.globals.is_empty() && git.config.is_empty() && !input.text.contains("GIT_");
     let is_known = REPOSITORY_SUBCOMMANDS.contains(&git.subcommand()?);
     let are_known = git

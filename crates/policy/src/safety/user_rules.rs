@@ -55,10 +55,14 @@ const USER_RULE: &str = "user_rule";
 
 impl UserRule {
     /// Returns a finding if a command matches the rule's pattern.
-    pub(super) fn check(&self, ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Finding> {
-        let name = ran.name().filter(|_| !ran.is_function)?;
+    pub(super) fn check(
+        &self,
+        command: &ResolvedCommand,
+        input: &RuleInput<'_>,
+    ) -> Option<Finding> {
+        let name = command.name().filter(|_| !command.is_function)?;
         let pattern = &self.pattern;
-        let name = if is_git(ran) == Some(true) {
+        let name = if is_git(command) == Some(true) {
             "git"
         } else {
             name
@@ -75,13 +79,13 @@ impl UserRule {
         };
         let is_present = |argument: &str| {
             let mut alternatives = argument.split('|');
-            alternatives.any(|option| has_option(ran.arguments(), option))
+            alternatives.any(|option| has_option(command.arguments(), option))
         };
         let mut others = pattern.arguments.iter();
         let holds = others.all(|argument| Some(argument) == subcommand || is_present(argument))
             && !pattern.without.iter().any(|argument| is_present(argument))
-            && (subcommand.is_none() || action.is_done(ran, &input.path_base(ran)));
-        let hit = holds.then(|| RuleFinding::on(ran, ran.arguments()))?;
+            && (subcommand.is_none() || action.is_performed_by(command, &input.path_base(command)));
+        let hit = holds.then(|| RuleFinding::on(command, command.arguments()))?;
         Some(Finding {
             check: Check::Safety,
             rule: USER_RULE.to_owned(),

@@ -62,10 +62,10 @@ const HARMLESS_OPTIONS: [&str; 22] = [
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
-pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let hit = || Some(RuleFinding::on(ran, ran.arguments()));
-    if ran.name() == Some("zsh") {
-        let inner_script = code(ran).iter().find_map(|code| code.text(ran));
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+    let hit = || Some(RuleFinding::on(command, command.arguments()));
+    if command.name() == Some("zsh") {
+        let inner_script = code(command).iter().find_map(|code| code.text(command));
         return inner_script
             .filter(|text| is_unread(text, input))
             .and_then(|_| hit());
@@ -73,11 +73,13 @@ pub(super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Rule
     if input.context.dialect != Dialect::Zsh {
         return None;
     }
-    let words = ran.words.iter().map(|field| field.value.script() + " ");
-    let is_checked_command = ran.name().is_none_or(|name| !DATA_PROGRAMS.contains(&name))
+    let words = command.words.iter().map(|field| field.value.script() + " ");
+    let is_checked_command = command
+        .name()
+        .is_none_or(|name| !DATA_PROGRAMS.contains(&name))
         && has_rule_word(&words.collect::<String>(), input);
-    let is_unread = ran.dormant && input.is_broken || has_zsh(input.text);
-    let changes_rest = || changes_parsing(ran) && has_rule_word(input.text, input);
+    let is_unread = command.may_never_run && input.is_broken || has_zsh(input.text);
+    let changes_rest = || changes_parsing(command) && has_rule_word(input.text, input);
     (is_checked_command && is_unread || changes_rest())
         .then(hit)
         .flatten()
@@ -122,8 +124,8 @@ fn has_rule_word(text: &str, input: &RuleInput<'_>) -> bool {
 
 /// True for commands after which zsh parses the rest of the script differently: `setopt
 /// extended_glob`, `emulate sh`, `alias -g`.
-fn changes_parsing(ran: &ResolvedCommand) -> bool {
-    let words: Vec<&str> = ran
+fn changes_parsing(command: &ResolvedCommand) -> bool {
+    let words: Vec<&str> = command
         .words
         .iter()
         .map(|field| field.value.literal().unwrap_or("?"))
@@ -171,7 +173,7 @@ mod tests {
         for rule in rules().iter().filter(|rule| !is_code(rule)) {
             // A redirection alone has no words.
             let unmet = |text: &&String| !text.contains('>') && !has_rule_word(text, &input);
-            let strange: Vec<_> = rule.fires.iter().filter(unmet).collect();
+            let strange: Vec<_> = rule.blocked_examples.iter().filter(unmet).collect();
             assert!(strange.is_empty(), "{}: {strange:?}", rule.id);
         }
         assert!(!has_rule_word("ls -la; cargo test; git status", &input));

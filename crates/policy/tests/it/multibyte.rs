@@ -18,7 +18,7 @@ fn scripts() -> BTreeSet<String> {
     let cases = corpora::lines().into_iter().filter_map(corpora::script);
     let examples = rules()
         .iter()
-        .flat_map(|rule| rule.fires.iter().chain(&rule.spares))
+        .flat_map(|rule| rule.blocked_examples.iter().chain(&rule.allowed_examples))
         .cloned();
     // Options that occur nowhere else so far.
     let more = [

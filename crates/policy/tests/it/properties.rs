@@ -54,7 +54,7 @@ fn shellish() -> impl Strategy<Value = String> {
 fn example() -> impl Strategy<Value = &'static str> {
     let scripts: Vec<&str> = rules()
         .iter()
-        .flat_map(|rule| rule.fires.iter().chain(&rule.spares))
+        .flat_map(|rule| rule.blocked_examples.iter().chain(&rule.allowed_examples))
         .map(String::as_str)
         .collect();
     prop::sample::select(scripts)

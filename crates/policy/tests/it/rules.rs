@@ -12,7 +12,7 @@ fn examples_hold() {
     for rule in rules() {
         let mut only = RuleSelection::none();
         only.switch(rule.id, true).unwrap();
-        for script in &rule.fires {
+        for script in &rule.blocked_examples {
             match check_safety(&Script::read(script, &context()), &only) {
                 Verdict::Block(finding) if finding.rule == rule.id => {}
                 other => wrong.push(format!("{} should fire on {script:?}: {other:?}", rule.id)),
@@ -23,7 +23,7 @@ fn examples_hold() {
                 wrong.push(format!("with no rule on, {script:?}: {off:?}"));
             }
         }
-        for script in &rule.spares {
+        for script in &rule.allowed_examples {
             let verdict = check_safety(&Script::read(script, &context()), &only);
             if verdict != Verdict::Allow {
                 wrong.push(format!("{} should spare {script:?}: {verdict:?}", rule.id));
@@ -38,7 +38,7 @@ fn ids_are_unique_and_messages_are_one_line() {
     for (index, rule) in rules().iter().enumerate() {
         assert!(!rule.message.contains('\n'), "{}", rule.id);
         assert!(
-            !rule.fires.is_empty() && !rule.spares.is_empty(),
+            !rule.blocked_examples.is_empty() && !rule.allowed_examples.is_empty(),
             "{}",
             rule.id
         );
@@ -62,7 +62,7 @@ fn no_advice_is_refused() {
     for rule in rules() {
         let mut only = RuleSelection::none();
         only.switch(rule.id, true).unwrap();
-        for script in &rule.fires {
+        for script in &rule.blocked_examples {
             let Verdict::Block(finding) = check_safety(&Script::read(script, &context()), &only)
             else {
                 continue;

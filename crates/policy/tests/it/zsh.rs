@@ -216,14 +216,14 @@ fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let all = RuleSelection::all();
     let context = Context::new("/home/u/project").with_home("/home/u");
     let zsh = context.clone().with_dialect(Dialect::Zsh);
-    let fires = rules().iter().flat_map(|rule| &rule.fires);
-    let passed: Vec<_> = fires
+    let blocked_examples = rules().iter().flat_map(|rule| &rule.blocked_examples);
+    let passed: Vec<_> = blocked_examples
         .filter(|script| !check_safety(&Script::read(script, &zsh), &all).refuses())
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
     // A command that both shells read alike passes in both.
-    let spares = rules().iter().flat_map(|rule| &rule.spares);
-    let refused: Vec<_> = spares
+    let allowed_examples = rules().iter().flat_map(|rule| &rule.allowed_examples);
+    let refused: Vec<_> = allowed_examples
         .filter(|script| {
             !check_safety(&Script::read(script, &context), &all).refuses()
                 && check_safety(&Script::read(script, &zsh), &all).refuses()

@@ -354,9 +354,9 @@ fn output_of_survivors_is_named_once() {
 fn new_process_of_the_session_is_marked() {
     let mut page = page(vec![call("a", DONE, 0), call("b", DONE, 1000)]);
     let began = "<li class=\"began\">";
-    page.processes = vec![Timestamp(BEGIN)];
+    page.process_starts = vec![Timestamp(BEGIN)];
     assert!(!page.html().contains(began));
-    page.processes.push(Timestamp(BEGIN + 1000));
+    page.process_starts.push(Timestamp(BEGIN + 1000));
     let html = page.html();
     assert_eq!(html.matches(began).count(), 1, "{html}");
     assert!(html.find(began) > html.find("id=\"c1\"") && html.find(began) < html.find("id=\"c2\""));

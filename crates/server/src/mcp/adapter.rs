@@ -1,7 +1,7 @@
 //! The tools of an adapter instead of the default tools: with names, fields and texts that a family
 //! of models knows.
 
-use super::asking::RequestApprover;
+use super::approval::RequestApprover;
 use super::tools::{FRAME_BYTES, for_claude_code};
 use agent_bash::Conversation;
 use agent_bash::adapters::{Adapter, ClientAdapters, ToolAnswer};

@@ -1,15 +1,16 @@
 //! The handler that `rmcp` calls: dispatches each request.
 
 use super::adapter::AdapterTools;
-use super::asking::{Questions, RequestApprover};
+use super::approval::{ApprovalQuestions, RequestApprover};
 use super::changes;
-use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
+use super::job_texts::with_line;
+use super::jobs::{JobTools, ToolAnswer, call_name};
 use super::log::LogLevel;
-use super::so_far::OutputSoFar;
+use super::output_so_far::OutputSoFar;
 use super::terminal::{self, TerminalFields};
 use super::tools::{self, McpTool};
 use super::{McpOptions, instructions, reading, windows};
-use crate::live::{self, UpdateSender};
+use crate::live_output::{self, UpdateSender};
 use crate::terminal::QuietAfter;
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
@@ -45,7 +46,7 @@ const LIVE_WINDOW: Window = Window {
 
 /// The server of one client.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct McpServer {
     session: Arc<Conversation>,
     calls: Arc<RunningCalls>,
     jobs: JobTools,
@@ -54,7 +55,7 @@ pub(super) struct Server {
     log: LogLevel,
     clock: Arc<dyn Clock>,
     options: McpOptions,
-    questions: Questions,
+    questions: ApprovalQuestions,
 }
 
 /// Maximum size of the lines that this server adds to an output.
@@ -66,7 +67,7 @@ const MAX_OWN_LINES: usize = 8;
 /// The key in a call's `_meta` for the client's name of the turn.
 const TURN_KEY: &str = "agent-bash/turn";
 
-impl Server {
+impl McpServer {
     pub(super) fn new(
         session: Arc<Conversation>,
         calls: Arc<RunningCalls>,
@@ -87,7 +88,7 @@ impl Server {
             log: LogLevel::default(),
             clock,
             options,
-            questions: Questions::default(),
+            questions: ApprovalQuestions::default(),
         }
     }
 
@@ -117,7 +118,9 @@ impl Server {
         // Programs on a terminal draw the screen, so their output is not sent as progress.
         let token = context.meta.get_progress_token();
         let token = token.filter(|_| !terminal.on_terminal);
-        let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
+        let live = token
+            .as_ref()
+            .map(|_| live_output::updates(LiveKind::Delta));
         let (started_at, start) = (self.clock.wall(), self.clock.now());
         let window = window(context);
         let waits_for_end = request["wait"] == true;
@@ -147,7 +150,7 @@ impl Server {
                     peer: context.peer.clone(),
                 };
                 let work = self.wait(&call, waits_for_end, cancel, Some(&live));
-                live::run_with_updates(work, &live, &mut progress).await
+                live_output::run_with_updates(work, &live, &mut progress).await
             }
             _ if terminal.on_terminal => self.wait_for_screen(&call, cancel).await,
             _ => self.wait(&call, waits_for_end, cancel, None).await,
@@ -286,10 +289,11 @@ impl Server {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
                 if let Some(remote_host) = self.session.remote_host() {
-                    return reading::read_remote(&**remote_host, &args, window, cancel).await;
+                    return artifacts::read_remote(&**remote_host, &args, window, cancel).await;
                 }
                 let session = Arc::clone(&self.session);
-                let read = agent_bash::run_blocking(move || reading::read(&session, &args, window));
+                let read =
+                    agent_bash::run_blocking(move || artifacts::read(&session, &args, window));
                 read.await.map_err(|error| error.to_string())?
             }
         }
@@ -336,7 +340,7 @@ impl Server {
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     #[expect(deprecated, reason = "as in `log`")]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -407,13 +411,13 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         if let Some(remote_host) = self.session.remote_host() {
-            let resources = reading::remote_resources(&**remote_host).await;
+            let resources = artifacts::remote_resources(&**remote_host).await;
             let resources = resources.map_err(|error| ErrorData::internal_error(error, None))?;
             return Ok(ListResourcesResult::with_all_items(resources));
         }
         let session = Arc::clone(&self.session);
         let resources = agent_bash::run_blocking(move || {
-            let mut resources = reading::resources(&session);
+            let mut resources = artifacts::resources(&session);
             resources.extend(changes::resources(&session));
             resources
         })
@@ -427,7 +431,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut templates = vec![reading::template()];
+        let mut templates = vec![artifacts::template()];
         if self.session.remote_host().is_none() && self.session.changes().is_recording() {
             templates.push(changes::template());
         }
@@ -441,13 +445,13 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
         let text = if let Some(remote_host) = self.session.remote_host() {
-            Ok(reading::remote_resource(&**remote_host, uri).await)
+            Ok(artifacts::remote_resource(&**remote_host, uri).await)
         } else {
             let read = agent_bash::run_blocking(move || {
                 if uri.starts_with(changes::SCHEME) {
                     changes::resource(&session, &uri)
                 } else {
-                    reading::resource(&session, &uri)
+                    artifacts::resource(&session, &uri)
                 }
             });
             read.await

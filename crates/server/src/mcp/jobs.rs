@@ -1,25 +1,23 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
+use super::job_texts::{call_state, condition_text, first_line, job_state, with_line};
+use super::output_so_far::OutputSoFar;
 use super::remote;
-use super::so_far::OutputSoFar;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART_WINDOW};
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use crate::terminal;
 use agent_bash::Conversation;
-use agent_bash::core::{
-    Cancel, Clock, JobId, MetCondition, Status, Window, listens_on, short_duration,
-};
+use agent_bash::core::{Cancel, Clock, JobId, MetCondition, Window};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::running::{RunningCall, RunningCalls};
 use agent_bash::tools::clean;
 use agent_bash::until::wait_until;
 use agent_bash::{mask_condition, mask_job_output};
-use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
+use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -161,7 +159,7 @@ impl JobTools {
         let line = format!(
             "[Job {} {}.{condition}{more}]",
             data.job.id,
-            state(&data.job)
+            job_state(&data.job)
         );
         let mut answer = json!(data);
         if let Some(met) = met.filter(|_| is_conditional) {
@@ -336,7 +334,7 @@ impl JobTools {
             .collect();
         let mut text = String::new();
         for job in &jobs {
-            let (id, pid, state) = (&job.id, job.pid, state(job));
+            let (id, pid, state) = (&job.id, job.pid, job_state(job));
             let _ = writeln!(
                 text,
                 "{id}  pid {pid}  {state}  {}",
@@ -413,75 +411,6 @@ pub(super) fn answer_if_ended(name: &str, call: &RunningCall) -> Option<ToolAnsw
     })
 }
 
-/// Describes the state of a call with a handle.
-fn call_state(call: &RunningCall) -> String {
-    match call.account().map(|account| account.result.status.clone()) {
-        None if call.is_on_terminal() => "is running on a terminal".to_owned(),
-        None => "is running".to_owned(),
-        Some(Status::Exited { code }) => format!("exited with code {code}"),
-        Some(Status::Signaled { signal, .. }) => format!("was ended by {signal}"),
-        Some(Status::TimedOut { .. }) => "timed out".to_owned(),
-        Some(Status::Cancelled) => "was cancelled".to_owned(),
-        Some(_) => "has ended".to_owned(),
-    }
-}
-
-/// Returns the sentence about the condition that ended a wait; empty for the job's end.
-pub(super) fn condition_text(met: Option<&MetCondition>, is_conditional: bool) -> String {
-    match met {
-        _ if !is_conditional => String::new(),
-        Some(MetCondition::End) => String::new(),
-        Some(met) => format!(" Waited until {met}."),
-        None => " No condition was met in time.".to_owned(),
-    }
-}
-
-/// Describes the state of a job: running or ended, dropped output, remaining processes.
-fn state(job: &JobData) -> String {
-    let mut text = ending(&job.state);
-    if let JobProgress::Ended { dropped_bytes, .. } = job.state
-        && dropped_bytes > 0
-    {
-        let _ = write!(text, ", {dropped_bytes} bytes of its output were not kept");
-    }
-    text.push_str(&listens_on(&job.listens_on));
-    for process in &job.remaining {
-        let (pid, command) = (process.pid, first_line(&process.command));
-        let verb = if process.holds_output {
-            "still writes to its output"
-        } else {
-            "is still running"
-        };
-        let _ = write!(text, ", pid {pid} {verb}: {command}");
-    }
-    text
-}
-
-/// Describes how a job has ended, if it has.
-fn ending(state: &JobProgress) -> String {
-    match state {
-        JobProgress::Running => "is running".to_owned(),
-        JobProgress::Ended { ending, .. } => match ending {
-            JobEndingData::Exited { code } => format!("exited with code {code}"),
-            JobEndingData::Signaled { signal, .. } => format!("was ended by {signal}"),
-            JobEndingData::TimedOut { after_ms } => {
-                let after = short_duration(Duration::from_millis(*after_ms));
-                format!("timed out after {after}")
-            }
-            JobEndingData::AllEnded => "is gone".to_owned(),
-        },
-        JobProgress::Lost { reason } => format!("is lost: {reason}"),
-    }
-}
-
-/// Adds a line of this server below the output.
-pub(super) fn with_line(output: &str, line: &str) -> String {
-    match output.trim_end_matches('\n') {
-        "" => line.to_owned(),
-        output => format!("{output}\n\n{line}"),
-    }
-}
-
 /// Shortens a part to a window; the next read returns the remainder.
 fn keep_within(part: &mut JobOutput, window: Window) {
     let keep = length_within(&part.bytes, part.at_end, window);
@@ -531,27 +460,6 @@ fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
     keep
 }
 
-/// Returns the first line of a command, shortened for a list.
-fn first_line(command: &str) -> String {
-    const MAX_COMMAND_CHARS: usize = 80;
-    let first = command.lines().next().unwrap_or_default();
-    match first.char_indices().nth(MAX_COMMAND_CHARS) {
-        Some((end, _)) => format!("{}…", &first[..end]),
-        None => first.to_owned(),
-    }
-}
-
 fn to_text(error: impl std::fmt::Display) -> String {
     error.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn with_line_adds_line_below_output() {
-        assert_eq!(with_line("", "[x]"), "[x]");
-        assert_eq!(with_line("a\nb\n", "[x]"), "a\nb\n\n[x]");
-    }
 }

@@ -41,11 +41,11 @@ const HEADERS: &str = "Content-Type: text/html; charset=utf-8\r\nCache-Control: 
 #[derive(Debug)]
 pub(super) struct PromptPage {
     listener: TcpListener,
-    page: Arc<Page>,
+    page: Arc<ServedPage>,
 }
 
 #[derive(Debug)]
-struct Page {
+struct ServedPage {
     /// `127.0.0.1:PORT`, as in the `Host` header of a browser that has the address.
     host: String,
     /// The path with the token.
@@ -67,7 +67,7 @@ impl PromptPage {
         let host = listener.local_addr()?.to_string();
         let path = format!("/{}", token()?);
         let html = page(question, &path);
-        let page = Arc::new(Page { host, path, html });
+        let page = Arc::new(ServedPage { host, path, html });
         Ok(Self { listener, page })
     }
 
@@ -111,7 +111,7 @@ impl PromptPage {
     }
 }
 
-impl Page {
+impl ServedPage {
     /// Serves one request. Returns what the user sent with the form.
     async fn serve(&self, mut stream: TcpStream) -> Option<Submission> {
         let request = read_request(&mut stream).await?;

@@ -1,7 +1,8 @@
 //! Calls on terminals that the model drives: the screen as text, in the answers of `bash`,
 //! `bash_output` and `bash_input`.
 
-use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data, condition_text, with_line};
+use super::job_texts::{condition_text, with_line};
+use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data};
 use super::tools::InputArgs;
 use crate::terminal::{self, TerminalInput};
 use agent_bash::core::{Cancel, MetCondition};

@@ -3,7 +3,7 @@
 //! the client does not read answers.
 
 use super::message::{self, ParsedLine};
-use super::served;
+use super::ordered_handler;
 use agent_bash::core::Cancel;
 use agent_bash::in_order::Tickets;
 use agent_bash_protocol::line::{InputLine, InputLines, MAX_LINE};
@@ -181,7 +181,7 @@ where
         match &mut message {
             None => self.ended.cancel(),
             Some(JsonRpcMessage::Request(request)) => {
-                served::attach(&mut self.tickets, request.request.extensions_mut());
+                ordered_handler::attach(&mut self.tickets, request.request.extensions_mut());
                 if let Some(permits) = self.reserved.take() {
                     self.unanswered
                         .requests()

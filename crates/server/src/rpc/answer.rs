@@ -1,6 +1,6 @@
 //! The result of a request, before it becomes a response.
 
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 

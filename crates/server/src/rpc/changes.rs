@@ -1,7 +1,7 @@
 //! The requests about changes to files.
 
 use super::answer::{RpcAnswer, data};
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use crate::into_data::IntoData;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::Cancel;

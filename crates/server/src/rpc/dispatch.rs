@@ -2,17 +2,17 @@
 
 use super::answer::{RpcAnswer, data};
 use super::changes;
-use super::files::{self, UploadPiece, Uploads};
-use super::in_flight::InFlight;
+use super::files::Uploads;
+use super::in_flight::RequestsInFlight;
 use super::outbox::Outbox;
 use super::prompts::OpenPrompts;
-use super::refused::ErrorReply;
 use super::remote;
+use super::request_error::ErrorReply;
 use super::run_program;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
-use crate::live::{self, UpdateSender};
+use crate::live_output::{self, UpdateSender};
 use crate::stored_output;
 use agent_bash::adapters::{self, ClientAdapters};
 use agent_bash::core::{
@@ -21,34 +21,29 @@ use agent_bash::core::{
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::running::RunningCalls;
 use agent_bash::session::BangOptions;
-use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
+use agent_bash::sink::LiveUpdate;
 use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{BashTool, CallOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
-    ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
-    JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
+    BashData, CancelData, HelloData, JobData, JobKillData, JobOutputData, JobWaitData, JobsData,
+    MachineData, MessagesData, PingData, ResetData, ShellsData,
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{BUILD_NAME, ErrorCode, Hello, PROTOCOL_VERSION};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::num::NonZeroU64;
-use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 
 /// Maximum number of bytes of a job's output in one response.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 
-/// Default number of matches shown.
-const DEFAULT_MATCHES: usize = 200;
-
 /// Serves `abort_bash` and `cancel`, which concern other requests. Returns `None` for any other
 /// call.
-pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer> {
+pub(super) fn control(call: &RpcCall, in_flight: &RequestsInFlight) -> Option<RpcAnswer> {
     match call {
         RpcCall::AbortBash { target } => {
             in_flight.abort_bash(target.as_ref());
@@ -301,7 +296,7 @@ impl ServedRequest {
         let result = match updates::kind(stream) {
             None => Box::pin(tool.execute_with(request, options, &self.cancel)).await,
             Some(kind) => {
-                let live = live::updates(kind);
+                let live = live_output::updates(kind);
                 let work = async {
                     let mut feed = LiveFeed(&live);
                     let options = CallOptions {
@@ -311,7 +306,7 @@ impl ServedRequest {
                     tool.execute_with(request, options, &self.cancel).await
                 };
                 let work = Box::pin(work);
-                live::run_with_updates(work, &live, &mut ClientSender(self)).await
+                live_output::run_with_updates(work, &live, &mut ClientSender(self)).await
             }
         };
         data(result)
@@ -326,7 +321,7 @@ impl ServedRequest {
         let executed = match updates::kind(stream) {
             None => Box::pin(session.execute_bash(command, options, &self.cancel)).await,
             Some(kind) => {
-                let live = live::updates(kind);
+                let live = live_output::updates(kind);
                 let work = async {
                     let mut feed = LiveFeed(&live);
                     let options = BangOptions {
@@ -336,7 +331,7 @@ impl ServedRequest {
                     session.execute_bash(command, options, &self.cancel).await
                 };
                 let work = Box::pin(work);
-                live::run_with_updates(work, &live, &mut ClientSender(self)).await
+                live_output::run_with_updates(work, &live, &mut ClientSender(self)).await
             }
         };
         let message = executed.map_err(to_reply)?;
@@ -347,114 +342,6 @@ impl ServedRequest {
                 Err(format!("the end of the command was not observed: {reason}").into())
             }
             _ => data::<BashData>(message.into_data()),
-        }
-    }
-
-    /// Serves the requests about files.
-    async fn files(&self, call: RpcCall) -> RpcAnswer {
-        match call {
-            RpcCall::FileRead {
-                path,
-                offset,
-                length,
-            } => {
-                let path = self.path(&path);
-                data(run_blocking(move || files::read(&path, offset, length)).await?)
-            }
-            RpcCall::FileWrite {
-                path,
-                data: piece,
-                more,
-                upload,
-                mode,
-            } => {
-                let written = UploadPiece {
-                    path: self.path(&path),
-                    data: piece,
-                    more,
-                    upload,
-                    mode,
-                };
-                let uploads = Arc::clone(&self.uploads);
-                data(run_blocking(move || uploads.write(written)).await?)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Resolves a client's path: `~` is the user's home, and a relative path starts from the
-    /// session's directory.
-    fn path(&self, path: &str) -> PathBuf {
-        let host = self.session.host();
-        let below_home = path.strip_prefix('~').zip(host.home.as_ref());
-        match below_home {
-            Some(("", home)) => home.clone(),
-            Some((rest, home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-            _ => host.cwd.join(path),
-        }
-    }
-
-    /// Serves the requests about artifacts.
-    async fn artifacts(&self, call: RpcCall) -> RpcAnswer {
-        match call {
-            RpcCall::ArtifactList => {
-                let session = Arc::clone(&self.session);
-                let list = move || {
-                    Ok(session
-                        .artifacts()
-                        .map(|dir| dir.list())
-                        .unwrap_or_default())
-                };
-                let artifacts = run_blocking(list)
-                    .await?
-                    .into_iter()
-                    .map(IntoData::into_data)
-                    .collect();
-                data(ArtifactsData { artifacts })
-            }
-            RpcCall::ArtifactShow {
-                artifact,
-                offset,
-                limit,
-                tail,
-                byte,
-            } => {
-                let session = Arc::clone(&self.session);
-                let page = run_blocking(move || {
-                    let view = stored_output::open(&session, &artifact.0).map_err(to_reply)?;
-                    match (byte, tail) {
-                        (Some(byte), _) => view.bytes(byte, MAX_PAGE_BYTES as u64),
-                        (None, Some(lines)) => view.tail(lines.get()),
-                        (None, None) => {
-                            view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
-                        }
-                    }
-                    .map_err(to_reply)
-                });
-                data::<PageData>(page.await?.into_data())
-            }
-            RpcCall::ArtifactGrep {
-                artifact,
-                pattern,
-                context,
-                offset,
-                limit,
-            } => {
-                let session = Arc::clone(&self.session);
-                let found = run_blocking(move || {
-                    let view = stored_output::open(&session, &artifact.0).map_err(to_reply)?;
-                    let search = Search {
-                        pattern,
-                        before: context,
-                        after: context,
-                        from_line: offset.map_or(1, NonZeroU64::get),
-                        max_matches: limit.unwrap_or(DEFAULT_MATCHES),
-                    };
-                    view.search(&search).map_err(to_reply)
-                });
-                data::<FoundData>(found.await?.into_data())
-            }
-            _ => Ok(None),
         }
     }
 
@@ -568,12 +455,12 @@ impl UpdateSender for ClientSender<'_> {
     }
 }
 
-fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
+pub(super) fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
 /// Runs blocking or long work on another thread, so that it does not block other tasks.
-async fn run_blocking<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ErrorReply> + Send + 'static,
 ) -> Result<T, ErrorReply> {
     agent_bash::run_blocking(work)

@@ -3,7 +3,7 @@
 //! A file is written under a temporary name and renamed after its last piece, so that no program
 //! sees a partial file. An incomplete upload is removed when the client disconnects.
 
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use agent_bash_protocol::ErrorCode;
 use agent_bash_protocol::data::{FilePieceData, FileWrittenData};
 use agent_bash_protocol::file::{Base64Bytes, MAX_PIECE};
@@ -30,12 +30,12 @@ pub(super) struct Uploads(Mutex<UploadTable>);
 struct UploadTable {
     /// The number of the last upload.
     last: u64,
-    open: BTreeMap<u64, Upload>,
+    open: BTreeMap<u64, FileUpload>,
 }
 
 /// An incomplete upload. Dropping it removes the temporary file.
 #[derive(Debug)]
-struct Upload {
+struct FileUpload {
     path: PathBuf,
     temporary: NamedTempFile,
     size: u64,
@@ -156,7 +156,7 @@ impl Uploads {
 }
 
 /// Starts an upload. An existing file keeps its permissions, unless `mode` is given.
-fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
+fn begin(path: &Path, mode: Option<u32>) -> Result<FileUpload, ErrorReply> {
     let reply = |error: &io::Error| {
         ErrorReply::of_system(error, &format!("{} cannot be written", path.display()))
     };
@@ -184,7 +184,7 @@ fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
         .permissions(Permissions::from_mode(initial_mode))
         .tempfile_in(directory)
         .map_err(|error| reply(&error))?;
-    Ok(Upload {
+    Ok(FileUpload {
         path: target,
         temporary,
         size: 0,
@@ -193,7 +193,7 @@ fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
 }
 
 /// Renames the temporary file to its path.
-fn finish(upload: Upload) -> io::Result<()> {
+fn finish(upload: FileUpload) -> io::Result<()> {
     if let Some(mode) = upload.mode {
         let file = upload.temporary.as_file();
         file.set_permissions(Permissions::from_mode(mode))?;

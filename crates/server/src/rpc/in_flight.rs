@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InFlight(Arc<Mutex<RequestTable>>);
+pub(super) struct RequestsInFlight(Arc<Mutex<RequestTable>>);
 
 #[derive(Debug, Default)]
 struct RequestTable {
@@ -38,14 +38,14 @@ pub(super) enum RequestKind {
 
 /// A request in flight; dropping it removes it from the table.
 #[derive(Debug)]
-pub(super) struct Flight {
-    table: InFlight,
+pub(super) struct RequestInFlight {
+    table: RequestsInFlight,
     key: u64,
     /// Triggered when the request is cancelled.
     pub(super) cancel: Cancel,
 }
 
-impl InFlight {
+impl RequestsInFlight {
     /// Adds a request. `Err` if a limit is reached, or if a request with the same id is in flight,
     /// because the client could not distinguish the answers.
     pub(super) fn begin(
@@ -53,7 +53,7 @@ impl InFlight {
         id: Option<RpcId>,
         kind: RequestKind,
         bytes: usize,
-    ) -> Result<Flight, String> {
+    ) -> Result<RequestInFlight, String> {
         let mut table = self.table();
         if let Some(id) = &id
             && table
@@ -88,7 +88,7 @@ impl InFlight {
             cancel: cancel.clone(),
         };
         table.requests.insert(key, entry);
-        Ok(Flight {
+        Ok(RequestInFlight {
             table: self.clone(),
             key,
             cancel,
@@ -127,7 +127,7 @@ impl InFlight {
     }
 }
 
-impl Flight {
+impl RequestInFlight {
     /// Frees the id before the answer is sent, as the client may reuse it on reading the answer.
     /// The limits count the request until it is dropped.
     pub(super) fn free_id(&self) {
@@ -137,7 +137,7 @@ impl Flight {
     }
 }
 
-impl Drop for Flight {
+impl Drop for RequestInFlight {
     fn drop(&mut self) {
         let mut table = self.table.table();
         if let Some(entry) = table.requests.remove(&self.key) {
@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn requests_are_refused_at_maximum_until_one_ends() {
-        let table = InFlight::default();
-        let mut flights: Vec<Flight> = (0..MAX_REQUESTS)
+        let table = RequestsInFlight::default();
+        let mut flights: Vec<RequestInFlight> = (0..MAX_REQUESTS)
             .map(|_| table.begin(None, RequestKind::Other, 1).unwrap())
             .collect();
         assert!(table.begin(None, RequestKind::Other, 1).is_err());
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn requests_are_refused_at_maximum_of_bytes() {
-        let table = InFlight::default();
+        let table = RequestsInFlight::default();
         let half = MAX_REQUEST_BYTES / 2;
         let first = table.begin(None, RequestKind::Other, half).unwrap();
         let _second = table.begin(None, RequestKind::Other, half).unwrap();
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn id_can_be_reused_after_free_id() {
-        let table = InFlight::default();
+        let table = RequestsInFlight::default();
         let first = table.begin(Some(id("a")), RequestKind::Other, 1).unwrap();
         let error = table
             .begin(Some(id("a")), RequestKind::Bash, 1)
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn cancel_affects_only_matching_requests() {
-        let table = InFlight::default();
+        let table = RequestsInFlight::default();
         let a = table.begin(Some(id("a")), RequestKind::Bash, 1).unwrap();
         let b = table.begin(Some(id("b")), RequestKind::Other, 1).unwrap();
         let unnamed = table.begin(None, RequestKind::Other, 1).unwrap();

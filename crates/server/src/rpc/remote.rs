@@ -1,6 +1,6 @@
 //! Passes requests about jobs, stored outputs and files of a remote host on to that host.
 
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use crate::stored_output;
 use crate::terminal::NO_TARGET_TERMINALS;
 use agent_bash::core::{Cancel, RemoteHost};

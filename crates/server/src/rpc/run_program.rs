@@ -1,6 +1,6 @@
 //! Serves `program`: runs agent-bash on the worker's machine, with arguments from the host.
 
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use agent_bash::Conversation;
 use agent_bash::core::Cancel;
 use agent_bash::process::Transport;

@@ -2,7 +2,7 @@
 
 use super::answer::{RpcAnswer, data};
 use super::dispatch::ServedRequest;
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use crate::jobs::duration;
 use crate::terminal::{self, QuietAfter, TerminalInput};
 use agent_bash::core::MetCondition;

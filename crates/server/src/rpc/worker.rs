@@ -4,7 +4,7 @@
 //! worker receives them in `hello`, its first message. The worker ends when its input ends, or when
 //! it has received nothing for the time of its lease. Jobs continue.
 
-use super::refused::ErrorReply;
+use super::request_error::ErrorReply;
 use super::{RpcService, dispatch, outbox::Outbox, read, response};
 use crate::jobs::duration;
 use agent_bash::core::{Cancel, Clock};
@@ -71,7 +71,7 @@ where
     let (outbox, writing) = Outbox::new(output);
     let opened = match line {
         InputLine::End => return Ok(true),
-        InputLine::TooLong(first) => Err(read::refusal_of(
+        InputLine::TooLong(first) => Err(parse_line::refusal_of(
             first,
             "the first line is too long".to_owned(),
         )),
@@ -128,7 +128,7 @@ fn open(
     environment: WorkerEnvironment,
     clock: &Arc<dyn Clock>,
 ) -> Result<OpenedSession, Response> {
-    let parsed = read::request(line).map_err(|refusal| *refusal)?;
+    let parsed = parse_line::request(line).map_err(|refusal| *refusal)?;
     let (id, kind) = (parsed.id, parsed.kind);
     let refused = |refused: ErrorReply| response(id.clone(), &kind, Err(refused));
     let RpcCall::Hello(hello) = parsed.call else {

@@ -19,7 +19,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 /// Data read by a thread.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct ThreadReader {
     pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
     /// Number of consumed bytes of the current piece.
@@ -28,14 +28,14 @@ pub(super) struct Reader {
 
 /// Data to be written by a thread.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct ThreadWriter {
     pieces: std_mpsc::SyncSender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<()>>,
     /// True while a piece is being written.
     is_busy: bool,
 }
 
-impl Reader {
+impl ThreadReader {
     /// Starts the thread. The thread reads one piece ahead, and ends with the input or the program.
     pub(super) fn start(input: OwnedFd) -> io::Result<Self> {
         let (send, pieces) = mpsc::channel(1);
@@ -63,7 +63,7 @@ impl Reader {
     }
 }
 
-impl Writer {
+impl ThreadWriter {
     /// Starts the thread. The thread ends when the output fails or this value is dropped.
     pub(super) fn start(output: OwnedFd) -> io::Result<Self> {
         let (pieces, to_write) = std_mpsc::sync_channel::<Vec<u8>>(1);
@@ -99,7 +99,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread.spawn(work).map(drop)
 }
 
-impl AsyncRead for Reader {
+impl AsyncRead for ThreadReader {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -121,7 +121,7 @@ impl AsyncRead for Reader {
     }
 }
 
-impl AsyncWrite for Writer {
+impl AsyncWrite for ThreadWriter {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -156,8 +156,8 @@ mod tests {
     #[tokio::test]
     async fn written_data_is_read_to_its_end() {
         let (read, write) = io::pipe().unwrap();
-        let mut from = Reader::start(read.into()).unwrap();
-        let mut to = Writer::start(write.into()).unwrap();
+        let mut from = ThreadReader::start(read.into()).unwrap();
+        let mut to = ThreadWriter::start(write.into()).unwrap();
         let sent: Vec<u8> = (0..LONG_BYTES)
             .map(|at| u8::try_from(at % 251).unwrap())
             .collect();
@@ -177,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn flush_writes_all_data_and_fails_without_a_reader() {
         let (mut read, write) = io::pipe().unwrap();
-        let mut to = Writer::start(write.into()).unwrap();
+        let mut to = ThreadWriter::start(write.into()).unwrap();
         to.write_all(b"said").await.unwrap();
         to.flush().await.unwrap();
         let mut said = [0; 4];

@@ -7,7 +7,7 @@ use super::super::value::HOLE_CHAR;
 /// are similar.
 const MAX_WORDS: usize = 128;
 
-/// Maximum nesting of braces that is expanded.
+/// Maximum nesting depth up to which braces are expanded.
 const MAX_DEPTH: usize = 6;
 
 /// Maximum number of opening braces in a word; a word with more is unknown.

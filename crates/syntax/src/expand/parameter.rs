@@ -2,37 +2,37 @@
 
 use super::super::ast::{Param, WordPart};
 use super::super::pattern;
-use super::super::run::Machine;
-use super::super::state::{ShellState, Slot};
+use super::super::run::Walker;
+use super::super::state::{ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
 use super::Expansion;
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Expands a parameter.
     pub(in super::super) fn parameter(
         &mut self,
         param: &Param,
         quoted: bool,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Expansion {
         let all_elements = matches!(param.name.as_str(), "@" | "*")
             || param.index.as_ref().is_some_and(|index| {
                 matches!(index.as_slice(), [WordPart::Bare(text) | WordPart::Quoted(text)] if text == "@" || text == "*")
             });
         let index = match &param.index {
-            Some(parts) if !all_elements => Some(self.expand_unsplit(parts, st)),
+            Some(parts) if !all_elements => Some(self.expand_unsplit(parts, shell)),
             _ => None,
         };
         let mut name = param.name.clone();
         if param.indirect {
-            let referent = self.variable(&name, None, st);
+            let referent = self.variable(&name, None, shell);
             match referent.as_ref().and_then(Value::literal) {
                 Some(referent) if !all_elements => referent.clone_into(&mut name),
                 _ => return Expansion::One(Value::unknown(UnknownCause::Expansion)),
             }
         }
         if all_elements {
-            let Some(values) = self.elements(&name, st) else {
+            let Some(values) = self.elements(&name, shell) else {
                 let mut value = Value::default();
                 value.push_unknown(UnknownCause::Variable(name), true);
                 return Expansion::Many(vec![value]);
@@ -41,7 +41,7 @@ impl Machine<'_> {
                 return Expansion::One(Value::text(values.len().to_string()));
             }
             let is_star = param.name == "*" || !is_at(param);
-            let operand = self.operand(param, st);
+            let operand = self.operand(param, shell);
             let changed: Vec<Value> = values
                 .iter()
                 .map(|value| transform(value, &param.operator, &operand))
@@ -51,43 +51,43 @@ impl Machine<'_> {
             }
             return Expansion::Many(changed);
         }
-        let value = self.variable(&name, index.as_ref(), st);
+        let value = self.variable(&name, index.as_ref(), shell);
         if param.length {
             return Expansion::One(match value.as_ref().and_then(Value::literal) {
                 Some(text) => Value::text(text.chars().count().to_string()),
                 None => Value::unknown(UnknownCause::Number),
             });
         }
-        Expansion::One(self.apply_operator(param, &name, value, st))
+        Expansion::One(self.apply_operator(param, &name, value, shell))
     }
 
     /// Returns the elements of an array, or the positional parameters.
-    fn elements(&mut self, name: &str, st: &ShellState) -> Option<Vec<Value>> {
+    fn elements(&mut self, name: &str, shell: &ShellState) -> Option<Vec<Value>> {
         if matches!(name, "@" | "*") {
-            return st.positional.as_ref().map(|values| values.to_vec());
+            return shell.positional.as_ref().map(|values| values.to_vec());
         }
-        match self.choose(st.var(name)?)? {
-            Slot::Array(values) => Some(values.clone()),
-            Slot::Scalar(value) => Some(vec![value.clone()]),
+        match self.choose(shell.var(name)?)? {
+            VariableValue::Array(values) => Some(values.clone()),
+            VariableValue::Scalar(value) => Some(vec![value.clone()]),
         }
     }
 
     /// Returns the value of a known parameter; `None` if this script never sets it.
-    fn variable(&mut self, name: &str, index: Option<&Value>, st: &ShellState) -> Option<Value> {
+    fn variable(&mut self, name: &str, index: Option<&Value>, shell: &ShellState) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
-            let values = st.positional.as_ref()?;
+            let values = shell.positional.as_ref()?;
             return match number {
                 0 => None,
                 _ => Some(values.get(number - 1).cloned().unwrap_or_default()),
             };
         }
         match name {
-            "PWD" if st.var("PWD").is_none() => return st.cwd.as_deref().map(Value::text),
-            "OLDPWD" if st.var("OLDPWD").is_none() => {
-                return st.previous.as_deref().map(Value::text);
+            "PWD" if shell.var("PWD").is_none() => return shell.cwd.as_deref().map(Value::text),
+            "OLDPWD" if shell.var("OLDPWD").is_none() => {
+                return shell.previous.as_deref().map(Value::text);
             }
             "#" => {
-                return st
+                return shell
                     .positional
                     .as_ref()
                     .map(|values| Value::text(values.len().to_string()));
@@ -98,15 +98,15 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        let slots = st.var(name)?;
-        let has_several_values = slots.len() > 1;
-        match self.choose(slots)? {
-            Slot::Scalar(value) => match index {
+        let possible = shell.var(name)?;
+        let has_several_values = possible.len() > 1;
+        match self.choose(possible)? {
+            VariableValue::Scalar(value) => match index {
                 None => Some(value.clone()),
                 Some(index) if index.literal() == Some("0") => Some(value.clone()),
                 Some(_) => None,
             },
-            Slot::Array(values) => match index {
+            VariableValue::Array(values) => match index {
                 None => Some(values.first().cloned().unwrap_or_default()),
                 Some(index) => match index.literal().and_then(|text| text.parse::<i64>().ok()) {
                     Some(index) if index >= 0 => {
@@ -125,14 +125,14 @@ impl Machine<'_> {
     }
 
     /// Expands the operand of a parameter's operator.
-    fn operand(&mut self, param: &Param, st: &mut ShellState) -> Value {
+    fn operand(&mut self, param: &Param, shell: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in &param.operand {
             match part {
                 // Glob characters are active in the operand of a pattern operator.
                 WordPart::Bare(text) => pattern::push_globbed(&mut value, text),
                 other => {
-                    let next = self.expand_unsplit_part(other, st);
+                    let next = self.expand_unsplit_part(other, shell);
                     value.extend(&next);
                 }
             }
@@ -146,7 +146,7 @@ impl Machine<'_> {
         param: &Param,
         name: &str,
         value: Option<Value>,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Value {
         let unknown = || {
             let mut value = Value::default();
@@ -156,7 +156,7 @@ impl Machine<'_> {
         match param.operator.as_str() {
             "" => value.unwrap_or_else(unknown),
             ":-" | "-" | ":=" | "=" | ":?" | "?" | ":+" | "+" => {
-                let word = self.expand_unsplit(&param.operand, st);
+                let word = self.expand_unsplit(&param.operand, shell);
                 let is_empty =
                     value.as_ref().is_some_and(Value::is_empty) && param.operator.starts_with(':');
                 match (param.operator.trim_start_matches(':'), value) {
@@ -168,7 +168,7 @@ impl Machine<'_> {
                     ("?", value) => value.unwrap_or_else(unknown),
                     (_, Some(value)) if !is_empty => value,
                     ("=", _) => {
-                        st.set(name, Slot::Scalar(word.clone()));
+                        shell.set(name, VariableValue::Scalar(word.clone()));
                         word
                     }
                     _ => word,
@@ -176,10 +176,10 @@ impl Machine<'_> {
             }
             // `@P` expands the value a second time.
             "@" if matches!(param.operand.as_slice(), [WordPart::Bare(how)] if how == "P") => {
-                self.evaluate_text(&value.unwrap_or_else(unknown), st)
+                self.evaluate_text(&value.unwrap_or_else(unknown), shell)
             }
             operator => {
-                let operand = self.operand(param, st);
+                let operand = self.operand(param, shell);
                 transform(&value.unwrap_or_else(unknown), operator, &operand)
             }
         }

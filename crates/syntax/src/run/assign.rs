@@ -1,9 +1,9 @@
 //! Assignments: computes the value of a variable or an array.
 
 use super::super::ast::{Assign, Word, WordPart};
-use super::super::state::{ShellState, Slot};
+use super::super::state::{ShellState, VariableValue};
 use super::super::value::Value;
-use super::Machine;
+use super::Walker;
 use super::option_commands::is_command_variable;
 
 /// The cost, in bytes, of copying an array element.
@@ -20,20 +20,20 @@ fn push_element(values: &mut Vec<Value>, value: Value) {
     }
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Performs `NAME=value`.
-    pub(super) fn assign(&mut self, assign: &Assign, st: &mut ShellState) {
+    pub(super) fn assign(&mut self, assign: &Assign, shell: &mut ShellState) {
         if let Some(index) = &assign.index {
-            self.arithmetic(index, st);
+            self.arithmetic(index, shell);
         }
         if let [WordPart::Array(words)] = assign.value.parts.as_slice() {
             let mut values: Vec<Value> = words
                 .iter()
-                .flat_map(|word| self.element_values(word, st))
+                .flat_map(|word| self.element_values(word, shell))
                 .collect();
             if assign.append
-                && let Some(Slot::Array(before)) =
-                    st.var(&assign.name).and_then(|slots| slots.last())
+                && let Some(VariableValue::Array(before)) =
+                    shell.var(&assign.name).and_then(|possible| possible.last())
             {
                 self.charge(ELEMENT_BYTES * before.len());
                 let mut all = before.clone();
@@ -42,22 +42,22 @@ impl Machine<'_> {
                 }
                 values = all;
             }
-            return st.set(&assign.name, Slot::Array(values));
+            return shell.set(&assign.name, VariableValue::Array(values));
         }
-        let value = self.expand_unsplit(&assign.value.parts, st);
+        let value = self.expand_unsplit(&assign.value.parts, shell);
         self.charge(value.cost());
         self.set_variable(
             &assign.name,
             value,
             assign.append,
             assign.index.is_some(),
-            st,
+            shell,
         );
     }
 
     /// Returns the values that a word in `( … )` adds to an array. For `[key]=value`, this is only
     /// the value.
-    fn element_values(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
+    fn element_values(&mut self, word: &Word, shell: &mut ShellState) -> Vec<Value> {
         let is_keyed =
             matches!(word.parts.first(), Some(WordPart::Bare(text)) if text.starts_with('['));
         let end = word
@@ -72,13 +72,13 @@ impl Machine<'_> {
                 _ => None,
             });
         let (true, Some((index, rest))) = (is_keyed, end) else {
-            return self.fields(word, st);
+            return self.fields(word, shell);
         };
         // The key may contain commands, which are followed.
-        self.expand_unsplit(&word.parts[..index], st);
+        self.expand_unsplit(&word.parts[..index], shell);
         let mut parts = vec![WordPart::Bare(rest)];
         parts.extend_from_slice(&word.parts[index + 1..]);
-        vec![self.expand_unsplit(&parts, st)]
+        vec![self.expand_unsplit(&parts, shell)]
     }
 
     /// Sets a variable, appends to it, or adds an element to an array.
@@ -88,37 +88,40 @@ impl Machine<'_> {
         value: Value,
         append: bool,
         is_element: bool,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) {
         if is_command_variable(name) && !append {
-            self.hidden_command(&value.script(), name, st);
+            self.hidden_command(&value.script(), name, shell);
         }
-        let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
-        let slot = match (before, append, is_element) {
-            (Some(Slot::Array(mut values)), _, true) => {
+        let before = shell
+            .var(name)
+            .and_then(|possible| self.choose(possible))
+            .cloned();
+        let variable_value = match (before, append, is_element) {
+            (Some(VariableValue::Array(mut values)), _, true) => {
                 self.charge(ELEMENT_BYTES * values.len());
                 push_element(&mut values, value);
-                Slot::Array(values)
+                VariableValue::Array(values)
             }
-            (_, _, true) => Slot::Array(vec![value]),
-            (Some(Slot::Scalar(mut text)), true, _) => {
+            (_, _, true) => VariableValue::Array(vec![value]),
+            (Some(VariableValue::Scalar(mut text)), true, _) => {
                 text.extend(&value);
-                Slot::Scalar(text)
+                VariableValue::Scalar(text)
             }
-            _ => Slot::Scalar(value),
+            _ => VariableValue::Scalar(value),
         };
-        st.set(name, slot);
+        shell.set(name, variable_value);
     }
 
     /// Performs `declare a=(…)`.
-    pub(super) fn declare_array(&mut self, word: &Word, st: &mut ShellState) {
+    pub(super) fn declare_array(&mut self, word: &Word, shell: &mut ShellState) {
         if let [WordPart::Bare(name), WordPart::Array(words)] = word.parts.as_slice() {
             let values = words
                 .iter()
-                .flat_map(|word| self.element_values(word, st))
+                .flat_map(|word| self.element_values(word, shell))
                 .collect();
             let name = name.trim_end_matches('=').trim_end_matches('+');
-            st.set(name, Slot::Array(values));
+            shell.set(name, VariableValue::Array(values));
         }
     }
 }

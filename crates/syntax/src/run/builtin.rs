@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::super::expand::join;
-use super::super::state::{ShellState, Slot};
+use super::super::state::{ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
-use super::Machine;
+use super::Walker;
 use super::call::Call;
 use super::path::{absolute, lexical};
 use super::predefined::{define_aliases, remove_aliases, switch_aliases};
@@ -19,98 +19,98 @@ pub(super) fn declares(name: &str) -> bool {
     )
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Performs a builtin; `None` if `name` is not a builtin that affects the walk.
     pub(super) fn builtin(
         &mut self,
         name: &str,
         call: &Call,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Option<Value> {
         match name {
-            "cd" | "chdir" => Self::cd(call, st),
+            "cd" | "chdir" => Self::cd(call, shell),
             "pushd" => {
-                let current = st.cwd.clone();
-                Rc::make_mut(&mut st.pushed).push(current);
-                Self::cd(call, st);
+                let current = shell.cwd.clone();
+                Rc::make_mut(&mut shell.pushed).push(current);
+                Self::cd(call, shell);
             }
             "popd" => {
-                let cwd = Rc::make_mut(&mut st.pushed).pop().flatten();
-                st.change_directory(cwd);
+                let cwd = Rc::make_mut(&mut shell.pushed).pop().flatten();
+                shell.change_directory(cwd);
             }
-            "declare" | "typeset" | "local" | "export" | "readonly" => self.declare(call, st),
+            "declare" | "typeset" | "local" | "export" | "readonly" => self.declare(call, shell),
             "unset" => {
-                self.subscripts(&call.values(1), st);
+                self.subscripts(&call.values(1), shell);
                 for value in call.values(1) {
                     if let Some(name) = value.literal() {
-                        Rc::make_mut(&mut st.vars).remove(name);
+                        Rc::make_mut(&mut shell.vars).remove(name);
                     }
                 }
             }
-            "set" => set(call, st),
+            "set" => set(call, shell),
             "shift" => {
                 let count = call
                     .literal(1)
                     .map_or(1, |text| text.parse::<usize>().unwrap_or(1));
-                if let Some(values) = st.positional.as_ref() {
-                    st.positional = Some(Rc::new(values.iter().skip(count).cloned().collect()));
+                if let Some(values) = shell.positional.as_ref() {
+                    shell.positional = Some(Rc::new(values.iter().skip(count).cloned().collect()));
                 }
             }
             "eval" => {
                 let first = 1 + usize::from(call.literal(1) == Some("--"));
                 let text = join(&call.values(first), " ");
-                self.through.push("eval".to_owned());
-                let out = self.script(&text, st);
-                self.through.pop();
+                self.started_by.push("eval".to_owned());
+                let out = self.script(&text, shell);
+                self.started_by.pop();
                 return Some(out);
             }
             "source" | "." => {
                 let (files, arguments) = sourced_files(&call.words);
-                let text = files.iter().find_map(|file| Self::file(file, st))?;
-                let outer = st.positional.clone();
+                let text = files.iter().find_map(|file| Self::file(file, shell))?;
+                let outer = shell.positional.clone();
                 if !arguments.is_empty() {
                     let values = arguments.iter().map(|field| field.value.clone());
-                    st.positional = Some(Rc::new(values.collect()));
+                    shell.positional = Some(Rc::new(values.collect()));
                 }
-                self.through.push("source".to_owned());
-                let out = self.script(&text, st);
-                self.through.pop();
+                self.started_by.push("source".to_owned());
+                let out = self.script(&text, shell);
+                self.started_by.pop();
                 if !arguments.is_empty() {
-                    st.positional = outer;
+                    shell.positional = outer;
                 }
                 return Some(out);
             }
-            "trap" => self.trap(call, st),
+            "trap" => self.trap(call, shell),
             "hash" => {
                 if let (Some("-p"), Some(path), Some(name)) =
                     (call.literal(1), call.literal(2), call.literal(3))
                 {
-                    Rc::make_mut(&mut st.hashed).insert(name.to_owned(), path.to_owned());
+                    Rc::make_mut(&mut shell.hashed).insert(name.to_owned(), path.to_owned());
                 }
             }
-            "read" => self.read_builtin(call, st),
+            "read" => self.read_builtin(call, shell),
             "mapfile" | "readarray" => {
-                self.text_option(call, st);
-                Self::mapfile(call, st);
+                self.text_option(call, shell);
+                Self::mapfile(call, shell);
             }
             "let" => {
                 for value in call.values(1) {
-                    self.evaluate_text(&value, st);
+                    self.evaluate_text(&value, shell);
                 }
             }
-            "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), st),
-            "compgen" | "complete" => self.text_option(call, st),
-            "exit" | "return" | "break" | "continue" => st.ended = true,
-            "alias" => define_aliases(call, st),
-            "unalias" => remove_aliases(call, st),
-            "shopt" => switch_aliases(call, st),
+            "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), shell),
+            "compgen" | "complete" => self.text_option(call, shell),
+            "exit" | "return" | "break" | "continue" => shell.ended = true,
+            "alias" => define_aliases(call, shell),
+            "unalias" => remove_aliases(call, shell),
+            "shopt" => switch_aliases(call, shell),
             ":" | "true" | "false" | "umask" | "ulimit" | "enable" | "jobs" => {}
             _ => return None,
         }
         Some(Value::default())
     }
 
-    fn cd(call: &Call, st: &mut ShellState) {
+    fn cd(call: &Call, shell: &mut ShellState) {
         let mut operands = call.values(1);
         operands.retain(|value| {
             !value
@@ -118,22 +118,22 @@ impl Machine<'_> {
                 .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
         });
         let target = match operands.first() {
-            None => st.home().map(Rc::from),
-            Some(value) if value.literal() == Some("-") => st.previous.clone(),
+            None => shell.home().map(Rc::from),
+            Some(value) if value.literal() == Some("-") => shell.previous.clone(),
             Some(value) => value
                 .literal()
-                .filter(|path| path.starts_with('/') || st.cwd.is_some())
-                .map(|path| Rc::from(lexical(&absolute(path, st)))),
+                .filter(|path| path.starts_with('/') || shell.cwd.is_some())
+                .map(|path| Rc::from(lexical(&absolute(path, shell)))),
         };
-        if let Some(found) = through_cdpath(call, &operands, st) {
-            let otherwise = target.or_else(|| st.cwd.clone());
-            st.change_directory(Some(found));
-            st.cwd_if_cd_failed = otherwise;
+        if let Some(found) = through_cdpath(call, &operands, shell) {
+            let otherwise = target.or_else(|| shell.cwd.clone());
+            shell.change_directory(Some(found));
+            shell.cwd_if_cd_failed = otherwise;
             return;
         }
         // After a `cd` to an absolute path, the previous directory is irrelevant.
-        st.cwd_if_cd_failed = match (
-            st.cwd_if_cd_failed.take(),
+        shell.cwd_if_cd_failed = match (
+            shell.cwd_if_cd_failed.take(),
             operands.first().and_then(Value::literal),
         ) {
             (Some(directory), Some(path)) if !path.starts_with(['/', '-']) => {
@@ -141,13 +141,13 @@ impl Machine<'_> {
             }
             _ => None,
         };
-        st.change_directory(target);
+        shell.change_directory(target);
     }
 
     /// Performs `declare`, `export` and similar builtins.
-    fn declare(&mut self, call: &Call, st: &mut ShellState) {
+    fn declare(&mut self, call: &Call, shell: &mut ShellState) {
         let values = call.values(1);
-        self.subscripts(&values, st);
+        self.subscripts(&values, shell);
         let exports = call.literal(0) == Some("export")
             || values.iter().any(|value| {
                 let text = value.prefix();
@@ -161,13 +161,13 @@ impl Machine<'_> {
             if is_nameref
                 && let Some((name, target)) = value.literal().and_then(|text| text.split_once('='))
             {
-                Rc::make_mut(&mut st.namerefs).insert(name.to_owned(), target.to_owned());
+                Rc::make_mut(&mut shell.namerefs).insert(name.to_owned(), target.to_owned());
                 continue;
             }
             if exports {
                 let text = value.prefix();
                 let name = text.split('=').next().unwrap_or(text);
-                st.export(name.trim_end_matches('+'));
+                shell.export(name.trim_end_matches('+'));
             }
             // The name may be known even if the value is unknown.
             let prefix = value.prefix();
@@ -176,8 +176,8 @@ impl Machine<'_> {
             };
             let name = prefix[..equals].trim_end_matches('+').to_owned();
             if matches!(
-                st.var(&name).and_then(|slots| slots.last()),
-                Some(Slot::Array(_))
+                shell.var(&name).and_then(|possible| possible.last()),
+                Some(VariableValue::Array(_))
             ) {
                 continue;
             }
@@ -185,25 +185,25 @@ impl Machine<'_> {
             for piece in value.pieces().iter().skip(1) {
                 rest.extend(&Value::from(piece.clone()));
             }
-            self.set_variable(&name, rest, prefix[..equals].ends_with('+'), false, st);
+            self.set_variable(&name, rest, prefix[..equals].ends_with('+'), false, shell);
         }
     }
 
     /// Follows subscripts that bash evaluates in arguments: `test -v 'a[$(…)]'`, `read 'a[…]'`,
     /// `unset`.
-    pub(super) fn subscripts(&mut self, values: &[Value], st: &mut ShellState) {
+    pub(super) fn subscripts(&mut self, values: &[Value], shell: &mut ShellState) {
         for value in values {
             if value
                 .literal()
                 .is_some_and(|text| text.contains('[') && text.contains(['$', '`']))
             {
-                self.evaluate_text(value, st);
+                self.evaluate_text(value, shell);
             }
         }
     }
 
-    fn read_builtin(&mut self, call: &Call, st: &mut ShellState) {
-        self.subscripts(&call.values(1), st);
+    fn read_builtin(&mut self, call: &Call, shell: &mut ShellState) {
+        self.subscripts(&call.values(1), shell);
         let mut names = Vec::new();
         let mut array = None;
         let mut words = call.values(1).into_iter();
@@ -230,7 +230,7 @@ impl Machine<'_> {
                 }
             }
         }
-        let lines = match &st.stdin {
+        let lines = match &shell.stdin {
             Some(text) => text.split(&['\n', '\0']),
             None => vec![Value::unknown(UnknownCause::Input)],
         };
@@ -238,7 +238,7 @@ impl Machine<'_> {
         let call_ifs = call.env.iter().rfind(|(name, _)| name == "IFS");
         let separators: Vec<char> = match call_ifs {
             Some((_, value)) => value.script().chars().collect(),
-            None => Self::separators(st).chars().collect(),
+            None => Self::separators(shell).chars().collect(),
         };
         let separator = separators.first().unwrap_or(&' ').to_string();
         if let Some(array) = array {
@@ -246,7 +246,7 @@ impl Machine<'_> {
                 .iter()
                 .flat_map(|line| line.split(&separators))
                 .collect();
-            st.set(&array, Slot::Array(fields));
+            shell.set(&array, VariableValue::Array(fields));
         }
         if names.is_empty() {
             names.push("REPLY".to_owned());
@@ -267,11 +267,11 @@ impl Machine<'_> {
                     }
                 })
                 .collect();
-            st.set_any(name, values);
+            shell.set_any(name, values);
         }
     }
 
-    fn mapfile(call: &Call, st: &mut ShellState) {
+    fn mapfile(call: &Call, shell: &mut ShellState) {
         let name = call
             .words
             .last()
@@ -282,19 +282,19 @@ impl Machine<'_> {
         } else {
             "MAPFILE"
         };
-        let values = match &st.stdin {
+        let values = match &shell.stdin {
             Some(text) => text.split(&['\n', '\0']),
             None => vec![Value::unknown(UnknownCause::Input)],
         };
-        st.set(name, Slot::Array(values));
+        shell.set(name, VariableValue::Array(values));
     }
 
     /// Follows the command of `compgen -C 'command'`, `mapfile -C 'command'` and `complete -C
     /// 'command'`.
-    fn text_option(&mut self, call: &Call, st: &ShellState) {
+    fn text_option(&mut self, call: &Call, shell: &ShellState) {
         for pair in call.values(1).windows(2) {
             if pair[0].literal() == Some("-C") {
-                self.script(&pair[1], &mut st.clone());
+                self.script(&pair[1], &mut shell.clone());
             }
         }
     }
@@ -308,7 +308,7 @@ fn trimmed(line: &Value) -> Value {
 }
 
 /// Performs `set -- a b c`, `set a b c`, and the options that affect the walk.
-fn set(call: &Call, st: &mut ShellState) {
+fn set(call: &Call, shell: &mut ShellState) {
     let values = call.values(1);
     for value in &values {
         let text = value.prefix();
@@ -316,8 +316,8 @@ fn set(call: &Call, st: &mut ShellState) {
             text.strip_prefix(sign)
                 .is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
         };
-        st.exits_on_error =
-            (st.exits_on_error || has_letter_e('-')) && !has_letter_e('+') || text == "errexit";
+        shell.exits_on_error =
+            (shell.exits_on_error || has_letter_e('-')) && !has_letter_e('+') || text == "errexit";
     }
     let exports_all = values.iter().any(|value| {
         let text = value.prefix();
@@ -325,7 +325,7 @@ fn set(call: &Call, st: &mut ShellState) {
             || (text.starts_with('-') && !text.starts_with("--") && text.contains('a'))
     });
     if exports_all {
-        st.export("*");
+        shell.export("*");
     }
     let dashes = values
         .iter()
@@ -343,18 +343,18 @@ fn set(call: &Call, st: &mut ShellState) {
             None => return,
         }
     };
-    st.positional = Some(Rc::new(operands.to_vec()));
+    shell.positional = Some(Rc::new(operands.to_vec()));
 }
 
 /// Returns the directory below an entry of `CDPATH` to which `cd` may change; `None` if `cd` does
 /// not search `CDPATH`.
-fn through_cdpath(call: &Call, operands: &[Value], st: &ShellState) -> Option<Rc<str>> {
+fn through_cdpath(call: &Call, operands: &[Value], shell: &ShellState) -> Option<Rc<str>> {
     let path = operands.first()?.literal()?;
     let is_searched = !path.starts_with(['/', '.', '-']) && !path.is_empty();
     let call_cdpath = call.env.iter().find(|(name, _)| name == "CDPATH");
     let list = match call_cdpath {
         Some((_, value)) => value.literal(),
-        None => st.literal("CDPATH"),
+        None => shell.literal("CDPATH"),
     };
     let entry = list?
         .split(':')

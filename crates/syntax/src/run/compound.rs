@@ -3,36 +3,36 @@
 use std::rc::Rc;
 
 use super::super::ast::{Arm, Compound, CompoundKind, Link, List, Word, WordPart};
-use super::super::state::{MAX_SLOTS, ShellState, Slot};
+use super::super::state::{MAX_POSSIBLE_VALUES, ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
-use super::Machine;
-use super::redirect::Input;
+use super::Walker;
+use super::redirect::RedirectedStdin;
 
-impl Machine<'_> {
-    pub(super) fn compound(&mut self, compound: &Compound, st: &mut ShellState) -> Value {
-        let redirected = self.redirections(&compound.redirs, st);
-        self.record_redirections(&redirected, st);
-        let outer = (st.stdin.clone(), self.piped);
-        if let Some(Input(stdin)) = &redirected.stdin {
-            st.stdin = stdin.clone().map(Rc::new);
-            self.piped = false;
+impl Walker<'_> {
+    pub(super) fn compound(&mut self, compound: &Compound, shell: &mut ShellState) -> Value {
+        let redirected = self.redirections(&compound.redirs, shell);
+        self.record_redirections(&redirected, shell);
+        let outer = (shell.stdin.clone(), self.reads_pipe);
+        if let Some(RedirectedStdin(stdin)) = &redirected.stdin {
+            shell.stdin = stdin.clone().map(Rc::new);
+            self.reads_pipe = false;
         }
-        let out = self.compound_kind(&compound.kind, st);
+        let out = self.compound_kind(&compound.kind, shell);
         // Without a redirection, an `exec < file` in the body applies to the following commands.
         if redirected.stdin.is_some() {
-            (st.stdin, self.piped) = outer;
+            (shell.stdin, self.reads_pipe) = outer;
         }
-        Self::deliver(out, &redirected, st)
+        Self::deliver(out, &redirected, shell)
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of command")]
-    fn compound_kind(&mut self, kind: &CompoundKind, st: &mut ShellState) -> Value {
+    fn compound_kind(&mut self, kind: &CompoundKind, shell: &mut ShellState) -> Value {
         match kind {
-            CompoundKind::Group(list) => self.list(list, st),
+            CompoundKind::Group(list) => self.list(list, shell),
             CompoundKind::Subshell(list) => {
-                let mut inner = st.clone();
+                let mut inner = shell.clone();
                 let out = self.list(list, &mut inner);
-                st.files = inner.files;
+                shell.files = inner.files;
                 out
             }
             CompoundKind::If {
@@ -43,44 +43,45 @@ impl Machine<'_> {
                 let mut joined: Option<ShellState> = None;
                 for (condition, body) in branches {
                     // The condition may check whether a `cd` has failed.
-                    let otherwise = st.cwd_if_cd_failed.clone();
-                    out.extend(&self.list(condition, st));
-                    let mut inner = st.clone();
+                    let otherwise = shell.cwd_if_cd_failed.clone();
+                    out.extend(&self.list(condition, shell));
+                    let mut inner = shell.clone();
                     if checks_success(condition, false) {
                         inner.cwd_if_cd_failed.clone_from(&otherwise);
                     }
                     out.extend(&self.list(body, &mut inner));
                     if inner.ended && checks_success(condition, true) {
-                        st.cwd_if_cd_failed = otherwise;
+                        shell.cwd_if_cd_failed = otherwise;
                     }
                     joined = Some(join(joined, inner));
                 }
                 if let Some(otherwise) = otherwise {
-                    out.extend(&self.list(otherwise, st));
+                    out.extend(&self.list(otherwise, shell));
                 }
-                *st = join(joined, st.clone());
+                *shell = join(joined, shell.clone());
                 uncertain(out)
             }
             CompoundKind::While { condition, body } => {
                 let mut out = Value::default();
                 // The second round uses the assignments of the first round.
                 for _ in 0..2 {
-                    let before = st.clone();
-                    out.extend(&self.list(condition, st));
-                    out.extend(&self.list(body, st));
-                    st.ended = false;
-                    let has_changed = !Rc::ptr_eq(&before.vars, &st.vars) || before.cwd != st.cwd;
+                    let before = shell.clone();
+                    out.extend(&self.list(condition, shell));
+                    out.extend(&self.list(body, shell));
+                    shell.ended = false;
+                    let has_changed =
+                        !Rc::ptr_eq(&before.vars, &shell.vars) || before.cwd != shell.cwd;
                     if !has_changed {
                         break;
                     }
-                    *st = before.join(st.clone());
+                    *shell = before.join(shell.clone());
                 }
                 uncertain(out)
             }
             CompoundKind::For { name, words, body } => {
                 let values = match words {
-                    Some(words) => self.every_choice(words, st),
-                    None => match st.positional.as_ref() {
+                    Some(words) => self.every_choice(words, shell),
+                    None => match shell.positional.as_ref() {
                         Some(values) => values.to_vec(),
                         None => vec![Value::unknown(UnknownCause::Variable("@".to_owned()))],
                     },
@@ -91,76 +92,76 @@ impl Machine<'_> {
                         self.incomplete = true;
                         break;
                     }
-                    st.set(name, Slot::Scalar(value));
-                    out.extend(&self.list(body, st));
-                    st.ended = false;
+                    shell.set(name, VariableValue::Scalar(value));
+                    out.extend(&self.list(body, shell));
+                    shell.ended = false;
                 }
                 out
             }
             CompoundKind::CountedFor { header, body } => {
-                self.arithmetic(header, st);
-                let out = self.list(body, st);
-                st.ended = false;
+                self.arithmetic(header, shell);
+                let out = self.list(body, shell);
+                shell.ended = false;
                 uncertain(out)
             }
             CompoundKind::Case { subject, arms } => {
-                self.expand_unsplit(&subject.parts, st);
+                self.expand_unsplit(&subject.parts, shell);
                 let mut out = Value::default();
                 let mut joined: Option<ShellState> = None;
                 // The state after an earlier arm that falls through.
                 let mut fallthrough: Option<ShellState> = None;
                 for arm in arms {
                     for pattern in &arm.patterns {
-                        self.expand_unsplit(&pattern.parts, st);
+                        self.expand_unsplit(&pattern.parts, shell);
                     }
-                    let mut inner = join(fallthrough.clone(), st.clone());
+                    let mut inner = join(fallthrough.clone(), shell.clone());
                     out.extend(&self.list(&arm.body, &mut inner));
                     if arm.falls_through {
                         fallthrough = Some(join(fallthrough, inner.clone()));
                     }
                     joined = Some(join(joined, inner));
                 }
-                *st = match joined {
+                *shell = match joined {
                     Some(joined) if arms.iter().any(matches_everything) => joined,
-                    joined => join(joined, st.clone()),
+                    joined => join(joined, shell.clone()),
                 };
                 uncertain(out)
             }
             CompoundKind::Function { name, body } => {
-                Rc::make_mut(&mut st.functions).insert(name.clone(), body.clone());
+                Rc::make_mut(&mut shell.functions).insert(name.clone(), body.clone());
                 Value::default()
             }
             CompoundKind::Condition(words) => {
                 let values: Vec<Value> = words
                     .iter()
-                    .map(|word| self.expand_unsplit(&word.parts, st))
+                    .map(|word| self.expand_unsplit(&word.parts, shell))
                     .collect();
-                self.subscripts(&values, st);
+                self.subscripts(&values, shell);
                 Value::default()
             }
             CompoundKind::Arithmetic(parts) => {
-                self.arithmetic(parts, st);
+                self.arithmetic(parts, shell);
                 Value::default()
             }
             CompoundKind::Coprocess(command) => {
-                self.command(command, &mut st.clone());
+                self.command(command, &mut shell.clone());
                 Value::default()
             }
         }
     }
 
     /// Returns the fields of words for each possible value of their variables.
-    fn every_choice(&mut self, words: &[Word], st: &mut ShellState) -> Vec<Value> {
+    fn every_choice(&mut self, words: &[Word], shell: &mut ShellState) -> Vec<Value> {
         let outer = (self.choice, self.rounds);
         (self.choice, self.rounds) = (0, 1);
         let mut out: Vec<Value> = Vec::new();
         while self.choice < self.rounds {
             for word in words {
-                for value in self.fields(word, st) {
+                for value in self.fields(word, shell) {
                     // Equal values are removed only from short lists. Walking a value twice is
                     // harmless.
                     if self.choice == 0
-                        || out.len() > MAX_SLOTS * MAX_SLOTS
+                        || out.len() > MAX_POSSIBLE_VALUES * MAX_POSSIBLE_VALUES
                         || !out.contains(&value)
                     {
                         out.push(value);

@@ -11,7 +11,7 @@ use super::path::{absolute, directory_key, lexical};
 const EXISTING_DIRECTORIES: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
 /// True if the entry only changes the directory.
-pub(super) fn changes_directory(entry: &ListEntry, st: &ShellState) -> bool {
+pub(super) fn changes_directory(entry: &ListEntry, shell: &ShellState) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;
     };
@@ -21,28 +21,28 @@ pub(super) fn changes_directory(entry: &ListEntry, st: &ShellState) -> bool {
     };
     matches!(name.as_str(), "cd" | "chdir" | "pushd")
         && !entry.background
-        && !st.functions.contains_key(name)
+        && !shell.functions.contains_key(name)
 }
 
-/// Records that the change to the directory of `st` may have failed, so that the script would still
-/// be in the directory of `before`.
-pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
-    let target = st.cwd.as_deref().unwrap_or("");
+/// Records that the change to the directory of `shell` may have failed, so that the script would
+/// still be in the directory of `before`.
+pub(super) fn may_have_failed(before: &ShellState, shell: &mut ShellState) {
+    let target = shell.cwd.as_deref().unwrap_or("");
     let is_parent = before
         .cwd
         .as_deref()
         .is_some_and(|cwd| cwd == target || cwd.strip_prefix(target).is_some_and(is_below));
     let exists = is_parent
         || EXISTING_DIRECTORIES.contains(&target)
-        || st.home() == Some(target)
+        || shell.home() == Some(target)
         || before.previous.as_deref() == Some(target)
-        || st.files.contains_key(&directory_key(target));
-    if st.exits_on_error || st.cwd.is_none() || exists {
+        || shell.files.contains_key(&directory_key(target));
+    if shell.exits_on_error || shell.cwd.is_none() || exists {
         return;
     }
     // Keep the directory before the first `cd` that may have failed.
-    if st.cwd_if_cd_failed.is_none() {
-        st.cwd_if_cd_failed.clone_from(&before.cwd);
+    if shell.cwd_if_cd_failed.is_none() {
+        shell.cwd_if_cd_failed.clone_from(&before.cwd);
     }
 }
 
@@ -52,9 +52,9 @@ fn is_below(rest: &str) -> bool {
 }
 
 /// Records that a directory exists from now on.
-pub(super) fn mark_created(path: &str, st: &mut ShellState) {
-    let path = directory_key(&lexical(&absolute(path, st)));
-    Rc::make_mut(&mut st.files).entry(path).or_default();
+pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
+    let path = directory_key(&lexical(&absolute(path, shell)));
+    Rc::make_mut(&mut shell.files).entry(path).or_default();
 }
 
 /// Joins the states after success and failure of a command. If their directories differ, the

@@ -15,8 +15,8 @@ const SOURCE_PROGRAMS: [&str; 26] = [
 ];
 
 /// Returns the output of a program that is not interpreted.
-pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
-    let reads_fetched = st.stdin.as_deref().is_some_and(Value::is_fetched);
+pub(super) fn unknown_output(name: &str, shell: &ShellState) -> Value {
+    let reads_fetched = shell.stdin.as_deref().is_some_and(Value::is_fetched);
     Value::unknown(if SOURCE_PROGRAMS.contains(&name) || reads_fetched {
         UnknownCause::Fetched
     } else {
@@ -50,7 +50,7 @@ const DOWNLOADERS: [(&str, [OptionNames; 3]); 3] = [
 ];
 
 /// Records the files that a program downloads: their contents are unknown.
-pub(super) fn note_downloads(name: &str, values: &[Value], st: &mut ShellState) {
+pub(super) fn note_downloads(name: &str, values: &[Value], shell: &mut ShellState) {
     let files = match DOWNLOADERS.iter().find(|(program, ..)| *program == name) {
         Some((_, options)) => downloaded(values, options),
         None if matches!(name, "scp" | "rsync" | "sftp") => copied(values),
@@ -58,8 +58,8 @@ pub(super) fn note_downloads(name: &str, values: &[Value], st: &mut ShellState) 
     };
     for file in files {
         if !matches!(file.as_str(), "" | "-") {
-            let path = absolute(&file, st);
-            Rc::make_mut(&mut st.files).insert(path, Value::unknown(UnknownCause::Fetched));
+            let path = absolute(&file, shell);
+            Rc::make_mut(&mut shell.files).insert(path, Value::unknown(UnknownCause::Fetched));
         }
     }
 }

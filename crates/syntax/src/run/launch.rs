@@ -1,8 +1,8 @@
 //! Commands that start other commands: launchers, shells, `xargs`, `find -exec`, `parallel`, git.
 
-mod each;
 mod git;
 mod mount;
+mod per_item;
 mod shell;
 
 use std::rc::Rc;
@@ -10,16 +10,16 @@ use std::rc::Rc;
 use super::super::command_host::CommandHost;
 use super::super::expand::join;
 use super::super::git::GitCommandLine;
-use super::super::harmful::{HARMFUL_COMMANDS, SOUGHT_PROGRAMS};
+use super::super::harmful::{HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
 use super::call::{Call, quote};
-use super::launcher::{self, LaunchHost, Launcher, ParsedLauncher, Rest, is_assignment};
+use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, is_assignment};
 use super::path::{absolute, lexical};
-use super::{Field, Machine};
+use super::{Field, Walker};
 
-pub(super) use each::replaced;
-pub use shell::Invocation;
+pub(super) use per_item::replaced;
+pub use shell::ShellInvocation;
 
 /// Shells, which run a script after `-c`, in a file, or on stdin.
 const SHELLS: [&str; 21] = [
@@ -32,58 +32,58 @@ pub fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Follows a program by name; returns its output.
-    pub(super) fn program(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
-        self.option_commands(name, call, st);
-        if let Some(out) = self.builtin(name, call, st) {
+    pub(super) fn program(&mut self, name: &str, call: &Call, shell: &mut ShellState) -> Value {
+        self.option_commands(name, call, shell);
+        if let Some(out) = self.builtin(name, call, shell) {
             return out;
         }
         if is_shell(name) {
-            return self.shell(name, call, st);
+            return self.shell(name, call, shell);
         }
         if name != "git"
-            && let Some(out) = self.find(name, call, st)
+            && let Some(out) = self.find(name, call, shell)
         {
             return out;
         }
         match name {
-            "xargs" | "gxargs" => return self.xargs(call, st),
-            "parallel" | "sem" => return self.parallel(call, st),
+            "xargs" | "gxargs" => return self.xargs(call, shell),
+            "parallel" | "sem" => return self.parallel(call, shell),
             "git" => {
-                self.git(call, st);
+                self.git(call, shell);
                 if lists_tracked(call) {
                     return Value::unknown(UnknownCause::Tracked);
                 }
             }
-            "at" | "batch" => self.deferred(name, st),
-            "crontab" => self.crontab_jobs(st),
+            "at" | "batch" => self.deferred(name, shell),
+            "crontab" => self.crontab_jobs(shell),
             "ssh"
                 if launcher::find(name)
                     .iter()
                     .filter_map(|launcher| launcher.parse(&call.words))
                     .all(|parsed| parsed.command.is_none()) =>
             {
-                self.deferred(name, st);
+                self.deferred(name, shell);
             }
             _ => {}
         }
-        if let Some(out) = self.launched(name, call, st) {
+        if let Some(out) = self.launched(name, call, shell) {
             return out;
         }
-        self.output(name, call, st)
+        self.output(name, call, shell)
     }
 
     /// Follows the command that a launcher starts; `None` for other programs.
-    fn launched(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
+    fn launched(&mut self, name: &str, call: &Call, shell: &mut ShellState) -> Option<Value> {
         let mut launchers = launcher::find(name).iter();
         let (launcher, parsed) = launchers.find_map(|launcher| {
             let parsed = launcher.parse(&call.words)?;
             let starts = parsed.command.is_some() || !parsed.scripts.is_empty();
             (starts || parsed.entry.is_some()).then_some((*launcher, parsed))
         })?;
-        let mut inner_state = launched_state(launcher, &parsed, call, st);
-        let inner = inner_state.as_mut().unwrap_or(st);
+        let mut inner_state = launched_state(launcher, &parsed, call, shell);
+        let inner = inner_state.as_mut().unwrap_or(shell);
         for position in parsed.scripts.iter().copied() {
             let Some(mut text) = attached(call, position) else {
                 continue;
@@ -115,13 +115,13 @@ impl Machine<'_> {
         if words.is_empty() {
             return None;
         }
-        match launcher.rest {
-            Rest::Script if parsed.begin_option.is_none() => {
+        match launcher.command_form {
+            CommandForm::Script if parsed.begin_option.is_none() => {
                 let values: Vec<Value> = words.into_iter().map(|field| field.value).collect();
                 let text = join(&values, " ");
                 return Some(self.script_with(&text, Vec::new(), name, inner));
             }
-            Rest::Search if !launcher.begins() => {
+            CommandForm::Search if !launcher.begins() => {
                 words = self.searched_command(name, &parsed, call, inner)?;
             }
             _ => {}
@@ -145,7 +145,7 @@ impl Machine<'_> {
         }
         let out = self.start(&started, name, inner);
         if let Some(inner_state) = inner_state {
-            st.files = inner_state.files;
+            shell.files = inner_state.files;
         }
         Some(out)
     }
@@ -157,13 +157,13 @@ impl Machine<'_> {
         name: &str,
         parsed: &ParsedLauncher,
         call: &Call,
-        st: &ShellState,
+        shell: &ShellState,
     ) -> Option<Vec<Field>> {
         let all = parsed.start..call.words.len();
         let word = |index: usize| package(call.literal(index).unwrap_or(""));
         let mut searched = all.clone();
         let found = searched
-            .find(|index| SOUGHT_PROGRAMS.contains(&word(*index)) || is_shell(word(*index)))
+            .find(|index| SEARCHED_FIRST.contains(&word(*index)) || is_shell(word(*index)))
             .or_else(|| {
                 all.clone()
                     .find(|index| HARMFUL_COMMANDS.contains(&word(*index)))
@@ -172,10 +172,10 @@ impl Machine<'_> {
         for index in all {
             let text = call.literal(index).unwrap_or("");
             let first = text.split_whitespace().next().unwrap_or("");
-            let is_relevant = SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
+            let is_relevant = SEARCHED_FIRST.contains(&first) || HARMFUL_COMMANDS.contains(&first);
             if first.len() < text.len() && (is_relevant || is_shell(first)) {
                 let text = Value::text(text);
-                self.script_with(&text, Vec::new(), name, st);
+                self.script_with(&text, Vec::new(), name, shell);
             }
         }
         let mut words = call.words.get(found?..)?.to_vec();
@@ -185,36 +185,40 @@ impl Machine<'_> {
     }
 
     /// Follows the stdin of a program that runs its stdin as a script, later or on another machine.
-    fn deferred(&mut self, name: &str, st: &ShellState) {
-        let Some(text) = st.stdin.as_deref().cloned() else {
+    fn deferred(&mut self, name: &str, shell: &ShellState) {
+        let Some(text) = shell.stdin.as_deref().cloned() else {
             return;
         };
-        self.script_with(&text, Vec::new(), name, st);
+        self.script_with(&text, Vec::new(), name, shell);
     }
 
     /// Follows the jobs on the stdin of `crontab`. A line has five time fields, or a word such as
     /// `@daily`, and a command.
-    fn crontab_jobs(&mut self, st: &ShellState) {
-        let text = st.stdin.as_deref().map(Value::script).unwrap_or_default();
+    fn crontab_jobs(&mut self, shell: &ShellState) {
+        let text = shell
+            .stdin
+            .as_deref()
+            .map(Value::script)
+            .unwrap_or_default();
         for line in text.lines().map(str::trim_start) {
             let fields = if line.starts_with('@') { 1 } else { 5 };
             if let Some(command) = line.splitn(fields + 1, [' ', '\t']).nth(fields) {
-                self.script_with(&Value::text(command), Vec::new(), "crontab", st);
+                self.script_with(&Value::text(command), Vec::new(), "crontab", shell);
             }
         }
     }
 
     /// Follows the scripts that a shell runs: its startup file, `-c`, its script file or its stdin.
-    fn shell(&mut self, name: &str, call: &Call, st: &ShellState) -> Value {
-        let st = &mut st.for_child_shell();
+    fn shell(&mut self, name: &str, call: &Call, shell: &ShellState) -> Value {
+        let shell = &mut shell.for_child_shell();
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
-                && let Some(text) = Self::file(value, st)
+                && let Some(text) = Self::file(value, shell)
             {
-                self.script_with(&text, Vec::new(), name, st);
+                self.script_with(&text, Vec::new(), name, shell);
             }
         }
-        let invocation = Invocation::read(&call.words);
+        let invocation = ShellInvocation::read(&call.words);
         let operands = invocation.operands;
         // `bash -n`
         if invocation.only_reads {
@@ -225,15 +229,15 @@ impl Machine<'_> {
                 return Value::default();
             };
             // The operand after the script is `$0`.
-            return self.script_with(&text.value.clone(), call.values(operands + 2), name, st);
+            return self.script_with(&text.value.clone(), call.values(operands + 2), name, shell);
         }
         let script = match call.words.get(operands) {
-            Some(file) if !invocation.stdin => Self::file(&file.value, st),
-            _ => st.stdin.as_deref().cloned(),
+            Some(file) if !invocation.stdin => Self::file(&file.value, shell),
+            _ => shell.stdin.as_deref().cloned(),
         };
         match script {
             Some(text) => {
-                let mut inner = st.clone();
+                let mut inner = shell.clone();
                 inner.stdin = None;
                 // With `-s`, all operands are the script's arguments. Otherwise the first operand
                 // is the script's name.
@@ -257,30 +261,30 @@ fn launched_state(
     launcher: &Launcher,
     parsed: &ParsedLauncher,
     call: &Call,
-    st: &ShellState,
+    shell: &ShellState,
 ) -> Option<ShellState> {
     let directory = parsed
         .directory
         .and_then(|position| attached(call, position));
     let host = match launcher.host {
         LaunchHost::Local if directory.is_none() => return None,
-        LaunchHost::Local => st.host.clone(),
+        LaunchHost::Local => shell.host.clone(),
         LaunchHost::Remote => CommandHost::Remote,
         LaunchHost::Container => CommandHost::Container,
         LaunchHost::Disposable => {
             let positions = parsed.mounts.iter();
             let mounts = positions.filter_map(|position| attached(call, *position));
-            let mounts = mounts.filter_map(|text| mount::mount(&text, st));
+            let mounts = mounts.filter_map(|text| mount::mount(&text, shell));
             CommandHost::Disposable(mounts.collect())
         }
     };
     let path = directory.as_ref().and_then(Value::literal);
     Some(ShellState {
         // The local directory has no meaning on another machine.
-        cwd: path.map(|path| Rc::from(lexical(&absolute(path, st)))),
+        cwd: path.map(|path| Rc::from(lexical(&absolute(path, shell)))),
         cwd_if_cd_failed: None,
         host,
-        ..st.clone()
+        ..shell.clone()
     })
 }
 

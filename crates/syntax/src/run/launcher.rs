@@ -9,9 +9,9 @@ use super::resolved_command::Field;
 /// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("launchers.conf");
 
-/// The form of the command that follows a launcher's options.
+/// The form in which the command follows a launcher's options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum CommandForm {
     /// A program and its arguments.
     #[default]
     Argv,
@@ -59,7 +59,7 @@ pub(super) struct Launcher {
     chdir: (&'static str, &'static str),
     entry: &'static str,
     quits: &'static str,
-    pub(super) rest: Rest,
+    pub(super) command_form: CommandForm,
     pub(super) host: LaunchHost,
     #[cfg(test)]
     example: &'static str,
@@ -137,11 +137,11 @@ impl Launcher {
                 "begin" => out.begin = value.split_whitespace().collect(),
                 "operands" => out.operands = value.parse().unwrap_or_default(),
                 "command" => {
-                    out.rest = match value {
-                        "script" => Rest::Script,
-                        "dashes" => Rest::Dashes,
-                        "search" => Rest::Search,
-                        _ => Rest::Nothing,
+                    out.command_form = match value {
+                        "script" => CommandForm::Script,
+                        "dashes" => CommandForm::Dashes,
+                        "search" => CommandForm::Search,
+                        _ => CommandForm::Nothing,
                     }
                 }
                 "host" => {
@@ -187,7 +187,7 @@ impl Launcher {
                 return Some(parsed);
             } else if options && text == "--" {
                 options = false;
-                if self.rest == Rest::Dashes {
+                if self.command_form == CommandForm::Dashes {
                     parsed.command = Some(index + 1);
                     break;
                 }
@@ -233,7 +233,10 @@ impl Launcher {
                     parsed.command = words.get(index + 1).map(|_| index + 1);
                     break;
                 }
-            } else if matches!(self.rest, Rest::Nothing | Rest::Dashes) {
+            } else if matches!(
+                self.command_form,
+                CommandForm::Nothing | CommandForm::Dashes
+            ) {
                 // Options may follow: `script file -c command`.
             } else {
                 parsed.command = Some(index);
@@ -316,11 +319,11 @@ mod tests {
                 // Without the backslash, `time` is a keyword.
                 let text = format!("\\{name} {arguments}").replace('@', "rm -rf /x");
                 let script = Script::read(&text, &context);
-                let found = script.ran.iter().find(|ran| {
-                    ran.to_string() == "rm -rf /x"
-                        && ran.through.first().is_some_and(|by| by == name)
+                let found = script.commands.iter().find(|command| {
+                    command.to_string() == "rm -rf /x"
+                        && command.started_by.first().is_some_and(|by| by == name)
                 });
-                let host = found.map(|ran| match ran.host {
+                let host = found.map(|command| match command.host {
                     CommandHost::Local => LaunchHost::Local,
                     CommandHost::Remote => LaunchHost::Remote,
                     CommandHost::Container => LaunchHost::Container,

@@ -5,44 +5,46 @@ use std::rc::Rc;
 use super::super::ast::{Command, Link, List, ListEntry, WordPart};
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
-use super::{Machine, directory};
+use super::{Walker, directory};
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Walks a list; returns its output.
-    pub(super) fn list(&mut self, list: &List, st: &mut ShellState) -> Value {
+    pub(super) fn list(&mut self, list: &List, shell: &mut ShellState) -> Value {
         let mut out = Value::default();
-        // Within an and-or list, `st` is the state if the last command succeeded, and `failed` is
-        // the state if it failed.
+        // Within an and-or list, `shell` is the state if the last command succeeded, and `failed`
+        // is the state if it failed.
         let mut failed: Option<ShellState> = None;
         for (index, entry) in list.entries.iter().enumerate() {
             match entry.link {
                 Link::Next => {
                     if let Some(failed) = failed.take() {
-                        *st = directory::join_alternatives(st.clone(), failed);
+                        *shell = directory::join_alternatives(shell.clone(), failed);
                     }
                     let is_chained = list
                         .entries
                         .get(index + 1)
                         .is_some_and(|next| next.link != Link::Next);
-                    let before_cd = directory::changes_directory(entry, st).then(|| st.clone());
-                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    let before_cd =
+                        directory::changes_directory(entry, shell).then(|| shell.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, shell));
                     match before_cd {
                         Some(before) if is_chained => failed = Some(before),
-                        Some(before) => directory::may_have_failed(&before, st),
+                        Some(before) => directory::may_have_failed(&before, shell),
                         None if is_chained => {
-                            let mut other = st.clone();
-                            end_impossible_path(entry, st, &mut other);
+                            let mut other = shell.clone();
+                            end_impossible_path(entry, shell, &mut other);
                             failed = Some(other);
                         }
                         None => {}
                     }
                 }
                 Link::And => {
-                    let before_cd = directory::changes_directory(entry, st).then(|| st.clone());
-                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    let before_cd =
+                        directory::changes_directory(entry, shell).then(|| shell.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, shell));
                     let other = before_cd.unwrap_or_else(|| {
-                        let mut other = st.clone();
-                        end_impossible_path(entry, st, &mut other);
+                        let mut other = shell.clone();
+                        end_impossible_path(entry, shell, &mut other);
                         other
                     });
                     failed = failed
@@ -50,28 +52,28 @@ impl Machine<'_> {
                         .map(|before| directory::join_alternatives(before, other));
                 }
                 Link::Or => {
-                    let mut other = failed.take().unwrap_or_else(|| st.clone());
+                    let mut other = failed.take().unwrap_or_else(|| shell.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, &mut other));
                     let mut succeeded = other.clone();
                     end_impossible_path(entry, &mut succeeded, &mut other);
-                    *st = directory::join_alternatives(st.clone(), succeeded);
+                    *shell = directory::join_alternatives(shell.clone(), succeeded);
                     failed = Some(other);
                 }
             }
         }
         if let Some(failed) = failed {
-            *st = directory::join_alternatives(st.clone(), failed);
+            *shell = directory::join_alternatives(shell.clone(), failed);
         }
         out
     }
 
     /// Walks a pipeline; returns its output. A background pipeline runs in a subshell.
-    fn entry(&mut self, stages: &[Command], background: bool, st: &mut ShellState) -> Value {
-        let (piped, feeds) = (self.piped, self.feeds);
+    fn entry(&mut self, stages: &[Command], background: bool, shell: &mut ShellState) -> Value {
+        let (reads_pipe, output_is_used) = (self.reads_pipe, self.output_is_used);
         let is_background = std::mem::replace(&mut self.is_background, background);
         let out = match stages {
-            [single] if background => self.command(single, &mut st.clone()),
-            [single] => self.command(single, st),
+            [single] if background => self.command(single, &mut shell.clone()),
+            [single] => self.command(single, shell),
             several => {
                 let mut piped_output: Option<Value> = None;
                 // The index of the first stage after which all stages only shorten the output.
@@ -80,31 +82,31 @@ impl Machine<'_> {
                     .rposition(|stage| !only_cuts(stage))
                     .map_or(0, |last| last + 1);
                 for (index, stage) in several.iter().enumerate() {
-                    let mut inner = st.clone();
-                    self.feeds = feeds || index + 1 < first_cut;
+                    let mut inner = shell.clone();
+                    self.output_is_used = output_is_used || index + 1 < first_cut;
                     if index > 0 {
                         inner.stdin = piped_output.take().map(Rc::new);
-                        self.piped = true;
+                        self.reads_pipe = true;
                     }
                     piped_output = Some(self.command(stage, &mut inner));
                     // Files that a stage writes exist for all following commands.
-                    st.files = Rc::clone(&inner.files);
+                    shell.files = Rc::clone(&inner.files);
                 }
                 piped_output.unwrap_or_default()
             }
         };
-        (self.piped, self.feeds) = (piped, feeds);
+        (self.reads_pipe, self.output_is_used) = (reads_pipe, output_is_used);
         self.is_background = is_background;
         out
     }
 
     /// Walks a command; returns its output.
-    pub(super) fn command(&mut self, command: &Command, st: &mut ShellState) -> Value {
+    pub(super) fn command(&mut self, command: &Command, shell: &mut ShellState) -> Value {
         self.nested(
             Value::unknown(UnknownCause::Limit),
-            |machine| match command {
-                Command::Simple(simple) => machine.simple(simple, st),
-                Command::Compound(compound) => machine.compound(compound, st),
+            |walker| match command {
+                Command::Simple(simple) => walker.simple(simple, shell),
+                Command::Compound(compound) => walker.compound(compound, shell),
             },
         )
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::super::harmful::is_relevant;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
-use super::Machine;
+use super::Walker;
 use super::call::{Call, quote};
 use super::launch::replaced;
 
@@ -27,7 +27,7 @@ struct OptionCommand {
     example: &'static str,
 }
 
-static KINDS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
+static ROWS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
     let rows = TABLE.lines().filter(|line| !line.is_empty());
     rows.filter(|line| !line.starts_with('#'))
         .map(OptionCommand::from_row)
@@ -37,7 +37,7 @@ static KINDS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
 static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionCommand>>> =
     LazyLock::new(|| {
         let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
-        for kind in KINDS.iter() {
+        for kind in ROWS.iter() {
             for name in &kind.names {
                 by_name.entry(*name).or_default().push(kind);
             }
@@ -52,20 +52,20 @@ pub(super) fn is_command_variable(name: &str) -> bool {
     sources.any(|source| source.strip_prefix('$') == Some(name))
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Follows the commands in a call's options, operands and input.
-    pub(super) fn option_commands(&mut self, name: &str, call: &Call, st: &ShellState) {
+    pub(super) fn option_commands(&mut self, name: &str, call: &Call, shell: &ShellState) {
         for (variable, value) in &call.env {
             if is_command_variable(variable) {
-                self.hidden_command(&value.script(), variable, st);
+                self.hidden_command(&value.script(), variable, shell);
             }
         }
         for kind in BY_NAME.get(name).into_iter().flatten() {
-            for text in kind.texts(call, st) {
+            for text in kind.texts(call, shell) {
                 for command in kind.commands(&text) {
                     match kind.item.filter(|item| command.contains(item)) {
-                        Some(item) => self.item_command(command, item, name, st),
-                        None => self.hidden_command(command, name, st),
+                        Some(item) => self.item_command(command, item, name, shell),
+                        None => self.hidden_command(command, name, shell),
                     }
                 }
             }
@@ -73,20 +73,20 @@ impl Machine<'_> {
     }
 
     /// Follows a command that a program runs with a line of its input.
-    fn item_command(&mut self, command: &str, item: &str, through: &str, st: &ShellState) {
-        let lines = st.stdin.as_deref().map(|input| input.split(&['\n']));
+    fn item_command(&mut self, command: &str, item: &str, started_by: &str, shell: &ShellState) {
+        let lines = shell.stdin.as_deref().map(|input| input.split(&['\n']));
         let line = lines.and_then(|lines| lines.into_iter().next());
         let line = line.unwrap_or_else(|| Value::unknown(UnknownCause::Input));
         let text = replaced(&Value::text(command), item, &quote(&line));
-        self.script_with(&text, Vec::new(), through, st);
+        self.script_with(&text, Vec::new(), started_by, shell);
     }
 
     /// Follows the command in a setting of git.
-    pub(super) fn git_setting(&mut self, setting: &str, value: &Value, st: &ShellState) {
+    pub(super) fn git_setting(&mut self, setting: &str, value: &Value, shell: &ShellState) {
         for kind in BY_NAME.get("git").into_iter().flatten() {
             if kind.has_setting(setting) {
                 for command in kind.commands(&value.script()) {
-                    self.hidden_command(command, "git", st);
+                    self.hidden_command(command, "git", shell);
                 }
             }
         }
@@ -94,11 +94,11 @@ impl Machine<'_> {
 
     /// Follows a command that another program may run. A command that cannot do harm is skipped,
     /// because the program may never run it.
-    pub(super) fn hidden_command(&mut self, text: &str, through: &str, st: &ShellState) {
+    pub(super) fn hidden_command(&mut self, text: &str, started_by: &str, shell: &ShellState) {
         if is_relevant(text) {
-            let dormant = std::mem::replace(&mut self.dormant, true);
-            self.script_with(&Value::text(text), Vec::new(), through, st);
-            self.dormant = dormant;
+            let may_never_run = std::mem::replace(&mut self.may_never_run, true);
+            self.script_with(&Value::text(text), Vec::new(), started_by, shell);
+            self.may_never_run = may_never_run;
         }
     }
 }
@@ -145,12 +145,16 @@ impl OptionCommand {
     }
 
     /// Returns the texts at the sources.
-    fn texts(&self, call: &Call, st: &ShellState) -> Vec<String> {
+    fn texts(&self, call: &Call, shell: &ShellState) -> Vec<String> {
         let mut texts = Vec::new();
         for source in &self.sources {
             match *source {
                 "stdin" => {
-                    let input = st.stdin.as_deref().map(Value::script).unwrap_or_default();
+                    let input = shell
+                        .stdin
+                        .as_deref()
+                        .map(Value::script)
+                        .unwrap_or_default();
                     texts.extend(input.lines().map(|line| line.trim_start().to_owned()));
                 }
                 source if source.starts_with('$') || source.starts_with("config:") => {}
@@ -249,7 +253,7 @@ mod tests {
     fn every_kind_of_hidden_command_is_found() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
-        for kind in KINDS.iter() {
+        for kind in ROWS.iter() {
             let first = kind.names[0];
             for name in &kind.names {
                 let text = kind
@@ -257,7 +261,10 @@ mod tests {
                     .replacen(first, name, 1)
                     .replace('@', "rm -rf /x");
                 let script = Script::read(&text, &context);
-                let is_found = script.ran.iter().any(|ran| ran.to_string() == "rm -rf /x");
+                let is_found = script
+                    .commands
+                    .iter()
+                    .any(|command| command.to_string() == "rm -rf /x");
                 if !is_found {
                     missed.push(text);
                 }

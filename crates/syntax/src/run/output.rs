@@ -7,13 +7,13 @@ use super::super::escape::escapes;
 use super::super::expand::join;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value, ValuePiece};
-use super::Machine;
+use super::Walker;
 use super::call::Call;
 use super::directory;
 use super::fetch;
-use super::filtered;
+use super::grep_output;
 use super::path::{FRESH_DIRECTORY, absolute, lexical};
-use super::printed::printed;
+use super::template_output::template_output;
 
 /// The programs whose output is interpreted.
 const FOLLOWED_PROGRAMS: [&str; 34] = [
@@ -23,21 +23,21 @@ const FOLLOWED_PROGRAMS: [&str; 34] = [
     "dos2unix", "sponge",
 ];
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Returns the output of the program `name`.
-    pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
+    pub(super) fn output(&mut self, name: &str, call: &Call, shell: &mut ShellState) -> Value {
         if !FOLLOWED_PROGRAMS.contains(&name) {
             let values = call.values(1);
-            fetch::note_downloads(name, &values, st);
-            let unknown = fetch::unknown_output(name, st);
-            let input = st.stdin.as_deref();
-            return printed(name, &values, input, &unknown).unwrap_or(unknown);
+            fetch::note_downloads(name, &values, shell);
+            let unknown = fetch::unknown_output(name, shell);
+            let input = shell.stdin.as_deref();
+            return template_output(name, &values, input, &unknown).unwrap_or(unknown);
         }
         let values = call.values(1);
         match name {
             "echo" => echo(&values),
-            "printf" => self.printf(&values, st),
-            "pwd" => st
+            "printf" => self.printf(&values, shell),
+            "pwd" => shell
                 .cwd
                 .as_deref()
                 .map_or(Value::unknown(UnknownCause::Output), |cwd| {
@@ -47,11 +47,11 @@ impl Machine<'_> {
                 mktemp(&values)
             }
             "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" | "pv" | "shuf"
-            | "dos2unix" | "sponge" => Self::pass_on(name, &values, st),
+            | "dos2unix" | "sponge" => Self::pass_on(name, &values, shell),
             "realpath" | "readlink" => match values.last() {
                 Some(value) => match value.literal() {
-                    Some(path) if st.cwd.is_some() => {
-                        Value::text(format!("{}\n", lexical(&absolute(path, st))))
+                    Some(path) if shell.cwd.is_some() => {
+                        Value::text(format!("{}\n", lexical(&absolute(path, shell))))
                     }
                     _ => value.quoted(),
                 },
@@ -88,7 +88,7 @@ impl Machine<'_> {
                     .filter(|value| !is_option(value))
                     .filter_map(Value::literal)
                 {
-                    directory::mark_created(path, st);
+                    directory::mark_created(path, shell);
                 }
                 Value::default()
             }
@@ -99,7 +99,7 @@ impl Machine<'_> {
         }
     }
 
-    fn printf(&mut self, values: &[Value], st: &mut ShellState) -> Value {
+    fn printf(&mut self, values: &[Value], shell: &mut ShellState) -> Value {
         let (values, variable) = match values {
             [option, name, rest @ ..] if option.literal() == Some("-v") => (rest, Some(name)),
             [option, rest @ ..] if option.literal() == Some("--") => (rest, None),
@@ -113,17 +113,18 @@ impl Machine<'_> {
             None => join(values, " "),
         };
         let Some(variable) = variable else { return out };
-        self.subscripts(std::slice::from_ref(variable), st);
+        self.subscripts(std::slice::from_ref(variable), shell);
         if let Some(name) = variable.literal() {
-            self.set_variable(name, out, false, false, st);
+            self.set_variable(name, out, false, false, shell);
         }
         Value::default()
     }
 
     /// Returns the output of a filter: the text of the named files, or stdin.
-    fn pass_on(name: &str, values: &[Value], st: &mut ShellState) -> Value {
+    fn pass_on(name: &str, values: &[Value], shell: &mut ShellState) -> Value {
         let stdin = || {
-            st.stdin
+            shell
+                .stdin
                 .as_deref()
                 .cloned()
                 .unwrap_or_else(|| Value::unknown(UnknownCause::Input))
@@ -137,7 +138,8 @@ impl Machine<'_> {
                 let texts: Vec<Value> = files
                     .into_iter()
                     .map(|file| {
-                        Self::file(file, st).unwrap_or_else(|| Value::unknown(UnknownCause::Input))
+                        Self::file(file, shell)
+                            .unwrap_or_else(|| Value::unknown(UnknownCause::Input))
                     })
                     .collect();
                 join(&texts, "")
@@ -146,15 +148,15 @@ impl Machine<'_> {
                 let text = stdin();
                 for value in values {
                     if let Some(path) = value.literal().filter(|path| !path.starts_with('-')) {
-                        let path = absolute(path, st);
-                        std::rc::Rc::make_mut(&mut st.files).insert(path, text.clone());
+                        let path = absolute(path, shell);
+                        std::rc::Rc::make_mut(&mut shell.files).insert(path, text.clone());
                     }
                 }
                 text
             }
-            "grep" if let Some(names) = filtered::names(values) => names,
-            "grep" if st.stdin.is_some() => filtered::grep(&stdin(), values),
-            _ if st.stdin.is_some() => stdin(),
+            "grep" if let Some(names) = grep_output::file_names(values) => names,
+            "grep" if shell.stdin.is_some() => grep_output::matching_lines(&stdin(), values),
+            _ if shell.stdin.is_some() => stdin(),
             _ => Value::unknown(UnknownCause::Output),
         }
     }

@@ -6,12 +6,12 @@ use super::super::state::ShellState;
 pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
 
 /// Returns `name` as an absolute path. A relative path starts from the working directory.
-pub(super) fn absolute(name: &str, st: &ShellState) -> String {
+pub(super) fn absolute(name: &str, shell: &ShellState) -> String {
     if name.starts_with('/') {
         return name.to_owned();
     }
     let name = name.strip_prefix("./").unwrap_or(name);
-    format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
+    format!("{}/{name}", shell.cwd.as_deref().unwrap_or("?"))
 }
 
 /// Returns the path without `.`, `..` and doubled slashes.

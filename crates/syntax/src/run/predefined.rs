@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::reader::{self, Origin};
 use super::super::state::ShellState;
 use super::super::value::Value;
-use super::Machine;
+use super::Walker;
 use super::call::{Call, quote};
 use super::redirect::ResolvedRedirections;
 
@@ -14,23 +14,23 @@ use super::redirect::ResolvedRedirections;
 /// followed.
 const MAX_STEPS: u32 = 4_000;
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Adds the aliases that exist before the script to the state of the shell.
-    pub(super) fn predefine_aliases(&self, st: &mut ShellState) {
+    pub(super) fn predefine_aliases(&self, shell: &mut ShellState) {
         let predefined = &self.context.predefined;
-        st.expands_aliases = !predefined.aliases.is_empty();
+        shell.expands_aliases = !predefined.aliases.is_empty();
         let git = predefined.git_aliases.iter();
         let git = git.map(|(name, text)| (format!("git {name}"), text.clone()));
         if !predefined.git_aliases.is_empty() {
-            Rc::make_mut(&mut st.hashed).extend(git);
+            Rc::make_mut(&mut shell.hashed).extend(git);
         }
     }
 
     /// Defines the function that the call names, if the shell has this function before the script.
-    pub(super) fn predefine_function(&mut self, call: &Call, st: &mut ShellState) {
+    pub(super) fn predefine_function(&mut self, call: &Call, shell: &mut ShellState) {
         let Some(name) = call
             .literal(0)
-            .filter(|name| !st.functions.contains_key(*name))
+            .filter(|name| !shell.functions.contains_key(*name))
         else {
             return;
         };
@@ -41,7 +41,7 @@ impl Machine<'_> {
         let reading = reader::read(text, origin, &self.budget, 0);
         if reading.problem.is_none() {
             self.predefined.insert(name.to_owned());
-            self.list(&reading.list, st);
+            self.list(&reading.list, shell);
         }
     }
 
@@ -52,15 +52,15 @@ impl Machine<'_> {
         name: &str,
         inner: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        if self.dormant || !self.predefined.contains(name) {
+        if self.may_never_run || !self.predefined.contains(name) {
             return inner(self);
         }
         let rest = self.steps.saturating_sub(MAX_STEPS);
         let (incomplete, broken_text) = (self.incomplete, self.broken_text);
         self.steps -= rest;
-        self.dormant = true;
+        self.may_never_run = true;
         let out = inner(self);
-        self.dormant = false;
+        self.may_never_run = false;
         self.steps += rest;
         (self.incomplete, self.broken_text) = (incomplete, broken_text);
         out
@@ -71,16 +71,16 @@ impl Machine<'_> {
         &mut self,
         call: &Call,
         redirected: &ResolvedRedirections,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Option<Value> {
         let name = call.literal(0)?;
-        let value = self.alias_value(name, st)?;
+        let value = self.alias_value(name, shell)?;
         let mut text = Value::text(value.clone());
         let mut expands_next = value.ends_with([' ', '\t']);
         for word in call.values(1) {
             text.push_text(" ");
             let next = word.literal().filter(|_| expands_next);
-            let next = next.and_then(|next| self.alias_value(next, st));
+            let next = next.and_then(|next| self.alias_value(next, shell));
             expands_next = next
                 .as_ref()
                 .is_some_and(|next| next.ends_with([' ', '\t']));
@@ -89,22 +89,22 @@ impl Machine<'_> {
                 None => text.extend(&quote(&word)),
             }
         }
-        self.record_alias(call, redirected, st);
-        self.expanding.push(name.to_owned());
-        self.through.push(name.to_owned());
-        let out = self.script(&text, st);
-        self.through.pop();
-        self.expanding.pop();
+        self.record_alias(call, redirected, shell);
+        self.active_aliases.push(name.to_owned());
+        self.started_by.push(name.to_owned());
+        let out = self.script(&text, shell);
+        self.started_by.pop();
+        self.active_aliases.pop();
         Some(out)
     }
 
     /// Returns the value of an alias that the shell expands. An alias is not expanded within
     /// itself.
-    fn alias_value(&self, name: &str, st: &ShellState) -> Option<String> {
-        if !st.expands_aliases || self.expanding.iter().any(|other| other == name) {
+    fn alias_value(&self, name: &str, shell: &ShellState) -> Option<String> {
+        if !shell.expands_aliases || self.active_aliases.iter().any(|other| other == name) {
             return None;
         }
-        match st.aliases.get(name) {
+        match shell.aliases.get(name) {
             Some(set_by_script) => set_by_script.clone(),
             None => self.context.predefined.aliases.get(name).cloned(),
         }
@@ -112,31 +112,31 @@ impl Machine<'_> {
 }
 
 /// Performs `alias NAME=VALUE…`.
-pub(super) fn define_aliases(call: &Call, st: &mut ShellState) {
+pub(super) fn define_aliases(call: &Call, shell: &mut ShellState) {
     for value in call.values(1) {
         if let Some((name, text)) = value.literal().and_then(|text| text.split_once('=')) {
             let text = Some(text.to_owned());
-            Rc::make_mut(&mut st.aliases).insert(name.to_owned(), text);
+            Rc::make_mut(&mut shell.aliases).insert(name.to_owned(), text);
         }
     }
 }
 
 /// Performs `unalias NAME…` and `unalias -a`.
-pub(super) fn remove_aliases(call: &Call, st: &mut ShellState) {
+pub(super) fn remove_aliases(call: &Call, shell: &mut ShellState) {
     for value in call.values(1) {
         match value.literal() {
-            Some("-a") => st.expands_aliases = false,
-            Some(name) => drop(Rc::make_mut(&mut st.aliases).insert(name.to_owned(), None)),
+            Some("-a") => shell.expands_aliases = false,
+            Some(name) => drop(Rc::make_mut(&mut shell.aliases).insert(name.to_owned(), None)),
             None => {}
         }
     }
 }
 
 /// Performs `shopt -s expand_aliases` and `shopt -u expand_aliases`.
-pub(super) fn switch_aliases(call: &Call, st: &mut ShellState) {
+pub(super) fn switch_aliases(call: &Call, shell: &mut ShellState) {
     let values = call.values(1);
     let has = |word: &str| values.iter().any(|value| value.literal() == Some(word));
     if has("expand_aliases") {
-        st.expands_aliases = has("-s") || st.expands_aliases && !has("-u");
+        shell.expands_aliases = has("-s") || shell.expands_aliases && !has("-u");
     }
 }

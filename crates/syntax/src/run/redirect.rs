@@ -7,27 +7,27 @@ use super::super::ast::{Redir, RedirOp, WordPart};
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
 use super::path::absolute;
-use super::{Machine, Redirection};
+use super::{Redirection, Walker};
 
 /// Stdin as set by a redirection: its text, if known.
-pub(super) struct Input(pub(super) Option<Value>);
+pub(super) struct RedirectedStdin(pub(super) Option<Value>);
 
 /// The resolved redirections of a command.
 #[derive(Default)]
 pub(super) struct ResolvedRedirections {
     pub(super) list: Vec<Redirection>,
     /// The new stdin, if a redirection sets it.
-    pub(super) stdin: Option<Input>,
+    pub(super) stdin: Option<RedirectedStdin>,
     /// The target of stdout, if a redirection sets it.
     pub(super) stdout: Option<Value>,
 }
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Resolves redirections.
     pub(super) fn redirections(
         &mut self,
         redirs: &[Redir],
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> ResolvedRedirections {
         let mut out = ResolvedRedirections::default();
         for redir in redirs {
@@ -45,13 +45,13 @@ impl Machine<'_> {
             };
             let target = match (redir.op, &redir.body) {
                 (RedirOp::Heredoc, _) => Value::default(),
-                _ => self.expand_unsplit(&redir.target.parts, st),
+                _ => self.expand_unsplit(&redir.target.parts, shell),
             };
             if reads && redir.fd.unwrap_or(0) == 0 {
                 let text = match redir.op {
                     RedirOp::Heredoc => {
                         let parts = redir.body.as_ref().and_then(|body| body.get());
-                        parts.map(|parts| self.body(parts, st))
+                        parts.map(|parts| self.body(parts, shell))
                     }
                     RedirOp::HereString => {
                         let mut text = target.clone();
@@ -60,10 +60,10 @@ impl Machine<'_> {
                     }
                     RedirOp::DupRead => target
                         .literal()
-                        .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
-                    _ => Self::file(&target, st),
+                        .and_then(|fd| shell.files.get(&format!("/dev/fd/{fd}")).cloned()),
+                    _ => Self::file(&target, shell),
                 };
-                out.stdin = Some(Input(text));
+                out.stdin = Some(RedirectedStdin(text));
             } else if let (
                 Some(fd),
                 RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read | RedirOp::ReadWrite,
@@ -71,12 +71,14 @@ impl Machine<'_> {
             {
                 // `3<<< text`: later commands can read the text as `/dev/fd/3`.
                 let text = match (redir.op, &redir.body) {
-                    (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
+                    (RedirOp::Heredoc, Some(body)) => {
+                        body.get().map(|parts| self.body(parts, shell))
+                    }
                     (RedirOp::HereString, _) => Some(target.clone()),
-                    _ => Self::file(&target, st),
+                    _ => Self::file(&target, shell),
                 };
                 if let Some(text) = text {
-                    Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
+                    Rc::make_mut(&mut shell.files).insert(format!("/dev/fd/{fd}"), text);
                 }
             } else if !reads && matches!(redir.fd, None | Some(1)) && !is_stdout(&target, redir.op)
             {
@@ -93,20 +95,20 @@ impl Machine<'_> {
     }
 
     /// Expands a heredoc body, which is neither split nor globbed.
-    fn body(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
+    fn body(&mut self, parts: &[WordPart], shell: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in parts {
-            let next = self.expand_unsplit_part(part, st);
+            let next = self.expand_unsplit_part(part, shell);
             value.extend(&next);
         }
         value
     }
 
     /// Returns the contents of a file, if this script has written the file.
-    pub(super) fn file(path: &Value, st: &ShellState) -> Option<Value> {
+    pub(super) fn file(path: &Value, shell: &ShellState) -> Option<Value> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
-            return st.stdin.as_deref().cloned();
+            return shell.stdin.as_deref().cloned();
         }
         if name == "/dev/null" {
             return Some(Value::default());
@@ -115,7 +117,7 @@ impl Machine<'_> {
             return Some(Value::unknown(UnknownCause::Fetched));
         }
         let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
-        st.files.get(&absolute(&name, st)).cloned()
+        shell.files.get(&absolute(&name, shell)).cloned()
     }
 
     /// Delivers a command's output to the file or device that a redirection names. Returns the
@@ -123,7 +125,7 @@ impl Machine<'_> {
     pub(super) fn deliver(
         out: Value,
         redirected: &ResolvedRedirections,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Value {
         let Some(target) = &redirected.stdout else {
             return out;
@@ -134,8 +136,8 @@ impl Machine<'_> {
             && !name.starts_with("/dev/")
             && !is_descriptor(name)
         {
-            let path = absolute(name, st);
-            let files = Rc::make_mut(&mut st.files);
+            let path = absolute(name, shell);
+            let files = Rc::make_mut(&mut shell.files);
             let appends = redirected
                 .list
                 .iter()

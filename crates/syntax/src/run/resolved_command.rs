@@ -22,10 +22,10 @@ pub struct ResolvedCommand {
     /// The command's stdin, if the script itself provides it.
     pub stdin: Option<Rc<Value>>,
     /// True if the command reads from a pipe.
-    pub piped: bool,
+    pub reads_pipe: bool,
     /// True if the command's output goes to another program or back into the script. `| head` and
     /// `| tail` do not count, because they only shorten the output.
-    pub feeds: bool,
+    pub output_is_used: bool,
     /// True if the command runs in the background.
     pub is_background: bool,
     /// The command's working directory, if known.
@@ -37,11 +37,13 @@ pub struct ResolvedCommand {
     /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
     /// The programs that start the command, outermost first (`sudo`, `xargs`, `bash`, …).
-    pub through: Vec<String>,
+    pub started_by: Vec<String>,
     /// The command's position in the script.
     pub span: Span,
-    /// True for a command in a function that is never called. Rules ignore unknown words in it.
-    pub dormant: bool,
+    /// True for a command that may never run: in a function that the script does not call, in an
+    /// option or a variable of another program, in a text that was only scanned. Rules ignore
+    /// unknown words in it.
+    pub may_never_run: bool,
     /// True if the name is a function of the script, whose body is followed, or an alias.
     pub is_function: bool,
     pub(super) files: Rc<BTreeMap<String, Value>>,
@@ -108,7 +110,7 @@ impl ResolvedCommand {
         Some(word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// True if another command is equal, so that rules need to check only one of the two commands.
+    /// True if `other` is equal in every field, so that rules need to check only one of the two.
     pub(super) fn is_same(&self, other: &ResolvedCommand) -> bool {
         // Destructured completely, so that the compiler requires a comparison of each new field.
         let ResolvedCommand {
@@ -116,29 +118,30 @@ impl ResolvedCommand {
             env,
             redirections,
             stdin,
-            piped,
-            feeds,
+            reads_pipe,
+            output_is_used,
             is_background,
             cwd,
             cwd_if_cd_failed,
             host,
             home,
-            through,
+            started_by,
             span,
-            dormant,
+            may_never_run,
             is_function,
             files,
         } = self;
         *span == other.span
-            && (*piped, *feeds, *is_background) == (other.piped, other.feeds, other.is_background)
-            && (*dormant, *is_function) == (other.dormant, other.is_function)
+            && (*reads_pipe, *output_is_used, *is_background)
+                == (other.reads_pipe, other.output_is_used, other.is_background)
+            && (*may_never_run, *is_function) == (other.may_never_run, other.is_function)
             && *words == other.words
             && *cwd == other.cwd
             && *cwd_if_cd_failed == other.cwd_if_cd_failed
             && *host == other.host
             && *home == other.home
             && *stdin == other.stdin
-            && *through == other.through
+            && *started_by == other.started_by
             && *env == other.env
             && *redirections == other.redirections
             && (Rc::ptr_eq(files, &other.files) || files == &other.files)
@@ -158,7 +161,7 @@ impl ResolvedCommand {
     }
 
     /// True if the script itself has created this directory.
-    pub fn has_made(&self, path: &Value) -> bool {
+    pub fn has_created(&self, path: &Value) -> bool {
         let Some(name) = path.literal() else {
             return false;
         };

@@ -11,8 +11,8 @@ use crate::harmful::HARMFUL_COMMANDS;
 use crate::pattern;
 
 use super::call::Call;
-use super::redirect::{Input, ResolvedRedirections};
-use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
+use super::redirect::{RedirectedStdin, ResolvedRedirections};
+use super::{Field, Redirection, ResolvedCommand, Walker, builtin};
 
 /// Maximum number of nested calls of one function that are followed.
 const MAX_RECURSION: usize = 3;
@@ -32,9 +32,9 @@ const MEMORY_COST_BYTES: usize = 128;
 /// Maximum number of commands with the same span with which a new command is compared.
 const MAX_COMPARED: usize = 16;
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Walks a simple command, once per possible value of its variables.
-    pub(super) fn simple(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
+    pub(super) fn simple(&mut self, simple: &Simple, shell: &mut ShellState) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
         // A command without parameters has only one possible expansion.
         let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
@@ -43,60 +43,60 @@ impl Machine<'_> {
             || simple.assigns.iter().any(assigns)
             || simple.redirs.iter().any(redirects);
         let before = may_vary.then(|| {
-            self.charge(STATE_COST_BYTES + VARIABLE_COST_BYTES * st.vars.len());
-            st.clone()
+            self.charge(STATE_COST_BYTES + VARIABLE_COST_BYTES * shell.vars.len());
+            shell.clone()
         });
         (self.choice, self.rounds) = (0, 1);
         self.origin = Some(simple.span);
-        let out = self.walk_once(simple, st);
+        let out = self.walk_once(simple, shell);
         while let (true, Some(before)) = (self.choice + 1 < self.rounds, &before) {
             self.choice += 1;
             let mut other = before.clone();
             self.walk_once(simple, &mut other);
-            *st = st.clone().join(other);
+            *shell = shell.clone().join(other);
         }
         (self.choice, self.rounds, self.origin) = outer;
         out
     }
 
     /// Walks a simple command with one choice of values.
-    fn walk_once(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
+    fn walk_once(&mut self, simple: &Simple, shell: &mut ShellState) -> Value {
         let mut words = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             let span = word.span;
             match plain(word) {
                 Some(value) => words.push(Field { value, span }),
                 None => words.extend(
-                    self.fields(word, st)
+                    self.fields(word, shell)
                         .into_iter()
                         .map(|value| Field { value, span }),
                 ),
             }
         }
         self.charge(words.iter().map(|field| field.value.cost()).sum());
-        let redirected = self.redirections(&simple.redirs, st);
+        let redirected = self.redirections(&simple.redirs, shell);
         if words.is_empty() {
-            self.record_redirections(&redirected, st);
+            self.record_redirections(&redirected, shell);
             for assign in &simple.assigns {
-                self.assign(assign, st);
+                self.assign(assign, shell);
             }
             return Value::default();
         }
         let mut env = Vec::new();
         for assign in &simple.assigns {
-            let value = self.expand_unsplit(&assign.value.parts, st);
+            let value = self.expand_unsplit(&assign.value.parts, shell);
             env.push((assign.name.clone(), value));
         }
         let declares = words[0].value.literal().is_some_and(builtin::declares);
         if declares {
             for word in &simple.words[1..] {
-                self.declare_array(word, st);
+                self.declare_array(word, shell);
             }
         }
-        let outer = (st.stdin.clone(), self.piped);
-        if let Some(Input(stdin)) = &redirected.stdin {
-            st.stdin = stdin.clone().map(Rc::new);
-            self.piped = false;
+        let outer = (shell.stdin.clone(), self.reads_pipe);
+        if let Some(RedirectedStdin(stdin)) = &redirected.stdin {
+            shell.stdin = stdin.clone().map(Rc::new);
+            self.reads_pipe = false;
         }
         if let Some(name) = globbed_program(&words[0].value) {
             words[0].value = name;
@@ -105,16 +105,16 @@ impl Machine<'_> {
             words: words.into(),
             env,
         };
-        let out = match self.alias(&call, &redirected, st) {
+        let out = match self.alias(&call, &redirected, shell) {
             Some(out) => out,
-            None => self.call(&call, &redirected, st),
+            None => self.call(&call, &redirected, shell),
         };
         // `exec < file` applies to all following commands.
         let is_permanent = call.words.len() == 1 && call.literal(0) == Some("exec");
         if redirected.stdin.is_some() && !is_permanent {
-            (st.stdin, self.piped) = outer;
+            (shell.stdin, self.reads_pipe) = outer;
         }
-        Self::deliver(out, &redirected, st)
+        Self::deliver(out, &redirected, shell)
     }
 
     /// Records the command and follows the commands that it starts; returns its output.
@@ -122,32 +122,32 @@ impl Machine<'_> {
         &mut self,
         call: &Call,
         redirected: &ResolvedRedirections,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Value {
-        self.predefine_function(call, st);
-        self.record_call(call, redirected, st);
-        self.follow(call, st)
+        self.predefine_function(call, shell);
+        self.record_call(call, redirected, shell);
+        self.follow(call, shell)
     }
 
     /// Walks a command that another command starts; returns its output.
-    pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut ShellState) -> Value {
+    pub(super) fn start(&mut self, call: &Call, started_by: &str, shell: &mut ShellState) -> Value {
         if call.words.is_empty() {
             return Value::default();
         }
         self.charge(call.words.len() * WORD_COST_BYTES);
-        self.through.push(through.to_owned());
-        let out = self.nested(Value::default(), |machine| {
-            machine.call(call, &ResolvedRedirections::default(), st)
+        self.started_by.push(started_by.to_owned());
+        let out = self.nested(Value::default(), |walker| {
+            walker.call(call, &ResolvedRedirections::default(), shell)
         });
-        self.through.pop();
+        self.started_by.pop();
         out
     }
 
-    fn record_call(&mut self, call: &Call, redirected: &ResolvedRedirections, st: &ShellState) {
+    fn record_call(&mut self, call: &Call, redirected: &ResolvedRedirections, shell: &ShellState) {
         let is_function = call
             .literal(0)
-            .is_some_and(|word| st.functions.contains_key(word));
-        self.record_call_as(is_function, call, redirected, st);
+            .is_some_and(|word| shell.functions.contains_key(word));
+        self.record_call_as(is_function, call, redirected, shell);
     }
 
     /// Records the call of an alias. Like a function, an alias is not a program.
@@ -155,9 +155,9 @@ impl Machine<'_> {
         &mut self,
         call: &Call,
         redirected: &ResolvedRedirections,
-        st: &ShellState,
+        shell: &ShellState,
     ) {
-        self.record_call_as(true, call, redirected, st);
+        self.record_call_as(true, call, redirected, shell);
     }
 
     fn record_call_as(
@@ -165,46 +165,46 @@ impl Machine<'_> {
         is_function: bool,
         call: &Call,
         redirected: &ResolvedRedirections,
-        st: &ShellState,
+        shell: &ShellState,
     ) {
-        let span = around(call.words.iter().map(|field| field.span));
-        let ran = ResolvedCommand {
+        let span = covering_span(call.words.iter().map(|field| field.span));
+        let command = ResolvedCommand {
             words: Rc::clone(&call.words),
             env: call.env.clone(),
             is_function,
-            ..self.command_without_words(redirected, span, st)
+            ..self.command_without_words(redirected, span, shell)
         };
-        self.record(ran);
+        self.record(command);
     }
 
     /// Records redirections without a command (`> file`), and redirections of a compound command.
     pub(super) fn record_redirections(
         &mut self,
         redirected: &ResolvedRedirections,
-        st: &ShellState,
+        shell: &ShellState,
     ) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
         }
-        let span = around(redirected.list.iter().map(|redirection| redirection.span));
-        let ran = self.command_without_words(redirected, span, st);
-        self.record(ran);
+        let span = covering_span(redirected.list.iter().map(|redirection| redirection.span));
+        let command = self.command_without_words(redirected, span, shell);
+        self.record(command);
     }
 
     /// Records a command, unless an equal command was recorded before: loops and functions produce
     /// equal commands.
-    fn record(&mut self, ran: ResolvedCommand) {
-        let before = self.recorded.entry(ran.span).or_default();
+    fn record(&mut self, command: ResolvedCommand) {
+        let before = self.recorded.entry(command.span).or_default();
         let mut recent = before.iter().rev().take(MAX_COMPARED);
         let is_same = |index: &usize| {
-            let other = self.ran.get(*index);
-            other.is_some_and(|other| ran.is_same(other))
+            let other = self.commands.get(*index);
+            other.is_some_and(|other| command.is_same(other))
         };
         if recent.any(is_same) {
             return;
         }
-        before.push(self.ran.len());
-        self.ran.push(ran);
+        before.push(self.commands.len());
+        self.commands.push(command);
     }
 
     /// Returns a command without words, with the state at this point of the walk.
@@ -212,31 +212,31 @@ impl Machine<'_> {
         &mut self,
         redirected: &ResolvedRedirections,
         span: Span,
-        st: &ShellState,
+        shell: &ShellState,
     ) -> ResolvedCommand {
         ResolvedCommand {
             words: Rc::default(),
             env: Vec::new(),
             redirections: redirected.list.clone(),
-            stdin: st.stdin.clone(),
-            piped: self.piped,
-            feeds: self.feeds,
+            stdin: shell.stdin.clone(),
+            reads_pipe: self.reads_pipe,
+            output_is_used: self.output_is_used,
             is_background: self.is_background,
-            cwd: st.cwd.clone(),
-            cwd_if_cd_failed: st.cwd_if_cd_failed.clone(),
-            host: st.host.clone(),
-            home: self.home(st),
-            through: self.through.clone(),
+            cwd: shell.cwd.clone(),
+            cwd_if_cd_failed: shell.cwd_if_cd_failed.clone(),
+            host: shell.host.clone(),
+            home: self.home(shell),
+            started_by: self.started_by.clone(),
             span,
-            dormant: self.dormant,
+            may_never_run: self.may_never_run,
             is_function: false,
-            files: Rc::clone(&st.files),
+            files: Rc::clone(&shell.files),
         }
     }
 
     /// Returns the home directory, shared between all commands.
-    fn home(&mut self, st: &ShellState) -> Option<Rc<str>> {
-        let home = st.home()?;
+    fn home(&mut self, shell: &ShellState) -> Option<Rc<str>> {
+        let home = shell.home()?;
         if self.home.as_deref() != Some(home) {
             self.home = Some(Rc::from(home));
         }
@@ -244,16 +244,16 @@ impl Machine<'_> {
     }
 
     /// Follows functions, aliases, builtins, launchers and shells.
-    fn follow(&mut self, call: &Call, st: &mut ShellState) -> Value {
+    fn follow(&mut self, call: &Call, shell: &mut ShellState) -> Value {
         let Some(word) = call.literal(0) else {
             return Value::unknown(UnknownCause::Output);
         };
         let word = word.to_owned();
-        if let Some(body) = st.functions.get(&word).cloned() {
+        if let Some(body) = shell.functions.get(&word).cloned() {
             self.called.insert(word.clone());
             // Recursion is followed a few times, because the arguments may change.
             let nested_calls = self
-                .calling
+                .active_functions
                 .iter()
                 .filter(|other| **other == body.identity())
                 .count();
@@ -261,20 +261,20 @@ impl Machine<'_> {
                 self.recursions += 1;
                 return Value::unknown(UnknownCause::Output);
             }
-            return self.function(&word, &body, call, st);
+            return self.function(&word, &body, call, shell);
         }
-        if let Some(path) = st.hashed.get(&word).cloned() {
+        if let Some(path) = shell.hashed.get(&word).cloned() {
             let mut words = call.words.to_vec();
             words[0].value = Value::text(path);
-            return self.start(&call.with_words(words), "hash", st);
+            return self.start(&call.with_words(words), "hash", shell);
         }
         if word.contains('/')
-            && let Some(text) = Self::file(&call.words[0].value, st)
+            && let Some(text) = Self::file(&call.words[0].value, shell)
         {
-            return self.script_with(&text, call.values(1), &word, st);
+            return self.script_with(&text, call.values(1), &word, shell);
         }
         let name = word.rsplit('/').next().unwrap_or(&word).to_owned();
-        self.program(&name, call, st)
+        self.program(&name, call, shell)
     }
 
     /// Walks the body of a function, or repeats the effects of an earlier call.
@@ -283,25 +283,25 @@ impl Machine<'_> {
         name: &str,
         body: &super::super::ast::Command,
         call: &Call,
-        st: &mut ShellState,
+        shell: &mut ShellState,
     ) -> Value {
-        let outer = st.positional.replace(Rc::new(call.values(1)));
+        let outer = shell.positional.replace(Rc::new(call.values(1)));
         let choice = (self.choice, self.rounds);
         self.charge(MEMORY_COST_BYTES);
         (self.choice, self.rounds) = (0, 1);
-        let out = self.remembered(body, st, |machine, st| {
-            machine.calling.push(body.identity());
-            machine.through.push(name.to_owned());
-            let out = machine.within_function(name, |machine| {
-                machine.nested(Value::default(), |machine| machine.command(body, st))
+        let out = self.call_with_cache(body, shell, |walker, shell| {
+            walker.active_functions.push(body.identity());
+            walker.started_by.push(name.to_owned());
+            let out = walker.within_function(name, |walker| {
+                walker.nested(Value::default(), |walker| walker.command(body, shell))
             });
-            machine.through.pop();
-            machine.calling.pop();
+            walker.started_by.pop();
+            walker.active_functions.pop();
             out
         });
         (self.choice, self.rounds) = choice;
-        st.positional = outer;
-        st.ended = false;
+        shell.positional = outer;
+        shell.ended = false;
         out
     }
 
@@ -310,14 +310,14 @@ impl Machine<'_> {
         &mut self,
         text: &Value,
         arguments: Vec<Value>,
-        through: &str,
-        st: &ShellState,
+        started_by: &str,
+        shell: &ShellState,
     ) -> Value {
-        let mut inner = st.clone();
+        let mut inner = shell.clone();
         inner.positional = Some(Rc::new(arguments));
-        self.through.push(through.to_owned());
+        self.started_by.push(started_by.to_owned());
         let out = self.script(text, &mut inner);
-        self.through.pop();
+        self.started_by.pop();
         out
     }
 }
@@ -338,7 +338,7 @@ fn globbed_program(value: &Value) -> Option<Value> {
 }
 
 /// Returns the span that covers all `spans`.
-fn around(spans: impl Iterator<Item = Span> + Clone) -> Span {
+fn covering_span(spans: impl Iterator<Item = Span> + Clone) -> Span {
     Span {
         start: spans
             .clone()

@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use super::super::state::ShellState;
 use super::call::Call;
-use super::{Machine, PendingTrap};
+use super::{PendingTrap, Walker};
 
 /// Maximum number of traps that are walked at the end of the script.
 const MAX_PENDING_TRAPS: usize = 16;
 
-impl Machine<'_> {
-    pub(super) fn trap(&mut self, call: &Call, st: &ShellState) {
+impl Walker<'_> {
+    pub(super) fn trap(&mut self, call: &Call, shell: &ShellState) {
         let first = 1 + usize::from(call.literal(1) == Some("--"));
         let values = call.values(first);
         let Some((text, signals)) = values.split_first().filter(|(_, rest)| !rest.is_empty())
@@ -24,24 +24,24 @@ impl Machine<'_> {
         if text.literal().is_some_and(|text| text.starts_with('-')) {
             return;
         }
-        self.through.push("trap".to_owned());
+        self.started_by.push("trap".to_owned());
         let is_at_exit = signals
             .iter()
             .any(|signal| matches!(signal.literal(), Some("EXIT" | "exit" | "0")));
-        let is_pending = is_at_exit && !self.dormant && self.traps.len() < MAX_PENDING_TRAPS;
+        let is_pending = is_at_exit && !self.may_never_run && self.traps.len() < MAX_PENDING_TRAPS;
         if is_pending {
             self.traps.push(PendingTrap {
                 text: text.clone(),
-                before: st.clone(),
-                through: self.through.clone(),
+                before: shell.clone(),
+                started_by: self.started_by.clone(),
                 origin: self.origin,
             });
         }
-        let before = self.dormant;
-        self.dormant |= is_pending;
-        self.script(text, &mut st.clone());
-        self.dormant = before;
-        self.through.pop();
+        let before = self.may_never_run;
+        self.may_never_run |= is_pending;
+        self.script(text, &mut shell.clone());
+        self.may_never_run = before;
+        self.started_by.pop();
     }
 
     /// Runs the pending traps in the script's final state.
@@ -51,18 +51,20 @@ impl Machine<'_> {
             // `trap`. Without a value, it would count as a variable of the environment.
             let mut vars = (*trap.before.vars).clone();
             let final_values = last.vars.iter();
-            vars.extend(final_values.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));
-            let mut st = ShellState {
+            vars.extend(
+                final_values.map(|(name, possible)| (Rc::clone(name), Rc::clone(possible))),
+            );
+            let mut shell = ShellState {
                 vars: Rc::new(vars),
                 positional: trap.before.positional,
                 ended: false,
                 ..last.clone()
             };
-            self.through = trap.through;
+            self.started_by = trap.started_by;
             self.origin = trap.origin;
-            self.script(&trap.text, &mut st);
+            self.script(&trap.text, &mut shell);
         }
-        self.through.clear();
+        self.started_by.clear();
         self.origin = None;
     }
 }

@@ -58,7 +58,7 @@ pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
 
 /// True if bash would read more lines after `text` and a newline: a quote is open, or a `fi` is
 /// missing. False for a text that bash refuses.
-pub fn reads_on(text: &str) -> bool {
+pub fn needs_more_lines(text: &str) -> bool {
     let line = format!("{text}\n");
     ending(&line, &Tokens::of(&line)) == TextEnding::Unfinished
 }

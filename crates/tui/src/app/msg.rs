@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::functions::Functions;
 use crate::jobs_state::JobsState;
 use crate::note::{HeldNote, Note};
-use crate::pager_source::{LoadedLines, MatchingLine, Ticket};
+use crate::pager_source::{LoadedLines, MatchingLine, SearchTicket};
 use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
 use crate::transcript::{Card, EntryId};
@@ -66,7 +66,7 @@ pub(crate) enum Msg {
     /// Lines for the pager; `None` if there are no new ones.
     Loaded(Result<Option<Box<LoadedLines>>, String>),
     PatternFound {
-        ticket: Ticket,
+        ticket: SearchTicket,
         found: Result<Option<MatchingLine>, String>,
     },
     /// The result of a completion.

@@ -10,8 +10,8 @@ use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::visible::one_line;
 use agent_bash::policy::{
-    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, in_background,
-    reads_from_top, wants_terminal,
+    Context, Script, TerminalNeed, changes_directory, ends_if_interrupted, in_background,
+    needed_terminal, reads_from_top,
 };
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
@@ -167,10 +167,10 @@ impl App {
 
     /// Returns why a line needs a terminal, after expanding its aliases and the bodies of its
     /// functions.
-    fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
+    fn wants_terminal(&self, command: &str) -> Option<TerminalNeed> {
         let context = Context::new(&self.directory.directory);
         let line = self.aliases.expand(command);
-        wants_terminal(&Script::read(
+        needed_terminal(&Script::read(
             &self.functions.with_definitions(&line),
             &context,
         ))

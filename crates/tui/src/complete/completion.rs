@@ -173,7 +173,7 @@ impl Completion {
                 let keeps_tilde = self.before[self.start..].starts_with('~');
                 (
                     self.start,
-                    quoted::quote_open(common, self.quote, keeps_tilde),
+                    quoting::quote_open(common, self.quote, keeps_tilde),
                 )
             }),
         }
@@ -182,7 +182,7 @@ impl Completion {
     /// Returns the edit that inserts one of the candidates.
     pub(crate) fn edit_for(&self, candidate: &Candidate) -> (usize, String) {
         let keeps_tilde = self.before[self.start..].starts_with('~');
-        let mut text = quoted::quote_open(&candidate.word, self.quote, keeps_tilde);
+        let mut text = quoting::quote_open(&candidate.word, self.quote, keeps_tilde);
         if let Some(closer) = self.suffix {
             text.push_str(closer);
         } else if !candidate.continues {

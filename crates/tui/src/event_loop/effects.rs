@@ -145,10 +145,10 @@ impl EventLoop {
                     page: Err(error),
                 }),
             },
-            Effect::FindPattern { text, seek } => {
+            Effect::FindPattern { text, search } => {
                 self.read_in_background(move || Msg::PatternFound {
-                    found: pager_source::find(&text, &seek),
-                    ticket: seek.ticket,
+                    found: pager_source::find(&text, &search),
+                    ticket: search.ticket,
                 });
             }
             Effect::Changes { entry, id, work } => {

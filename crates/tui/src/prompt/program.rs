@@ -2,7 +2,7 @@
 //! slow.
 
 use super::Prompt;
-use super::prompt_memory::{Program, is_plain};
+use super::prompt_memory::{LookedUpProgram, is_plain};
 use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 
@@ -22,7 +22,7 @@ impl Prompt {
         }
         // The old result stays until the new one arrives.
         if !is_same {
-            self.program = path.clone().map(|path| Program {
+            self.program = path.clone().map(|path| LookedUpProgram {
                 path,
                 is_program: None,
             });

@@ -13,7 +13,7 @@ pub(super) struct Argument {
 
 /// The path of a command, and the result of its lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct LookedUpProgram {
     pub(super) path: String,
     /// True if the path is a program; `None` until that is known.
     pub(super) is_program: Option<bool>,

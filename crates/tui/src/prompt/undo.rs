@@ -1,11 +1,11 @@
 //! Undoing and redoing in steps.
 
 use super::Prompt;
-use super::steps::{LineState, StepKind};
+use super::edit_steps::{PromptLine, StepKind};
 
 impl Prompt {
-    fn state<T>(&self, text: T) -> LineState<T> {
-        LineState {
+    fn state<T>(&self, text: T) -> PromptLine<T> {
+        PromptLine {
             text,
             cursor: self.cursor(),
             is_trial: self.is_trial,
@@ -57,7 +57,7 @@ impl Prompt {
         }
     }
 
-    fn set_state(&mut self, state: &LineState<String>) {
+    fn set_state(&mut self, state: &PromptLine<String>) {
         self.set_text(&state.text);
         if state.cursor < state.text.len() {
             self.move_to(state.cursor);

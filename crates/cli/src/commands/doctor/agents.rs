@@ -6,7 +6,7 @@ use crate::args::NamedAgent;
 use crate::commands::hook::change::Connection;
 use crate::commands::hook::file::SettingsFile;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use agent_bash_hooks::McpAgent;
 use agent_bash_hooks::install::{
     SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,

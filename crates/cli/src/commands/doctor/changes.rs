@@ -2,7 +2,7 @@
 //! by a trial. Tries both once, in a temporary directory.
 
 use crate::commands::session;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use agent_bash::core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use agent_bash::core::{Cancel, Status, ToolResult};
 use agent_bash::process::supervisor::Supervisor;

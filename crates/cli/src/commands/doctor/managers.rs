@@ -2,7 +2,7 @@
 //! call gets from each.
 
 use super::finding::{Finding, FindingGrade};
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use agent_bash::core::Notice;
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::exec::ConfiguredNames;
@@ -22,18 +22,18 @@ enum VersionChoice {
 
 /// The evidence that a configuration sets up a manager.
 #[derive(Clone, Copy)]
-enum Evidence {
+enum ManagerEvidence {
     /// A function or an alias has this name.
     Definition(&'static str),
     /// The search path contains this text.
     Path(&'static str),
 }
 
-use Evidence::{Definition, Path};
+use ManagerEvidence::{Definition, Path};
 use VersionChoice::{Activation, Directory};
 
 /// The known managers: name, evidence, and the choice of the version.
-const MANAGERS: &[(&str, Evidence, VersionChoice)] = &[
+const MANAGERS: &[(&str, ManagerEvidence, VersionChoice)] = &[
     ("direnv", Definition("_direnv_hook"), Directory),
     ("mise", Definition("mise"), Directory),
     ("mise shims", Path("/mise/shims"), Directory),
@@ -104,7 +104,7 @@ fn finding(configured: Result<ConfiguredNames, Notice>) -> Finding {
     Finding::new(FindingGrade::Works, "managers", details.join("\n"))
 }
 
-impl Evidence {
+impl ManagerEvidence {
     /// True if the configuration shows this evidence.
     fn is_in(self, configured: &ConfiguredNames) -> bool {
         match self {

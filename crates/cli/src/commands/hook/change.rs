@@ -4,7 +4,7 @@
 use super::file::SettingsFile;
 use super::target::{PROGRAM_NAME, link_text, program};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::visible;
 use agent_bash_hooks::Agent;

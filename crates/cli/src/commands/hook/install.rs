@@ -4,7 +4,7 @@
 use super::change::{Connection, FileChange, confirm};
 use crate::args::{HookArgs, NamedAgent};
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::Agent;
 use agent_bash_hooks::install::SettingsScope;

@@ -4,7 +4,7 @@ use super::change::{Connection, FileChange, confirm};
 use super::target::make_and_probe;
 use crate::args::HookArgs;
 use crate::output;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::install::SettingsScope;
 use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};

@@ -1,7 +1,7 @@
 //! The program that an agent starts: this one, or a link to it.
 
 use crate::commands::shell_link::{self, LinkProbe};
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting};
 use anyhow::{Context, anyhow, bail};

@@ -17,12 +17,17 @@ const CHECKOUT_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    is_git(ran)?;
-    let git = GitCommandLine::read(&ran.words);
+pub(in super::super) fn check(
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<RuleFinding> {
+    is_git(command)?;
+    let git = GitCommandLine::read(&command.words);
     let subcommand = git.subcommand()?;
-    if let Some(discards) = plumbing::discards(subcommand, git.arguments, ran, &input.initial_cwd) {
-        return discards.then(|| RuleFinding::on(ran, git.arguments));
+    if let Some(discards) =
+        plumbing::discards(subcommand, git.arguments, command, &input.initial_cwd)
+    {
+        return discards.then(|| RuleFinding::on(command, git.arguments));
     }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
@@ -54,16 +59,16 @@ pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> O
     }
     let base = input.context.cwd.to_string_lossy();
     let is_whole =
-        is_list || (subcommand != "switch" && covers_whole_tree(&operands, &git, ran, &base));
+        is_list || (subcommand != "switch" && covers_whole_tree(&operands, &git, command, &base));
     let is_index_only = subcommand == "restore" && staged && !worktree;
-    (force || (is_whole && !is_index_only)).then(|| RuleFinding::on(ran, git.arguments))
+    (force || (is_whole && !is_index_only)).then(|| RuleFinding::on(command, git.arguments))
 }
 
 /// True if the pathspecs among the operands cover the whole tree, or are unknown.
 fn covers_whole_tree(
     operands: &[&Field],
     git: &GitCommandLine<'_>,
-    ran: &ResolvedCommand,
+    command: &ResolvedCommand,
     base: &str,
 ) -> bool {
     let dashes = git
@@ -85,6 +90,6 @@ fn covers_whole_tree(
         || specs.iter().enumerate().any(|(index, field)| {
             // `git checkout "$BRANCH"`
             let may_be_branch = !restores && dashes.is_none() && index == 0;
-            is_whole_tree(&field.value, base, ran.cwd.as_deref(), !may_be_branch)
+            is_whole_tree(&field.value, base, command.cwd.as_deref(), !may_be_branch)
         })
 }

@@ -9,14 +9,14 @@ use crate::syntax::run::{Field, ResolvedCommand};
 pub(super) fn discards(
     subcommand: &str,
     arguments: &[Field],
-    ran: &ResolvedCommand,
+    command: &ResolvedCommand,
     base: &str,
 ) -> Option<bool> {
     let is_forced = has_any(arguments, &["-f", "--force"]);
     let names_whole_tree = |first: usize| {
         arguments.iter().skip(first).any(|field| {
             !field.value.prefix().starts_with('-')
-                && is_whole_tree(&field.value, base, ran.cwd.as_deref(), false)
+                && is_whole_tree(&field.value, base, command.cwd.as_deref(), false)
         })
     };
     match subcommand {

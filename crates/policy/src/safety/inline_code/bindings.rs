@@ -47,7 +47,7 @@ impl<'p> Bindings<'p> {
     fn spend(&self, name: &str) -> Option<&'p [Token]> {
         let value = *self.values.get(name)?;
         let cost = value.iter().map(|token| match token {
-            Token::Text(text) | Token::Filled(text) | Token::Name(text) => text.len() + 1,
+            Token::Text(text) | Token::Interpolated(text) | Token::Name(text) => text.len() + 1,
             Token::Mark(_) => 1,
         });
         self.budget.set(self.budget.get().checked_sub(cost.sum())?);
@@ -93,7 +93,7 @@ impl<'p> Bindings<'p> {
                         let value = self.spend(name);
                         next.extend_from_slice(value.unwrap_or(std::slice::from_ref(token)));
                     }
-                    Token::Text(text) | Token::Filled(text) if text.contains(['$', '{']) => {
+                    Token::Text(text) | Token::Interpolated(text) if text.contains(['$', '{']) => {
                         let filled = self.interpolated(text);
                         next.push(filled.map_or_else(|| token.clone(), Token::Text));
                     }

@@ -4,12 +4,16 @@
 
 use super::super::interpreter::{Language, Notation};
 use super::bindings::Bindings;
-use super::tokens::{Token, arguments, split, statement, tokens};
-use std::collections::HashMap;
+use super::call_names::{
+    CallKind, KIND_TESTS, LISTS_CWD, SELECTING_NAMES, SHOWING_CALLS, TEST_WORDS, aliases, call_kind,
+};
+use super::path_expression::{built_path, is_home};
+use super::sed_and_make::{make_command, sed_command};
+use super::tokens::{Token, arguments, is_name, split, statement, tokens};
 
 /// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Call {
+pub(super) enum CallEffect {
     /// Runs this text in a shell.
     Script(String),
     /// Removes this path (possibly a glob) with everything below it.
@@ -19,122 +23,34 @@ pub(super) enum Call {
     RemoveEach(String, bool),
 }
 
-/// The effect of a call, by its name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CallKind {
-    /// The call runs a command.
-    Runs,
-    /// The call removes a tree.
-    Removes,
-    /// The call removes a tree if an argument is `recursive`.
-    RemovesRecursively,
-    /// The call lists files. A program that removes each listed file removes a tree.
-    Lists,
-    /// The call opens a file, or a command that is marked by `|`.
-    Opens,
-}
-
-/// The known names of calls, without their module.
-#[rustfmt::skip]
-const CALL_NAMES: [(CallKind, &[&str]); 5] = [
-    (
-        CallKind::Runs,
-        &[
-            "system", "popen", "Popen", "popen2", "popen3", "exec", "execl", "execle", "execlp", "execlpe", "execv",
-            "execve", "execvp", "execvpe", "execSync", "execFile", "execFileSync", "spawn", "spawnl", "spawnle",
-            "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe", "spawnSync", "spawn_sync",
-            "posix_spawn", "posix_spawnp", "run", "call", "check_call", "check_output", "getoutput",
-            "getstatusoutput", "create_subprocess_shell", "create_subprocess_exec", "shell_exec", "passthru",
-            "proc_open", "pcntl_exec", "execute", "sh", "command", "Command", "capture2", "capture2e", "capture3",
-            "system2", "shell", "cmd", "eval", "os_cmd",
-        ],
-    ),
-    (
-        CallKind::Removes,
-        &[
-            "rmtree", "remove_tree", "rm_rf", "rm_r", "remove_entry_secure", "remove_entry", "remove_dir", "rmSync",
-            "rmdirSync", "removeSync", "rimraf", "rimrafSync", "emptyDirSync", "deltree", "RemoveAll",
-            "remove_dir_all", "rm",
-        ],
-    ),
-    (
-        CallKind::RemovesRecursively,
-        &["unlink", "rmdir", "remove", "unlinkSync", "rmfile", "removedirs", "delete"],
-    ),
-    (
-        CallKind::Lists,
-        &[
-            "walk", "fwalk", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "readdir", "readdirSync",
-            "globSync", "find", "finddepth", "children", "Glob", "WalkDir", "each_child", "opendir", "entries",
-            "each_entry", "foreach", "Dir", "readDirSync", "readDir",
-        ],
-    ),
-    (CallKind::Opens, &["open", "open3", "open2", "pipe"]),
-];
-
-/// Returns the effect of a call with this name.
-fn call_kind(name: &str) -> Option<CallKind> {
-    CALL_NAMES
-        .iter()
-        .find(|(_, names)| names.contains(&name))
-        .map(|(kind, _)| *kind)
-}
-
-/// Returns the other names that a program gives to calls: `import rmtree as r`, `{execSync: x} =
-/// …`, `x = os.system`.
-fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
-    let alias = |index: usize| {
-        let Token::Name(name) = &tokens[index] else {
-            return None;
-        };
-        let kind = call_kind(name)?;
-        let after = tokens.get(index + 1..).unwrap_or_default();
-        let before = tokens.get(..index).unwrap_or_default();
-        let is_end = |token: Option<&Token>| {
-            matches!(token, None | Some(Token::Mark('\n' | ';' | ',' | '}')))
-        };
-        // `x = os.system`
-        let before_module = match before {
-            [rest @ .., Token::Name(_), Token::Mark('.')] => rest,
-            before => before,
-        };
-        let alias = match (before_module, after) {
-            (_, [Token::Mark(':'), Token::Name(alias), rest @ ..]) if is_end(rest.first()) => alias,
-            (_, [Token::Name(word), Token::Name(alias), ..]) if word == "as" => alias,
-            ([.., Token::Name(alias), Token::Mark('=')], rest) if is_end(rest.first()) => alias,
-            _ => return None,
-        };
-        Some((alias.as_str(), kind))
-    };
-    (0..tokens.len()).filter_map(alias).collect()
-}
-
 /// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 
 /// Returns the commands that a program in this language runs, and the paths that it removes.
-pub(super) fn calls(program: &str, language: Language) -> Vec<Call> {
+pub(super) fn calls(program: &str, language: Language) -> Vec<CallEffect> {
     match language {
-        Language::Calls(notation) => called(program, notation, false),
+        Language::Calls(notation) => calls_in_program(program, notation, false),
         Language::Sed => program
             .split(['\n', ';', '{', '}'])
-            .filter_map(sed)
+            .filter_map(sed_command)
+            .map(CallEffect::Script)
             .collect(),
         Language::Make => {
             let expanded = program
                 .split("$(shell ")
                 .skip(1)
                 .filter_map(|text| text.split_once(')'));
-            let expanded = expanded.map(|(text, _)| Call::Script(text.to_owned()));
-            program.lines().filter_map(recipe).chain(expanded).collect()
+            let expanded = expanded.map(|(text, _)| text.to_owned());
+            let commands = program.lines().filter_map(make_command).chain(expanded);
+            commands.map(CallEffect::Script).collect()
         }
-        Language::Shell => vec![Call::Script(program.to_owned())],
+        Language::Shell => vec![CallEffect::Script(program.to_owned())],
     }
 }
 
 /// Returns the calls of a program with this notation. `is_inner` is true for a program that is a
 /// string of another program.
-fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
+fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<CallEffect> {
     let all = tokens(program, notation);
     let bindings = Bindings::of(&all);
     let aliases = aliases(&all);
@@ -178,11 +94,11 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
             CallKind::Lists => {
                 let mut found = Vec::new();
                 if written.is_empty() && is_name(&all[index], &LISTS_CWD) {
-                    found.push(Call::Remove(".".to_owned()));
+                    found.push(CallEffect::Remove(".".to_owned()));
                 }
                 // Perl's `finddepth(sub { … }, "/")` names the directory last.
                 for argument in split(&bindings.fill(written)) {
-                    removals(argument, &mut found);
+                    add_removals(argument, &mut found);
                 }
                 // `Path("/").rglob("*")`
                 let starts = |token: &Token| match token {
@@ -193,9 +109,9 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 let start = all[..index].iter().rposition(starts);
                 let start = start.map_or(0, |last| last + 1);
                 if let Some((Token::Mark('.'), object)) = all[start..index].split_last()
-                    && let Some(directory) = path(&bindings.fill(object))
+                    && let Some(directory) = built_path(&bindings.fill(object))
                 {
-                    found = vec![Call::Remove(match written.first() {
+                    found = vec![CallEffect::Remove(match written.first() {
                         Some(Token::Text(pattern)) if directory.starts_with('.') => {
                             format!("{directory}/{pattern}")
                         }
@@ -203,20 +119,20 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                     })];
                 }
                 listed.extend(found.into_iter().filter_map(|call| match call {
-                    Call::Remove(path) => {
-                        Some(Call::RemoveEach(path.replace("**", "*"), is_tested))
+                    CallEffect::Remove(path) => {
+                        Some(CallEffect::RemoveEach(path.replace("**", "*"), is_tested))
                     }
                     _ => None,
                 }));
             }
-            CallKind::Opens => opened(&bindings.fill(written), &mut out),
+            CallKind::Opens => add_opened(&bindings.fill(written), &mut out),
             CallKind::Runs => {
                 let written = bindings.fill(written);
-                scripts(&written, &mut out);
+                add_scripts(&written, &mut out);
                 // `exec("os.system(…)")`: a program of the same language.
                 let is_code = matches!(&all[index], Token::Name(name) if matches!(name.as_str(), "exec" | "eval"));
                 if let (true, false, [Token::Text(text), ..]) = (is_code, is_inner, &written[..]) {
-                    out.extend(called(text, notation, true));
+                    out.extend(calls_in_program(text, notation, true));
                 }
             }
             CallKind::Removes | CallKind::RemovesRecursively => {
@@ -227,7 +143,7 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 if kind == CallKind::Removes
                     || written.iter().any(|token| is_name(token, &["recursive"]))
                 {
-                    removals(&bindings.fill(written), &mut out);
+                    add_removals(&bindings.fill(written), &mut out);
                 }
             }
         }
@@ -236,15 +152,10 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
         out.extend(listed);
     }
     if notation.pipes {
-        piped(&all, &mut out);
+        add_piped(&all, &mut out);
     }
     out
 }
-
-/// Names of calls that print or count their arguments.
-const SHOWING_CALLS: [&str; 10] = [
-    "print", "puts", "p", "pp", "log", "echo", "say", "len", "print_r", "var_dump",
-];
 
 /// True if the tokens before a call pass its result to a call that prints: `print(os.`
 fn is_shown(mut before: &[Token]) -> bool {
@@ -256,23 +167,6 @@ fn is_shown(mut before: &[Token]) -> bool {
         .last()
         .is_some_and(|name| is_name(name, &SHOWING_CALLS))
 }
-
-/// True if a token is one of these names.
-fn is_name(token: &Token, names: &[&str]) -> bool {
-    matches!(token, Token::Name(name) if names.contains(&name.as_str()))
-}
-
-/// Names of calls that list the working directory unless an argument names another directory.
-const LISTS_CWD: [&str; 2] = ["listdir", "scandir"];
-
-/// Words before a condition.
-const TEST_WORDS: [&str; 4] = ["if", "unless", "when", "and"];
-
-/// Names of calls that test the kind of a file.
-const KIND_TESTS: [&str; 11] = [
-    "isdir", "isfile", "is_dir", "is_file", "isDirectory", "isFile", "islink", "exists", "file",
-    "directory", "existsSync",
-];
 
 /// True if a program has a test that may select some of the listed files by more than their kind.
 fn has_selecting_test(tokens: &[Token]) -> bool {
@@ -293,28 +187,22 @@ fn has_selecting_test(tokens: &[Token]) -> bool {
     })
 }
 
-/// Names of calls and fields that select some of the listed files.
-const SELECTING_NAMES: [&str; 12] = [
-    "endswith", "endsWith", "startswith", "startsWith", "suffix", "fnmatch", "match", "filter",
-    "grep", "extname", "includes", "indexOf",
-];
-
 /// Adds the commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
-fn opened(arguments: &[Token], out: &mut Vec<Call>) {
+fn add_opened(arguments: &[Token], out: &mut Vec<CallEffect>) {
     for (index, token) in arguments.iter().enumerate() {
         let Token::Text(text) = token else { continue };
         match text.as_str() {
-            "-|" | "|-" => scripts(&arguments[index + 1..], out),
+            "-|" | "|-" => add_scripts(&arguments[index + 1..], out),
             text => {
                 let command = text.strip_prefix('|').or(text.strip_suffix('|'));
-                out.extend(command.map(|command| Call::Script(command.to_owned())));
+                out.extend(command.map(|command| CallEffect::Script(command.to_owned())));
             }
         }
     }
 }
 
 /// Adds the commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
-fn piped(tokens: &[Token], out: &mut Vec<Call>) {
+fn add_piped(tokens: &[Token], out: &mut Vec<CallEffect>) {
     let is_pipe =
         |index: Option<usize>| index.and_then(|index| tokens.get(index)) == Some(&Token::Mark('|'));
     for (index, token) in tokens.iter().enumerate() {
@@ -324,14 +212,14 @@ fn piped(tokens: &[Token], out: &mut Vec<Call>) {
         if let Token::Text(text) = token
             && (is_after_pipe || is_before_pipe)
         {
-            out.push(Call::Script(text.clone()));
+            out.push(CallEffect::Script(text.clone()));
         }
     }
 }
 
 /// Adds the commands passed to a call that runs a command: a text for a shell, or a program with
 /// its arguments.
-fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
+fn add_scripts(arguments: &[Token], out: &mut Vec<CallEffect>) {
     let texts: Vec<&str> = arguments
         .iter()
         .enumerate()
@@ -344,7 +232,7 @@ fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
             }
             _ if is_home(arguments, index) => Some("$HOME"),
             // The separator of `" ".join([…])` is not a word of the command.
-            (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
+            (Token::Text(text) | Token::Interpolated(text), _) if !text.trim().is_empty() => {
                 Some(text.as_str())
             }
             _ => None,
@@ -353,7 +241,7 @@ fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
     let Some((first, rest)) = texts.split_first() else {
         return;
     };
-    let script = |text: String| Call::Script(text);
+    let script = |text: String| CallEffect::Script(text);
     if first.contains(|c: char| c.is_whitespace() || ";|&<>()`$".contains(c)) {
         out.extend(texts.iter().map(|text| script((*text).to_owned())));
     } else {
@@ -384,124 +272,16 @@ fn scripts(arguments: &[Token], out: &mut Vec<Call>) {
 }
 
 /// Adds the paths passed to a call that removes a tree, without paths that contain unknown values.
-fn removals(arguments: &[Token], out: &mut Vec<Call>) {
+fn add_removals(arguments: &[Token], out: &mut Vec<CallEffect>) {
     let Some(first) = split(arguments).next() else {
         return;
     };
     // A list or tuple: each of its elements.
     if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = first {
-        out.extend(split(inside).filter_map(path).map(Call::Remove));
+        out.extend(split(inside).filter_map(built_path).map(CallEffect::Remove));
     } else {
-        out.extend(path(first).map(Call::Remove));
+        out.extend(built_path(first).map(CallEffect::Remove));
     }
-}
-
-/// True if the token at `index` ends an expression for the home directory: `environ["HOME"]`,
-/// `$ENV{HOME}`, `process.env.HOME`, `Dir.home`, `homedir()`.
-fn is_home(tokens: &[Token], index: usize) -> bool {
-    let token_before = |distance: usize| {
-        let index = index.checked_sub(distance)?;
-        tokens.get(index)
-    };
-    let has_owner = |names: &[&str]| {
-        [token_before(1), token_before(2)]
-            .into_iter()
-            .flatten()
-            .any(|token| is_name(token, names))
-    };
-    match tokens.get(index) {
-        Some(Token::Text(text) | Token::Name(text)) if text == "HOME" => {
-            has_owner(&["environ", "getenv", "ENV", "env", "get"])
-        }
-        Some(Token::Name(name)) if matches!(name.as_str(), "home" | "homedir") => {
-            tokens.get(index + 1) == Some(&Token::Mark('(')) || has_owner(&["Dir"])
-        }
-        _ => false,
-    }
-}
-
-/// Returns the path that an expression builds; `None` if it contains unknown values.
-fn path(expression: &[Token]) -> Option<String> {
-    let name = |index: Option<usize>| match index.and_then(|index| expression.get(index)) {
-        Some(Token::Name(name)) => name.as_str(),
-        _ => "",
-    };
-    let mut pieces: Vec<&str> = Vec::new();
-    for (index, token) in expression.iter().enumerate() {
-        // `environ["X"]`, `require("os")`; `Dir.pwd`
-        let owners = [name(index.checked_sub(1)), name(index.checked_sub(2))];
-        let has_owner = |names: &[&str]| owners.iter().any(|owner| names.contains(owner));
-        let next = expression.get(index + 1);
-        let is_called = next == Some(&Token::Mark('('));
-        let is_module_or_function =
-            is_called || matches!(next, Some(Token::Mark('.' | '[' | '{' | ':')));
-        match token {
-            _ if is_home(expression, index) => pieces.push("~"),
-            Token::Text(_) if has_owner(&["environ", "getenv", "ENV", "env", "get"]) => {
-                return None;
-            }
-            Token::Text(_) if has_owner(&["require", "__import__", "import_module"]) => {}
-            Token::Text(text) => pieces.push(text),
-            Token::Name(name) => match name.as_str() {
-                "HOME" => pieces.push("~"),
-                "cwd" | "getcwd" | "pwd" if is_called || has_owner(&["Dir"]) => pieces.push("."),
-                "sep" => pieces.push("/"),
-                // Keywords, and names that are not part of the path.
-                "True" | "False" | "true" | "false" | "for" | "in" | "if" | "env" => {}
-                _ if is_module_or_function => {}
-                _ => return None,
-            },
-            Token::Filled(_) => return None,
-            Token::Mark(_) => {}
-        }
-    }
-    (!pieces.is_empty()).then(|| pieces.join("/"))
-}
-
-/// Returns the command that a sed command runs: `e command`, or the flag `e` of `s`.
-fn sed(command: &str) -> Option<Call> {
-    let is_of_address = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
-    let command = command.trim_start_matches(is_of_address);
-    // `/pattern/e command`
-    let pattern_and_rest = command
-        .strip_prefix('/')
-        .and_then(|rest| rest.split_once('/'));
-    let command =
-        pattern_and_rest.map_or(command, |(_, rest)| rest.trim_start_matches(is_of_address));
-    if let Some(text) = command.strip_prefix("e ") {
-        return Some(Call::Script(text.to_owned()));
-    }
-    // `s/pattern/command/e`
-    let rest = command.strip_prefix('s')?;
-    let delimiter = rest.chars().next().filter(char::is_ascii_punctuation)?;
-    let mut parts = rest.replace(&format!("\\{delimiter}"), "\0");
-    parts.remove(0);
-    let mut parts = parts.split(delimiter).skip(1);
-    let (text, flags) = (
-        parts.next()?.replace('\0', &delimiter.to_string()),
-        parts.next()?,
-    );
-    flags
-        .trim_end()
-        .ends_with('e')
-        .then_some(Call::Script(text))
-}
-
-/// Returns the command that a line of a makefile runs: a recipe below its target or on the same
-/// line.
-fn recipe(line: &str) -> Option<Call> {
-    let after_target = || {
-        line.split_once(':')?
-            .1
-            .split_once(';')
-            .map(|(_, recipe)| recipe)
-    };
-    let recipe = line.strip_prefix('\t').or_else(after_target)?;
-    Some(Call::Script(
-        recipe
-            .trim_start_matches(['@', '-', '+', ' '])
-            .replace("$$", "$"),
-    ))
 }
 
 #[cfg(test)]
@@ -520,9 +300,9 @@ mod tests {
             let found: Vec<String> = calls(program, language)
                 .iter()
                 .map(|call| match call {
-                    Call::Script(text) => format!("run {text}"),
-                    Call::Remove(path) => format!("remove {path}"),
-                    Call::RemoveEach(path, _) => format!("remove each {path}"),
+                    CallEffect::Script(text) => format!("run {text}"),
+                    CallEffect::Remove(path) => format!("remove {path}"),
+                    CallEffect::RemoveEach(path, _) => format!("remove each {path}"),
                 })
                 .collect();
             let holds = match *expect {

@@ -13,7 +13,7 @@ pub(super) enum Token {
     /// A string literal, with escapes resolved.
     Text(String),
     /// A string literal with interpolation (`f"…{x}…"`, `` `…${x}…` ``).
-    Filled(String),
+    Interpolated(String),
     /// A name or a number.
     Name(String),
     /// Any other character.
@@ -56,7 +56,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             out.extend(is_run.then(|| Token::Name(RUN_CALL.to_owned())));
             out.push(
                 if is_format && text.contains('{') || c == '`' && text.contains("${") {
-                    Token::Filled(text)
+                    Token::Interpolated(text)
                 } else {
                     Token::Text(text)
                 },
@@ -91,6 +91,11 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
 
 /// The longest pattern of Perl's `<*.c>` that is recognised, in characters.
 const MAX_PATTERN_CHARS: usize = 256;
+
+/// True if a token is one of these names.
+pub(super) fn is_name(token: &Token, names: &[&str]) -> bool {
+    matches!(token, Token::Name(name) if names.contains(&name.as_str()))
+}
 
 /// Returns the pattern of Perl's `<*.c>`, whose `<` was consumed.
 fn globbed(chars: &Peekable<Chars<'_>>) -> Option<String> {
@@ -216,9 +221,10 @@ pub(super) fn statement(tokens: &[Token]) -> &[Token] {
 pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     match tokens.first()? {
         Token::Mark('(') => Some(statement(&tokens[1..])),
-        Token::Mark('[' | '{' | '$' | '@') | Token::Text(_) | Token::Filled(_) | Token::Name(_) => {
-            Some(statement(tokens))
-        }
+        Token::Mark('[' | '{' | '$' | '@')
+        | Token::Text(_)
+        | Token::Interpolated(_)
+        | Token::Name(_) => Some(statement(tokens)),
         Token::Mark(_) => None,
     }
 }

@@ -4,10 +4,9 @@
 //! A path with an unknown beginning has no known location. A relative path to the script's initial
 //! directory is not a landmark: the script may change the files of its working directory.
 
-use super::{
-    DIRECTORIES_FOR_USERS, HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components,
-    is_system_directory, resolve, same, split,
-};
+use super::part::{PathPart, are_names, components, resolve, split_value};
+use super::system_directories::{DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory};
+use super::{HOME_PARENTS, PathBase};
 use crate::syntax::CommandHost;
 use crate::syntax::value::{Value, ValuePiece};
 
@@ -34,7 +33,7 @@ impl Location {
         if path.is_empty() || matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. })) {
             return None;
         }
-        let mut parts = split(path);
+        let mut parts = split_value(path);
         let is_absolute = path.prefix().starts_with('/');
         let cwd = path_base.cwd.map(components);
         if !is_absolute {
@@ -48,7 +47,7 @@ impl Location {
         let initial_cwd = components(path_base.initial_cwd);
         let is_initial_cwd = !is_absolute
             && path_base.cwd == Some(path_base.initial_cwd)
-            && same(&parts[..closed(&parts)], &initial_cwd);
+            && are_names(&parts[..len_without_open_end(&parts)], &initial_cwd);
         Some(Location {
             parts,
             is_initial_cwd,
@@ -58,7 +57,7 @@ impl Location {
     /// True if the path is the root, a system directory or a home, or a pattern for all files in
     /// such a directory (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
-        let (stem, tail) = self.parts.split_at(closed(&self.parts));
+        let (stem, tail) = self.parts.split_at(len_without_open_end(&self.parts));
         if self.is_initial_cwd {
             return false;
         }
@@ -73,7 +72,7 @@ impl Location {
             [first, second] => is_home_parent(first) && second.literal().is_some() && !has_unknown,
             _ => false,
         };
-        let is_own_home = home.is_some_and(|home| same(stem, &components(home)));
+        let is_own_home = home.is_some_and(|home| are_names(stem, &components(home)));
         let is_system = |part: &PathPart| {
             let name = part.literal().unwrap_or("");
             SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name)
@@ -90,16 +89,16 @@ impl Location {
     /// True if the path is a directory of the system or of a service, or a pattern for all files in
     /// such a directory.
     pub(in super::super) fn is_system(&self) -> bool {
-        let (stem, tail) = self.parts.split_at(closed(&self.parts));
+        let (stem, tail) = self.parts.split_at(len_without_open_end(&self.parts));
         !self.is_initial_cwd && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
     }
 
     /// True if [`Self::is_system`] holds and the directory belongs to the system itself.
     /// Subdirectories of `/var` and `/usr/local` belong to services or users.
     pub(in super::super) fn is_of_system(&self) -> bool {
-        let stem = &self.parts[..closed(&self.parts)];
+        let stem = &self.parts[..len_without_open_end(&self.parts)];
         let contains =
-            |names: &&[&str]| stem.len() > names.len() && same(&stem[..names.len()], names);
+            |names: &&[&str]| stem.len() > names.len() && are_names(&stem[..names.len()], names);
         self.is_system() && !SHARED_DIRECTORIES.iter().any(contains)
     }
 
@@ -162,10 +161,10 @@ impl Location {
 }
 
 /// Returns the number of parts without open parts at the end.
-fn closed(parts: &[PathPart]) -> usize {
+fn len_without_open_end(parts: &[PathPart]) -> usize {
     parts
         .iter()
-        .rposition(|part| !part.is_open())
+        .rposition(|part| !part.may_be_any_name())
         .map_or(0, |last| last + 1)
 }
 

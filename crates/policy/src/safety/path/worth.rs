@@ -1,6 +1,7 @@
 //! The worth of a path: the loss if its contents are moved, removed, emptied or overwritten.
 
-use super::{Location, PathBase, same};
+use super::part::are_names;
+use super::{Location, PathBase};
 use crate::syntax::value::Value;
 
 /// The worth of a path.
@@ -92,11 +93,11 @@ pub(in super::super) fn worth(value: &Value, path_base: &PathBase<'_>) -> Option
     }
     let (last, above) = location.parts.split_last()?;
     let is_one_of = |names: &[&str]| names.iter().any(|name| last.could_be(name));
-    if same(above, &["etc"]) && is_one_of(&SYSTEM_FILES) {
+    if are_names(above, &["etc"]) && is_one_of(&SYSTEM_FILES) {
         return Some(PathWorth::System);
     }
     let mut files = SERVICE_FILES.iter();
-    if files.any(|(parents, names)| same(above, parents) && is_one_of(names)) {
+    if files.any(|(parents, names)| are_names(above, parents) && is_one_of(names)) {
         return Some(PathWorth::Service);
     }
     if let Some(

@@ -14,12 +14,12 @@ const SUBCOMMANDS: [&str; 10] = [
 /// The options that name a program. An abbreviation of one of them counts as the option.
 const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
-    is_git(ran)?;
-    let git = GitCommandLine::read(&ran.words);
+pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+    is_git(command)?;
+    let git = GitCommandLine::read(&command.words);
     let configured = git.config.iter().cloned().chain(git.configures());
     if configured.into_iter().any(|setting| sets_program(&setting)) {
-        return Some(RuleFinding::on(ran, ran.arguments()));
+        return Some(RuleFinding::on(command, command.arguments()));
     }
     let subcommand = git.subcommand()?;
     if !SUBCOMMANDS.contains(&subcommand) {
@@ -36,7 +36,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
         }
         (subcommand == "clone" && text.starts_with("-u")) || text.starts_with("ext::")
     })?;
-    Some(RuleFinding::on(ran, [found]))
+    Some(RuleFinding::on(command, [found]))
 }
 
 /// True if a setting of git names a program for a transport.

@@ -16,13 +16,17 @@ const STATEMENT_OPTIONS: [&str; 8] = [
     "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
-    let name = ran.name().filter(|_| !ran.is_function)?;
-    let input = ran.stdin.as_deref().map(Value::script).unwrap_or_default();
+pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+    let name = command.name().filter(|_| !command.is_function)?;
+    let input = command
+        .stdin
+        .as_deref()
+        .map(Value::script)
+        .unwrap_or_default();
     let found = match name {
         _ if SQL_CLIENTS.contains(&name) => {
-            let texts = statements(name, ran);
-            let is_persistent = !is_in_memory(ran) || texts.iter().any(|text| opens_file(text));
+            let texts = statements(name, command);
+            let is_persistent = !is_in_memory(command) || texts.iter().any(|text| opens_file(text));
             is_persistent && texts.iter().any(|text| sql::destroys(text))
         }
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
@@ -39,17 +43,20 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
                     .iter()
                     .any(|call| code.contains(call))
             };
-            let mut arguments = ran.arguments().iter();
+            let mut arguments = command.arguments().iter();
             drops(&input) || arguments.any(|field| drops(&field.value.script()))
         }
         _ => false,
     };
-    found.then(|| RuleFinding::on(ran, ran.arguments()))
+    found.then(|| RuleFinding::on(command, command.arguments()))
 }
 
 /// True if the database ends with its client: `sqlite3 :memory: …`.
-fn is_in_memory(ran: &ResolvedCommand) -> bool {
-    let mut words = ran.arguments().iter().map(|field| field.value.literal());
+fn is_in_memory(command: &ResolvedCommand) -> bool {
+    let mut words = command
+        .arguments()
+        .iter()
+        .map(|field| field.value.literal());
     words.any(|word| word == Some(":memory:"))
 }
 
@@ -60,9 +67,9 @@ fn opens_file(text: &str) -> bool {
 }
 
 /// Returns the known statements that a client executes.
-fn statements(name: &str, ran: &ResolvedCommand) -> Vec<String> {
-    let arguments = ran.arguments();
-    let mut out: Vec<String> = ran
+fn statements(name: &str, command: &ResolvedCommand) -> Vec<String> {
+    let arguments = command.arguments();
+    let mut out: Vec<String> = command
         .stdin
         .as_deref()
         .map(Value::script)
@@ -81,12 +88,12 @@ fn statements(name: &str, ran: &ResolvedCommand) -> Vec<String> {
         if before.is_some_and(|before| STATEMENT_OPTIONS.contains(&before)) {
             out.push(field.value.script());
         } else if matches!(before, Some("-f" | "-i" | "--file" | "-init")) {
-            out.extend(ran.file(&field.value).map(Value::script));
+            out.extend(command.file(&field.value).map(Value::script));
         } else if let Some(option) = attached_option(text) {
             let skip = option.len() + usize::from(option.starts_with("--"));
             out.push(field.value.without_prefix(skip).script());
         } else if let Some(file) = text.strip_prefix("--file=") {
-            out.extend(ran.file(&Value::text(file)).map(Value::script));
+            out.extend(command.file(&Value::text(file)).map(Value::script));
         } else if name.contains("lite") || name == "duckdb" {
             out.extend(operand(field));
         }

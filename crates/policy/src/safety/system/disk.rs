@@ -18,20 +18,23 @@ const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 /// Directories of disks below `/dev`, and other devices that must not be written to.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let location = |value: &Value| Location::of(value, &input.path_base(ran));
-    let written = ran.redirections.iter().find(|redirection| {
+pub(in super::super) fn check(
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<RuleFinding> {
+    let location = |value: &Value| Location::of(value, &input.path_base(command));
+    let written = command.redirections.iter().find(|redirection| {
         redirection.writes()
             && location(&redirection.target).is_some_and(|location| is_disk(&location))
     });
     if let Some(redirection) = written {
-        let mut hit = RuleFinding::on(ran, []);
+        let mut hit = RuleFinding::on(command, []);
         hit.words
             .push(format!("{} {}", redirection.operator, redirection.target));
         return Some(hit);
     }
-    let name = ran.name().filter(|_| !ran.is_function)?;
-    let arguments = ran.arguments();
+    let name = command.name().filter(|_| !command.is_function)?;
+    let arguments = command.arguments();
     let is_target = |value: &Value| location(value).is_some_and(|location| is_disk(&location));
     let is_device =
         |field: &&Field| location(&field.value).is_some_and(|location| location.is_block_device());
@@ -48,7 +51,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> O
         }
         _ => None,
     };
-    found.map(|field| RuleFinding::on(ran, [field]))
+    found.map(|field| RuleFinding::on(command, [field]))
 }
 
 /// True if the path has the name of a disk. For programs that write to any file, such as `dd`.

@@ -3,24 +3,27 @@
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(in super::super) fn check(
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<RuleFinding> {
     // A function that calls itself with arguments probably changes them and ends.
-    let calls_itself = |ran: &ResolvedCommand| {
-        let name = ran
+    let calls_itself = |command: &ResolvedCommand| {
+        let name = command
             .name()
-            .filter(|_| ran.is_function && ran.words.len() == 1);
-        name.is_some_and(|name| ran.through.iter().any(|outer| outer == name))
+            .filter(|_| command.is_function && command.words.len() == 1);
+        name.is_some_and(|name| command.started_by.iter().any(|outer| outer == name))
     };
-    if ran.dormant || !calls_itself(ran) {
+    if command.may_never_run || !calls_itself(command) {
         return None;
     }
     let runs_at_same_time = |other: &ResolvedCommand| {
-        let is_piped = ran.feeds && !ran.piped && other.piped;
+        let is_piped = command.output_is_used && !command.reads_pipe && other.reads_pipe;
         calls_itself(other)
-            && (is_piped || ran.is_background)
-            && other.span != ran.span
-            && other.through == ran.through
+            && (is_piped || command.is_background)
+            && other.span != command.span
+            && other.started_by == command.started_by
     };
-    let hit = input.all.iter().any(runs_at_same_time);
-    hit.then(|| RuleFinding::on(ran, ran.arguments()))
+    let hit = input.commands.iter().any(runs_at_same_time);
+    hit.then(|| RuleFinding::on(command, command.arguments()))
 }

@@ -6,10 +6,13 @@ use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let path_base = input.path_base(ran);
-    let empties = prints_nothing(ran);
-    let redirection = ran.redirections.iter().find(|redirection| {
+pub(in super::super) fn check(
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<RuleFinding> {
+    let path_base = input.path_base(command);
+    let empties = prints_nothing(command);
+    let redirection = command.redirections.iter().find(|redirection| {
         redirection.truncates()
             && match worth(&redirection.target, &path_base) {
                 Some(PathWorth::Key | PathWorth::System) => true,
@@ -17,18 +20,18 @@ pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> O
                 _ => false,
             }
     })?;
-    let mut hit = RuleFinding::on(ran, []);
+    let mut hit = RuleFinding::on(command, []);
     hit.words
         .push(format!("{} {}", redirection.operator, redirection.target));
     Some(hit)
 }
 
 /// True if the command prints nothing, so that a redirection empties its target.
-fn prints_nothing(ran: &ResolvedCommand) -> bool {
-    let Some(name) = ran.name() else {
-        return ran.words.is_empty();
+fn prints_nothing(command: &ResolvedCommand) -> bool {
+    let Some(name) = command.name() else {
+        return command.words.is_empty();
     };
-    let arguments: Vec<Option<&str>> = ran
+    let arguments: Vec<Option<&str>> = command
         .arguments()
         .iter()
         .map(|field| field.value.literal())
@@ -38,7 +41,7 @@ fn prints_nothing(ran: &ResolvedCommand) -> bool {
         | ("echo", [] | [Some("-n")] | [Some("-n"), Some("")])
         | ("printf", [Some("")])
         | ("cat", [Some("/dev/null")]) => true,
-        ("cat", []) => ran.stdin.as_deref().is_some_and(Value::is_empty),
+        ("cat", []) => command.stdin.as_deref().is_some_and(Value::is_empty),
         _ => false,
     }
 }

@@ -12,17 +12,20 @@ const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let name = ran.name().filter(|_| !ran.is_function)?;
-    let arguments = ran.arguments();
-    let path_base = input.path_base(ran);
+pub(in super::super) fn check(
+    command: &ResolvedCommand,
+    input: &RuleInput<'_>,
+) -> Option<RuleFinding> {
+    let name = command.name().filter(|_| !command.is_function)?;
+    let arguments = command.arguments();
+    let path_base = input.path_base(command);
     let is_protected = |value: &Value| {
         Location::of(value, &path_base)
             .is_some_and(|location| location.is_landmark(path_base.home) || location.is_of_system())
     };
     if name == "find" {
         // Recursion through `find`, file by file.
-        let search = Search::read(&ran.words);
+        let search = Search::read(&command.words);
         let changes = |words: &Vec<Field>| {
             let program = words.first().and_then(|field| field.value.literal());
             program.is_some_and(|program| MODE_PROGRAMS.contains(&program))
@@ -30,7 +33,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> O
         let hit = !search.is_narrowed
             && search.commands.iter().any(changes)
             && search.found.iter().any(is_protected);
-        return hit.then(|| RuleFinding::on(ran, arguments));
+        return hit.then(|| RuleFinding::on(command, arguments));
     }
     if !MODE_PROGRAMS.contains(&name)
         || !has_any(arguments, &["-R", "--recursive"])
@@ -43,5 +46,5 @@ pub(in super::super) fn check(ran: &ResolvedCommand, input: &RuleInput<'_>) -> O
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'))
         .find(|field| is_protected(&field.value))?;
-    Some(RuleFinding::on(ran, [found]))
+    Some(RuleFinding::on(command, [found]))
 }

@@ -6,16 +6,16 @@ use crate::syntax::run::ResolvedCommand;
 /// A write to this file restarts or stops the machine immediately.
 const SYSRQ_TRIGGER: &str = "/proc/sysrq-trigger";
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
-    let writes = ran.redirections.iter().any(|redirection| {
+pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+    let writes = command.redirections.iter().any(|redirection| {
         redirection.writes() && redirection.target.literal() == Some(SYSRQ_TRIGGER)
     });
     let tees = || {
-        ran.name() == Some("tee")
-            && ran
+        command.name() == Some("tee")
+            && command
                 .arguments()
                 .iter()
                 .any(|field| field.value.literal() == Some(SYSRQ_TRIGGER))
     };
-    (writes || tees()).then(|| RuleFinding::on(ran, ran.arguments()))
+    (writes || tees()).then(|| RuleFinding::on(command, command.arguments()))
 }

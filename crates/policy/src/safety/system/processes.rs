@@ -7,16 +7,16 @@ use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand, is_shell};
 use regex::RegexBuilder;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
-    let name = ran.name().filter(|_| !ran.is_function)?;
+pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+    let name = command.name().filter(|_| !command.is_function)?;
     // In a container, these signals only stop the container.
     if matches!(
-        ran.host,
+        command.host,
         CommandHost::Container | CommandHost::Disposable(_)
     ) {
         return None;
     }
-    let arguments = ran.arguments();
+    let arguments = command.arguments();
     let all = match name {
         "kill" => kills_all(arguments),
         // Without a pattern, these programs signal all processes of the user.
@@ -24,7 +24,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
         "killall5" => true,
         _ => false,
     };
-    (all && !has_any(arguments, &["--help"])).then(|| RuleFinding::on(ran, arguments))
+    (all && !has_any(arguments, &["--help"])).then(|| RuleFinding::on(command, arguments))
 }
 
 /// True if `kill` signals all processes, or ends the first process (pid 1).
@@ -115,39 +115,45 @@ const MIN_NAME_LETTERS: usize = 3;
 
 /// The function of `no_agent_kill`.
 pub(in super::super) fn check_agent(
-    ran: &ResolvedCommand,
+    command: &ResolvedCommand,
     input: &RuleInput<'_>,
 ) -> Option<RuleFinding> {
-    let name = ran.name().filter(|_| !ran.is_function)?;
-    if ran.host != CommandHost::Local || has_any(ran.arguments(), &HARMLESS_SIGNALS) {
+    let name = command.name().filter(|_| !command.is_function)?;
+    if command.host != CommandHost::Local || has_any(command.arguments(), &HARMLESS_SIGNALS) {
         return None;
     }
     let ends_agent = match name {
-        "pkill" | "skill" | "killall" => names_agent(ran, input),
+        "pkill" | "skill" | "killall" => names_agent(command, input),
         "kill" => {
             let is_computed = |field: &Field| field.value.has_unknown();
-            let is_by_xargs = ran.through.iter().any(|program| program == "xargs");
+            let is_by_xargs = command.started_by.iter().any(|program| program == "xargs");
             let is_parent = |field: &Field| {
                 let word = input.text.get(field.span.start..field.span.end);
                 word.is_some_and(|word| word.contains("$PPID") || word.contains("${PPID}"))
             };
             // In an inner shell, the parent is the script's shell, not the agent.
-            let is_outer_shell = || !ran.through.iter().any(|program| is_shell(program));
-            ran.arguments().iter().any(is_parent) && is_outer_shell()
-                || (is_by_xargs || ran.arguments().iter().any(is_computed))
-                    && input.all.iter().any(|other| names_agent(other, input))
+            let is_outer_shell = || !command.started_by.iter().any(|program| is_shell(program));
+            command.arguments().iter().any(is_parent) && is_outer_shell()
+                || (is_by_xargs || command.arguments().iter().any(is_computed))
+                    && input.commands.iter().any(|other| names_agent(other, input))
         }
         _ => false,
     };
-    ends_agent.then(|| RuleFinding::on(ran, ran.arguments()))
+    ends_agent.then(|| RuleFinding::on(command, command.arguments()))
 }
 
 /// True if a command selects the agent or one of the agent's parent processes by a name or pattern.
-fn names_agent(ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
-    let arguments = ran.arguments();
+fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+    let arguments = command.arguments();
     let has = |option: &str| has_option(arguments, option);
-    let follows_ps = || ran.piped && input.all.iter().any(|other| other.name() == Some("ps"));
-    let (is_full, is_exact) = match ran.name() {
+    let follows_ps = || {
+        command.reads_pipe
+            && input
+                .commands
+                .iter()
+                .any(|other| other.name() == Some("ps"))
+    };
+    let (is_full, is_exact) = match command.name() {
         Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x")),
         Some("killall") => (false, !(has("-r") || has("--regexp"))),
         Some("pidof") => (false, true),
@@ -155,7 +161,7 @@ fn names_agent(ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
         Some("ps") if has("-C") => (false, true),
         // The agent has its working directory open.
         Some("lsof") => {
-            let base = input.path_base(ran);
+            let base = input.path_base(command);
             let mut paths = arguments
                 .iter()
                 .filter_map(|field| danger(&field.value, &base));
@@ -167,7 +173,7 @@ fn names_agent(ran: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
         _ => return false,
     };
     let is_filter = !matches!(
-        ran.name(),
+        command.name(),
         Some("pkill" | "skill" | "pgrep" | "killall" | "pidof")
     );
     let selected = SelectedProcesses::of(arguments);

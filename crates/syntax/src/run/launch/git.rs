@@ -7,12 +7,12 @@ use super::super::super::git::{GitArgument, GitCommandLine, GitOptionTable};
 use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::call::Call;
-use super::super::{Machine, directory};
+use super::super::{Walker, directory};
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase
     /// --exec`, `filter-branch`.
-    pub(super) fn git(&mut self, call: &Call, st: &mut ShellState) {
+    pub(super) fn git(&mut self, call: &Call, shell: &mut ShellState) {
         let git = GitCommandLine::read(&call.words);
         let values: Vec<Value> = git
             .arguments
@@ -22,40 +22,41 @@ impl Machine<'_> {
         // An alias is followed even if it is never called. The words of the alias precede the words
         // of the call.
         let settings = git.config.iter().cloned().chain(git.configures());
-        let settings = settings.chain(settings_in_variables(call, st));
+        let settings = settings.chain(settings_in_variables(call, shell));
         let is_defined_only = git.subcommand() == Some("config");
         for (name, value) in settings {
             let Some(alias) = name.strip_prefix("alias.") else {
-                self.git_setting(&name, &value, st);
+                self.git_setting(&name, &value, shell);
                 continue;
             };
             if is_defined_only {
                 let text = value.script();
-                Rc::make_mut(&mut st.hashed).insert(format!("git {alias}"), text);
+                Rc::make_mut(&mut shell.hashed).insert(format!("git {alias}"), text);
             }
             let text = match value.script().strip_prefix('!') {
-                Some(shell) => shell.to_owned(),
+                Some(script) => script.to_owned(),
                 None if is_defined_only => continue,
                 None => format!("git {}", value.script()),
             };
             let call_words = if is_defined_only { &[] } else { &values[..] };
             let words = [&[Value::text(text)], call_words].concat();
-            self.script_with(&join(&words, " "), Vec::new(), "git", st);
+            self.script_with(&join(&words, " "), Vec::new(), "git", shell);
         }
-        let configured = git.subcommand().filter(|_| !st.hashed.is_empty());
-        let configured = configured.and_then(|name| st.hashed.get(&format!("git {name}")).cloned());
+        let configured = git.subcommand().filter(|_| !shell.hashed.is_empty());
+        let configured =
+            configured.and_then(|name| shell.hashed.get(&format!("git {name}")).cloned());
         if let Some(text) = configured {
             let text = match text.strip_prefix('!') {
-                Some(shell) => shell.to_owned(),
+                Some(script) => script.to_owned(),
                 None => format!("git {text}"),
             };
             let words = [&[Value::text(text)], &values[..]].concat();
-            self.script_with(&join(&words, " "), Vec::new(), "git", st);
+            self.script_with(&join(&words, " "), Vec::new(), "git", shell);
         }
         match (git.subcommand(), values.first().and_then(Value::literal)) {
             (Some("bisect"), Some("run")) => {
                 let words = git.arguments[1..].to_vec();
-                self.start(&call.with_words(words), "git bisect", st);
+                self.start(&call.with_words(words), "git bisect", shell);
             }
             (Some("submodule"), Some("foreach")) => {
                 // The options of `foreach` precede the command.
@@ -64,9 +65,9 @@ impl Machine<'_> {
                     .take_while(|value| value.prefix().starts_with('-'))
                     .count();
                 let text = join(&values[command_start..], " ");
-                self.script_with(&text, Vec::new(), "git submodule", st);
+                self.script_with(&text, Vec::new(), "git submodule", shell);
             }
-            (Some("clone"), _) => clone(&git, st),
+            (Some("clone"), _) => clone(&git, shell),
             (Some("rebase" | "filter-branch"), _) => {
                 for (index, value) in values.iter().enumerate() {
                     let text = value.prefix();
@@ -80,7 +81,7 @@ impl Machine<'_> {
                     } else {
                         continue;
                     };
-                    self.script_with(&text, Vec::new(), "git", st);
+                    self.script_with(&text, Vec::new(), "git", shell);
                 }
             }
             _ => {}
@@ -92,10 +93,10 @@ impl Machine<'_> {
 const MAX_VARIABLES: usize = 16;
 
 /// Returns the settings of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, and so on.
-fn settings_in_variables(call: &Call, st: &ShellState) -> Vec<(String, Value)> {
+fn settings_in_variables(call: &Call, shell: &ShellState) -> Vec<(String, Value)> {
     let value = |name: &str| {
         let call_value = call.env.iter().find(|(other, _)| other == name);
-        call_value.map_or_else(|| st.literal(name), |(_, value)| value.literal())
+        call_value.map_or_else(|| shell.literal(name), |(_, value)| value.literal())
     };
     let setting = |index: usize| {
         let name = value(&format!("GIT_CONFIG_KEY_{index}"))?.to_ascii_lowercase();
@@ -118,7 +119,7 @@ const CLONE_OPTIONS: GitOptionTable = GitOptionTable {
 };
 
 /// Records the directory that a `clone` creates, and the repository in it.
-fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
+fn clone(git: &GitCommandLine<'_>, shell: &mut ShellState) {
     let arguments = CLONE_OPTIONS.read(git.arguments);
     let operands: Vec<&Value> = arguments
         .iter()
@@ -139,6 +140,6 @@ fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
     let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
         return;
     };
-    directory::mark_created(directory, st);
-    directory::mark_created(&format!("{directory}/.git"), st);
+    directory::mark_created(directory, shell);
+    directory::mark_created(&format!("{directory}/.git"), shell);
 }

@@ -7,7 +7,7 @@ use super::super::path::{absolute, lexical};
 
 /// Parses `SOURCE:TARGET[:OPTIONS]`, or `type=bind,source=…,target=…`. `None` for a volume, a
 /// read-only mount, and an unknown source.
-pub(super) fn mount(text: &Value, st: &ShellState) -> Option<Mount> {
+pub(super) fn mount(text: &Value, shell: &ShellState) -> Option<Mount> {
     let text = text.literal()?;
     let (source, target, options) = if text.contains('=') && text.contains(',') {
         let value = |names: [&str; 3]| {
@@ -30,7 +30,7 @@ pub(super) fn mount(text: &Value, st: &ShellState) -> Option<Mount> {
         return None;
     }
     Some(Mount {
-        source: lexical(&absolute(source, st)),
+        source: lexical(&absolute(source, shell)),
         target: lexical(target),
     })
 }

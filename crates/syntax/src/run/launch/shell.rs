@@ -4,7 +4,7 @@ use super::super::Field;
 
 /// The options of a shell's command line that decide which script the shell runs.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Invocation {
+pub struct ShellInvocation {
     /// True with `-c`: the first operand is the script.
     pub command: bool,
     /// True with `-s`: the script comes from stdin, even if operands follow.
@@ -15,12 +15,12 @@ pub struct Invocation {
     pub operands: usize,
 }
 
-impl Invocation {
+impl ShellInvocation {
     /// Parses the words of a command that is a shell, starting with its name.
     pub fn read(words: &[Field]) -> Self {
-        let mut out = Invocation {
+        let mut out = ShellInvocation {
             operands: 1,
-            ..Invocation::default()
+            ..ShellInvocation::default()
         };
         while let Some(field) = words.get(out.operands) {
             let text = field.value.prefix();

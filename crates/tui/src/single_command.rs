@@ -2,11 +2,11 @@
 
 use crate::console::{Console, EventOutcome};
 use crate::host_terminal::HostTerminal;
-use crate::input::Input;
 use crate::links::LinkDestinations;
+use crate::terminal_input::TerminalInput;
 use crate::terminals::Terminals;
 use agent_bash::core::{Cancel, Clock};
-use agent_bash::policy::{Context, Script, wants_terminal};
+use agent_bash::policy::{Context, Script, needed_terminal};
 use agent_bash::pty::{PtySession, PtySize};
 use agent_bash_render::{Overlay, SPINNER_STEP, Theme};
 use ratatui::layout::Rect;
@@ -35,7 +35,7 @@ pub async fn show<T>(
     call: impl Future<Output = T>,
 ) -> (T, io::Result<()>) {
     let context = Context::new("/");
-    let wants = wants_terminal(&Script::read(command, &context));
+    let wants = needed_terminal(&Script::read(command, &context));
     let is_full_screen = wants.is_some_and(|wants| wants.draws);
     terminals.expect_full_screen(is_full_screen);
     if let Ok((cols, rows)) = crossterm::terminal::size() {
@@ -79,7 +79,7 @@ async fn show_until_end(
     is_full_screen: bool,
 ) -> io::Result<()> {
     let mut host = HostTerminal::acquire()?;
-    let mut input = Input::new();
+    let mut input = TerminalInput::new();
     let mut console = Console::new(session, command, clock.now(), is_full_screen);
     let mut changed = true;
     let mut drawn: Option<Duration> = None;

@@ -9,7 +9,7 @@ use crate::{Context, Span};
 
 use super::harmful::{AMBIGUOUS_COMMANDS, HARMFUL_COMMANDS};
 use super::pattern::push_globbed;
-use super::run::{Field, Machine, ResolvedCommand};
+use super::run::{Field, ResolvedCommand, Walker};
 use super::state::ShellState;
 use super::value::{UnknownCause, Value};
 
@@ -24,7 +24,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
-    let st = ShellState::new(&context.cwd, context.home.as_deref());
+    let shell = ShellState::new(&context.cwd, context.home.as_deref());
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();
@@ -35,10 +35,10 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
         );
         if separates || matches!(c, ' ' | '\t') {
             if let Some(start) = start.take() {
-                words.push(field(&text[start..offset], start, &st));
+                words.push(field(&text[start..offset], start, &shell));
             }
             if separates {
-                add_commands(&mut words, &st, &mut out);
+                add_commands(&mut words, &shell, &mut out);
             }
         } else if start.is_none() {
             start = Some(offset);
@@ -49,10 +49,10 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
 
 /// Returns a word of the raw text, which begins at `start`. From the word's first `$` on, the value
 /// is unknown.
-fn field(text: &str, start: usize, st: &ShellState) -> Field {
+fn field(text: &str, start: usize, shell: &ShellState) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
-    let plain = match (plain.strip_prefix('~'), st.home()) {
+    let plain = match (plain.strip_prefix('~'), shell.home()) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             format!("{home}{rest}")
         }
@@ -75,7 +75,7 @@ fn field(text: &str, start: usize, st: &ShellState) -> Field {
 }
 
 /// Adds a command for each word that names a harmful program: this word and all words after it.
-fn add_commands(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
+fn add_commands(words: &mut Vec<Field>, shell: &ShellState, out: &mut Vec<ResolvedCommand>) {
     let command_words = std::mem::take(words);
     for (index, word) in command_words.iter().enumerate() {
         let name = word
@@ -89,9 +89,9 @@ fn add_commands(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedC
         if !stem.is_some_and(is_harmful) || out.len() >= MAX_COMMANDS {
             continue;
         }
-        out.push(Machine::without_context(
+        out.push(Walker::without_context(
             command_words[index..].to_vec(),
-            st,
+            shell,
         ));
     }
 }

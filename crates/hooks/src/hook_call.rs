@@ -1,6 +1,6 @@
 //! Parses an agent's hook call: the tool, and the scripts that the tool would run.
 
-use super::fields::{self, Fields, NamedField};
+use super::call_fields::{self, CallFields, NamedField};
 use agent_bash::HostContext;
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ const SHELL_EVENTS: &[&str] = &["beforeshellexecution", "preruncommand"];
 
 /// A command that an agent is about to run.
 #[derive(Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct HookCall {
     /// The scripts, all of which are checked.
     pub(super) scripts: Vec<String>,
     /// The conversation's directory; absolute.
@@ -72,7 +72,7 @@ pub(super) struct Call {
     script_field: Option<String>,
 }
 
-impl Call {
+impl HookCall {
     /// Returns the input of a call that runs the script by `program`. `None` if the call has
     /// several scripts, or the script is not one whole field.
     pub(super) fn with_program(&self, program: &str) -> Option<Value> {
@@ -131,7 +131,7 @@ fn of_tool(tool: &str) -> String {
 }
 
 /// Parses the fields of a call.
-pub(super) fn parse(input: &[u8]) -> Result<Fields, BadCall> {
+pub(super) fn parse(input: &[u8]) -> Result<CallFields, BadCall> {
     if input.len() > MAX_INPUT_BYTES {
         return Err(BadCall::TooLong);
     }
@@ -143,15 +143,15 @@ pub(super) fn parse(input: &[u8]) -> Result<Fields, BadCall> {
 
 /// Returns the scripts that the call is about to run. `None` if the tool runs no scripts. If the
 /// call names no directory, the directory of `host` is used.
-pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, BadCall> {
-    let event = fields.first(fields::EVENT_NAMES);
-    let event_name = fields::plain(
+pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<HookCall>, BadCall> {
+    let event = fields.first(call_fields::EVENT_NAMES);
+    let event_name = call_fields::plain(
         event
             .and_then(|(_, value)| value.as_str())
             .unwrap_or_default(),
     );
     let tool = string(fields.tool())?.unwrap_or_default();
-    let name = fields::plain(tool);
+    let name = call_fields::plain(tool);
     // The tool of `agent-bash mcp` makes the same checks.
     if NO_SHELL_TOOLS.contains(&&*name) || name.contains("agentbash") {
         return Ok(None);
@@ -168,7 +168,10 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
     let whole = || ("tool_input", Value::Object(fields.0.clone()));
     let (input_name, input) = match fields.input() {
         Some(input) => input,
-        None if is_shell && !tool.is_empty() && fields::scripts(&fields.0).next().is_none() => {
+        None if is_shell
+            && !tool.is_empty()
+            && call_fields::scripts(&fields.0).next().is_none() =>
+        {
             return Err(bad("tool_input", "an object", None));
         }
         None => whole(),
@@ -180,8 +183,8 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
     };
     let mut scripts = Vec::new();
     let mut script_field = None;
-    for (name, value) in fields::scripts(&input) {
-        match fields::scripts_in_field(name, value, input.get("args")) {
+    for (name, value) in call_fields::scripts(&input) {
+        match call_fields::scripts_in_field(name, value, input.get("args")) {
             Some(more) => {
                 let is_whole =
                     scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
@@ -212,11 +215,11 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
     });
     let scripts = scripts.collect::<Result<Vec<_>, _>>()?;
     let conversation_cwd = conversation_cwd(fields, host)?;
-    let cwd = match string(fields::directory(&input))? {
+    let cwd = match string(call_fields::directory(&input))? {
         Some(directory) => conversation_cwd.join(directory),
         None => conversation_cwd.clone(),
     };
-    Ok(Some(Call {
+    Ok(Some(HookCall {
         scripts,
         conversation_cwd,
         cwd,
@@ -227,8 +230,8 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
 
 /// Returns the conversation's directory: the directory that the call names, else the call's first
 /// workspace, else the directory of `host`.
-fn conversation_cwd(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
-    let named = string(fields.first(fields::CWD_NAMES))?.filter(|path| !path.is_empty());
+fn conversation_cwd(fields: &CallFields, host: &HostContext) -> Result<PathBuf, BadCall> {
+    let named = string(fields.first(call_fields::CWD_NAMES))?.filter(|path| !path.is_empty());
     let directory = match named {
         Some(named) => PathBuf::from(named),
         None => fields

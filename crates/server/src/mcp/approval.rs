@@ -35,11 +35,11 @@ const MAX_OPEN_QUESTIONS: usize = 64;
 const QUESTION_NAME: &str = "approval";
 
 /// A question and the user's answer; `None` if the client sent no answer.
-type Answered = (String, Option<ElicitationAction>);
+type AnsweredQuestion = (String, Option<ElicitationAction>);
 
 /// The questions of one server that wait for a repeated call.
 #[derive(Debug, Default)]
-pub(super) struct Questions(Mutex<OpenQuestions>);
+pub(super) struct ApprovalQuestions(Mutex<OpenQuestions>);
 
 #[derive(Debug, Default)]
 struct OpenQuestions {
@@ -53,7 +53,7 @@ struct OpenQuestion {
     /// The question's name, which is the call's `requestState`.
     state: String,
     /// All questions of the call so far; the last one has no answer yet.
-    answered: Vec<Answered>,
+    answered: Vec<AnsweredQuestion>,
 }
 
 /// Asks the client's user on behalf of one request. If the client cannot ask its user, this
@@ -62,7 +62,7 @@ struct OpenQuestion {
 pub(super) struct RequestApprover {
     method: AskMethod,
     /// Answers that came with the request.
-    answered: Vec<Answered>,
+    answered: Vec<AnsweredQuestion>,
     /// The question that is sent as the answer to the request.
     open: Mutex<Option<String>>,
     /// The client, if it can open a page for its user while the request is served.
@@ -81,7 +81,7 @@ enum AskMethod {
     None,
 }
 
-impl Questions {
+impl ApprovalQuestions {
     /// Returns the approver of a request, with the answers in the request.
     pub(super) fn approver(
         &self,
@@ -124,7 +124,7 @@ impl Questions {
     }
 
     /// Stores the questions of a call. Returns the state that the repeated call must send.
-    fn add(&self, answered: Vec<Answered>) -> String {
+    fn add(&self, answered: Vec<AnsweredQuestion>) -> String {
         let mut open = self.open_questions();
         open.next += 1;
         let state = format!("question-{}", open.next);
@@ -140,7 +140,7 @@ impl Questions {
 
     /// Removes and returns the answers of a state, so that each answer counts only once. An unknown
     /// state has no answers, so its call asks again.
-    fn take_answers(&self, state: &str) -> Vec<Answered> {
+    fn take_answers(&self, state: &str) -> Vec<AnsweredQuestion> {
         let questions = &mut self.open_questions().questions;
         let found = questions
             .iter()

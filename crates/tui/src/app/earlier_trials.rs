@@ -80,5 +80,5 @@ fn trial_card(trial: Changes) -> Card {
 }
 
 #[cfg(test)]
-#[path = "earlier_tests.rs"]
+#[path = "earlier_trials_tests.rs"]
 mod tests;

@@ -1,6 +1,7 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
-use super::jobs::{ToolAnswer, with_line};
+use super::job_texts::with_line;
+use super::jobs::ToolAnswer;
 use super::remote::SearchLimits;
 use super::tools::ReadArgs;
 use super::{changes, remote};

@@ -21,7 +21,7 @@ const ERASE_LINE: &str = "\r\x1b[K";
 
 /// The status line of one command.
 pub(crate) struct StatusLine {
-    counts: Arc<Counts>,
+    counts: Arc<OutputCounts>,
     task: JoinHandle<()>,
     /// True if a line is on the screen. Locked while writing, so that no line is drawn after the
     /// final erase.
@@ -30,7 +30,7 @@ pub(crate) struct StatusLine {
 
 /// The amount of output so far.
 #[derive(Default)]
-struct Counts {
+struct OutputCounts {
     bytes: AtomicU64,
     newlines: AtomicU64,
 }
@@ -45,7 +45,7 @@ impl StatusLine {
         if is_dumb || !io::stderr().is_terminal() {
             return None;
         }
-        let counts = Arc::new(Counts::default());
+        let counts = Arc::new(OutputCounts::default());
         let is_painted = Arc::new(Mutex::new(false));
         let task = tokio::spawn(paint(Arc::clone(&counts), Arc::clone(&is_painted), clock));
         Some(Self {
@@ -84,7 +84,7 @@ impl Drop for StatusLine {
 }
 
 /// Draws the line again and again, after the first delay. Ends when the task is aborted.
-async fn paint(counts: Arc<Counts>, is_painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
+async fn paint(counts: Arc<OutputCounts>, is_painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
     let begin = clock.now();
     clock.sleep(FIRST_DELAY).await;
     loop {

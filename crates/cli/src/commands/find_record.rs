@@ -2,7 +2,7 @@
 
 use crate::args::{RecordName, RecordSelection as Chosen};
 use crate::commands::later_events;
-use crate::start::StartContext;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
@@ -20,7 +20,7 @@ pub(crate) struct RecordedSession {
     pub(crate) since: Timestamp,
     pub(crate) recorded: JournalContents,
     /// When the first call of each recorded process began.
-    pub(crate) processes: Vec<Timestamp>,
+    pub(crate) process_starts: Vec<Timestamp>,
     /// All stored change sets of the session.
     pub(crate) sets: Vec<ListedChanges>,
 }
@@ -77,8 +77,9 @@ pub(crate) fn session(
     let name = last.session.clone();
     found.retain(|named| named.name == last || chosen.all && named.name.session == name);
     let found: Vec<Recording> = found.into_iter().map(|named| named.recording).collect();
-    let processes: Vec<Timestamp> = found.iter().map(|recording| recording.started_at).collect();
-    let since = processes.iter().copied().min().unwrap_or(Timestamp(0));
+    let process_starts: Vec<Timestamp> =
+        found.iter().map(|recording| recording.started_at).collect();
+    let since = process_starts.iter().copied().min().unwrap_or(Timestamp(0));
     let mut recorded = JournalContents::default();
     for recording in &found {
         let read = recording.read();
@@ -97,7 +98,7 @@ pub(crate) fn session(
         name,
         since,
         recorded,
-        processes,
+        process_starts,
         sets,
     }))
 }

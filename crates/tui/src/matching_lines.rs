@@ -8,12 +8,12 @@ const WORD_BITS: u64 = u64::BITS as u64;
 
 /// The lines as a bit set, which is small even for many millions of lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Matches {
+pub(crate) struct MatchingLines {
     words: Vec<u64>,
     count: u64,
 }
 
-impl Matches {
+impl MatchingLines {
     /// Adds a line by its number.
     pub(crate) fn add(&mut self, line: u64) {
         let word = usize::try_from(line / WORD_BITS).unwrap_or(usize::MAX);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn matches_are_found_and_counted() {
-        let mut matches = Matches::default();
+        let mut matches = MatchingLines::default();
         assert_eq!(matches.next(1, true, 1), None);
         for line in [3, 63, 64, 64, 65, 1000] {
             matches.add(line);

@@ -12,7 +12,7 @@ use table::{ProgramForm, ROWS, TerminalUse};
 /// The terminal that a script needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WantsTerminal {
+pub struct TerminalNeed {
     /// The program.
     pub program: String,
     /// True if the script draws on the whole screen.
@@ -32,14 +32,18 @@ const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 
 /// Returns the first command that draws on the screen, or else the first command that needs a
 /// terminal. `None` if no command needs a terminal.
-pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
+pub fn needed_terminal(script: &Script<'_>) -> Option<TerminalNeed> {
     let mut found = None;
-    for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
-        let Some(wants) = wanted_by(ran, script) else {
+    for command in script
+        .commands
+        .iter()
+        .filter(|command| is_run_here(command))
+    {
+        let Some(wants) = wanted_by(command, script) else {
             continue;
         };
-        let wanted = WantsTerminal {
-            program: ran.name().unwrap_or_default().to_owned(),
+        let wanted = TerminalNeed {
+            program: command.name().unwrap_or_default().to_owned(),
             draws: wants == TerminalUse::Screen,
         };
         if wanted.draws {
@@ -53,12 +57,15 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
 /// Returns the first command of a script that opens an interactive shell, or a terminal
 /// multiplexer.
 pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
-    let here = script.ran.iter().filter(|ran| is_run_here(ran));
-    here.filter(|ran| wanted_by(ran, script).is_some())
-        .find_map(|ran| {
+    let here = script
+        .commands
+        .iter()
+        .filter(|command| is_run_here(command));
+    here.filter(|command| wanted_by(command, script).is_some())
+        .find_map(|command| {
             INTERACTIVE_PROGRAMS
                 .into_iter()
-                .find(|shell| ran.name() == Some(shell))
+                .find(|shell| command.name() == Some(shell))
         })
 }
 
@@ -68,10 +75,13 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
     ];
-    let mut here = script.ran.iter().filter(|ran| is_run_here(ran));
+    let mut here = script
+        .commands
+        .iter()
+        .filter(|command| is_run_here(command));
     let last = here
         .next_back()
-        .filter(|ran| ran.name() == Some("git") && !prints_elsewhere(ran));
+        .filter(|command| command.name() == Some("git") && !prints_elsewhere(command));
     let is_paged = |git: GitCommandLine<'_>| match git.subcommand() {
         Some("stash") => {
             git.arguments.first().and_then(|word| word.value.literal()) == Some("list")
@@ -79,7 +89,7 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
         Some(subcommand) => PAGED_SUBCOMMANDS.contains(&subcommand),
         None => false,
     };
-    last.is_some_and(|ran| is_paged(GitCommandLine::read(&ran.words)))
+    last.is_some_and(|command| is_paged(GitCommandLine::read(&command.words)))
 }
 
 /// Returns the first command that a script puts into the background with `&`, as written.
@@ -101,40 +111,40 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
 /// True if a command of the script changes the directory of the shell.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is_directory_command = |ran: &ResolvedCommand| {
-        ran.name()
+    let is_directory_command = |command: &ResolvedCommand| {
+        command
+            .name()
             .is_some_and(|name| DIRECTORY_COMMANDS.contains(&name))
     };
-    script
-        .ran
-        .iter()
-        .any(|ran| !ran.dormant && ran.through.is_empty() && is_directory_command(ran))
+    script.commands.iter().any(|command| {
+        !command.may_never_run && command.started_by.is_empty() && is_directory_command(command)
+    })
 }
 
 /// True if the command runs on the terminal of the script.
-fn is_run_here(ran: &ResolvedCommand) -> bool {
+fn is_run_here(command: &ResolvedCommand) -> bool {
     let is_elsewhere = |outer: &String| REMOTE_RUNNERS.contains(&outer.as_str());
-    !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
+    !command.may_never_run && !command.is_function && !command.started_by.iter().any(is_elsewhere)
 }
 
 /// Returns how a command uses the terminal; `None` if it needs no terminal.
-fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> {
-    let name = ran.name()?;
-    let words = ran.arguments();
+fn wanted_by(command: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> {
+    let name = command.name()?;
+    let words = command.arguments();
     if words.iter().any(|word| is_one_of(word, &INFO_OPTIONS)) {
         return None;
     }
     let rows = ROWS.iter().filter(|row| row.names.contains(&name));
-    let row = rows.into_iter().find(|row| row.is_met_by(name, ran))?;
+    let row = rows.into_iter().find(|row| row.is_met_by(name, command))?;
     let is_met = match row.wants {
-        TerminalUse::Screen => !prints_elsewhere(ran),
-        TerminalUse::Lines => !reads_elsewhere(ran),
+        TerminalUse::Screen => !prints_elsewhere(command),
+        TerminalUse::Lines => !reads_elsewhere(command),
         // A redirection around several commands may apply to each of these commands.
-        TerminalUse::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
+        TerminalUse::Answer => !reads_elsewhere(command) && !script.parsed.text.contains('<'),
         // A filter in `>( … )` reads from a pipe.
         TerminalUse::Text => {
             let text = script.parsed.text;
-            !reads_elsewhere(ran) && !text.contains('<') && !text.contains(">(")
+            !reads_elsewhere(command) && !text.contains('<') && !text.contains(">(")
         }
         TerminalUse::Terminal => true,
     };
@@ -143,15 +153,15 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> 
 
 impl ProgramForm {
     /// True if a command of the program `name` has this form.
-    fn is_met_by(&self, name: &str, ran: &ResolvedCommand) -> bool {
+    fn is_met_by(&self, name: &str, command: &ResolvedCommand) -> bool {
         let git;
         let (verb, words) = if name == "git" {
-            git = GitCommandLine::read(&ran.words);
+            git = GitCommandLine::read(&command.words);
             (git.subcommand(), git.arguments)
         } else if self.verbs.is_empty() {
-            (None, ran.arguments())
+            (None, command.arguments())
         } else {
-            let words = ran.arguments();
+            let words = command.arguments();
             let first = words
                 .iter()
                 .find(|word| !word.value.prefix().starts_with('-'));
@@ -204,19 +214,19 @@ fn is_one_of(word: &Field, options: &[&str]) -> bool {
 }
 
 /// True if the command's output goes to another program or a file.
-fn prints_elsewhere(ran: &ResolvedCommand) -> bool {
-    let mut redirections = ran.redirections.iter();
-    ran.feeds
+fn prints_elsewhere(command: &ResolvedCommand) -> bool {
+    let mut redirections = command.redirections.iter();
+    command.output_is_used
         || redirections
             .any(|redirection| redirection.writes() && redirection.fd.is_none_or(|fd| fd == 1))
 }
 
 /// True if the command reads from another program or a file.
-fn reads_elsewhere(ran: &ResolvedCommand) -> bool {
-    let mut redirections = ran.redirections.iter();
+fn reads_elsewhere(command: &ResolvedCommand) -> bool {
+    let mut redirections = command.redirections.iter();
     let is_input = |operator: &str| operator.starts_with('<');
-    ran.piped
-        || ran.stdin.is_some()
+    command.reads_pipe
+        || command.stdin.is_some()
         || redirections.any(|redirection| {
             is_input(redirection.operator) && redirection.fd.is_none_or(|fd| fd == 0)
         })
@@ -230,7 +240,7 @@ mod tests {
 
     fn wanted(script: &str) -> Option<(String, bool)> {
         let context = Context::new("/w").with_home("/home/u");
-        let wants = wants_terminal(&Script::read(script, &context))?;
+        let wants = needed_terminal(&Script::read(script, &context))?;
         Some((wants.program, wants.draws))
     }
 

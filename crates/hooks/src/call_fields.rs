@@ -49,19 +49,19 @@ const DIRECTORY_NAMES: &[&str] = &["workdir", "cwd", "workingdirectory", "dirpat
 /// A call's top-level fields. A duplicate name is an error, because the agent may use the other
 /// value.
 #[derive(Debug, Default)]
-pub(super) struct Fields(pub(super) Map<String, Value>);
+pub(super) struct CallFields(pub(super) Map<String, Value>);
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for CallFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Unique;
-        impl<'de> Visitor<'de> for Unique {
-            type Value = Fields;
+        struct UniqueFields;
+        impl<'de> Visitor<'de> for UniqueFields {
+            type Value = CallFields;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<CallFields, A::Error> {
                 let mut fields = Map::new();
                 while let Some((name, value)) = access.next_entry::<String, Value>()? {
                     if fields.contains_key(&name) {
@@ -69,17 +69,17 @@ impl<'de> Deserialize<'de> for Fields {
                     }
                     fields.insert(name, value);
                 }
-                Ok(Fields(fields))
+                Ok(CallFields(fields))
             }
         }
-        deserializer.deserialize_map(Unique)
+        deserializer.deserialize_map(UniqueFields)
     }
 }
 
 /// A field that is present and not null: its name and value.
 pub(super) type NamedField<'a> = (&'a str, &'a Value);
 
-impl Fields {
+impl CallFields {
     /// Returns the first of these fields that is present.
     pub(super) fn first(&self, names: &[&'static str]) -> Option<NamedField<'_>> {
         first(&self.0, names)
@@ -140,7 +140,7 @@ fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<N
 /// Returns the object that a string encodes as JSON; any other value unchanged.
 fn decoded(value: &Value) -> Value {
     let text = value.as_str().filter(|text| text.starts_with('{'));
-    let object = text.and_then(|text| serde_json::from_str::<Fields>(text).ok());
+    let object = text.and_then(|text| serde_json::from_str::<CallFields>(text).ok());
     object.map_or_else(|| value.clone(), |object| Value::Object(object.0))
 }
 

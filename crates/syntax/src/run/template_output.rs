@@ -6,7 +6,7 @@ use super::super::value::Value;
 /// Returns the output of a program that fills in a template on its command line, or that edits the
 /// lines of its input. Each field of a template becomes `hole`, an unknown value. `None` for other
 /// programs and texts.
-pub(super) fn printed(
+pub(super) fn template_output(
     name: &str,
     values: &[Value],
     input: Option<&Value>,
@@ -419,7 +419,7 @@ mod tests {
             ("git", &["status", "--format=a %(x)"], ""),
         ] {
             let values: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
-            let out = printed(name, &values, None, &hole).map(|out| out.to_string());
+            let out = template_output(name, &values, None, &hole).map(|out| out.to_string());
             assert_eq!(out.as_deref().unwrap_or(""), expect, "{words:?}");
         }
     }

@@ -5,12 +5,12 @@ use super::super::super::find::Search;
 use super::super::super::state::ShellState;
 use super::super::super::value::{UnknownCause, Value, ValuePiece};
 use super::super::call::{Call, quote};
-use super::super::printed::printed;
-use super::super::{Field, Machine};
+use super::super::template_output::template_output;
+use super::super::{Field, Walker};
 
-impl Machine<'_> {
+impl Walker<'_> {
     /// Follows the command that `xargs` runs for the items of its input; returns its output.
-    pub(super) fn xargs(&mut self, call: &Call, st: &mut ShellState) -> Value {
+    pub(super) fn xargs(&mut self, call: &Call, shell: &mut ShellState) -> Value {
         const VALUED_OPTIONS: &str = "adEILnPs";
         let (mut index, mut placeholder, mut has_delimiter) = (1, None, false);
         while let Some(text) = call
@@ -67,7 +67,7 @@ impl Machine<'_> {
             }
             index += 1;
         }
-        let items = match st.stdin.as_deref() {
+        let items = match shell.stdin.as_deref() {
             Some(text) if placeholder.is_some() => text.split(&['\n', '\0']),
             Some(text) if has_delimiter => text.split(&['\0', '\n']),
             Some(text) => text
@@ -86,7 +86,7 @@ impl Machine<'_> {
             return join(&items, "\n");
         }
         let span = words[0].span;
-        let inner = st.stdin.take();
+        let inner = shell.stdin.take();
         let out = if let Some(placeholder) = placeholder {
             let mut out = Value::default();
             for item in &items {
@@ -97,20 +97,25 @@ impl Machine<'_> {
                         span: field.span,
                     })
                     .collect();
-                out.extend(&self.start(&call.with_words(replaced), "xargs", st));
+                out.extend(&self.start(&call.with_words(replaced), "xargs", shell));
             }
             out
         } else {
             words.extend(items.into_iter().map(|value| Field { value, span }));
-            self.start(&call.with_words(words), "xargs", st)
+            self.start(&call.with_words(words), "xargs", shell)
         };
-        st.stdin = inner;
+        shell.stdin = inner;
         out
     }
 
     /// Follows the commands that a search runs, and returns the files that the search finds. `None`
     /// if the program does not list files.
-    pub(super) fn find(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
+    pub(super) fn find(
+        &mut self,
+        name: &str,
+        call: &Call,
+        shell: &mut ShellState,
+    ) -> Option<Value> {
         let search = Search::of_command(name, &call.words)?;
         let first = search.found.first()?;
         for command in &search.commands {
@@ -129,19 +134,19 @@ impl Machine<'_> {
                     });
                 }
             }
-            self.start(&call.with_words(words), name, st);
+            self.start(&call.with_words(words), name, shell);
         }
         let listed = || {
             let mut out = join(&search.found, "\n");
             out.push_text("\n");
             out
         };
-        Some(printed(name, &call.values(1), None, first).unwrap_or_else(listed))
+        Some(template_output(name, &call.values(1), None, first).unwrap_or_else(listed))
     }
 
     /// Follows the commands of GNU parallel, which joins the command's words with each input and
     /// passes them to a shell.
-    pub(super) fn parallel(&mut self, call: &Call, st: &mut ShellState) -> Value {
+    pub(super) fn parallel(&mut self, call: &Call, shell: &mut ShellState) -> Value {
         let values = call.values(1);
         let mut index = 0;
         while let Some(text) = values.get(index).map(Value::prefix) {
@@ -165,7 +170,7 @@ impl Machine<'_> {
         let command = join(&rest[..sources.unwrap_or(rest.len())], " ");
         let items: Vec<Value> = match sources {
             Some(index) => rest[index + 1..].to_vec(),
-            None => match st.stdin.as_deref() {
+            None => match shell.stdin.as_deref() {
                 Some(text) => text.split(&['\n']),
                 None => vec![Value::unknown(UnknownCause::Input)],
             },
@@ -181,7 +186,7 @@ impl Machine<'_> {
                 text.extend(&quote(&item));
                 text
             };
-            self.script_with(&text, Vec::new(), "parallel", st);
+            self.script_with(&text, Vec::new(), "parallel", shell);
         }
         Value::unknown(UnknownCause::Output)
     }

@@ -1,6 +1,6 @@
 //! Deletes words as bash's `unix-word-rubout` does: words are delimited by blanks.
 
-use crate::clusters;
+use crate::grapheme_clusters;
 use ratatui_textarea::TextArea;
 
 /// Deletes back to a blank; at the beginning of a line, deletes the line break.
@@ -17,7 +17,7 @@ pub(super) fn delete_to_blank(area: &mut TextArea<'_>) {
         area.delete_word();
         return;
     }
-    clusters::move_to_column(area, cursor.1 - chars);
+    grapheme_clusters::move_to_column(area, cursor.1 - chars);
     area.delete_str(chars);
 }
 

@@ -2,9 +2,9 @@
 
 use crate::args::ServingArgs;
 use crate::commands::target;
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
-use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;

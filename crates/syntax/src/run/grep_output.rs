@@ -14,7 +14,7 @@ const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
 const REST_PLACEHOLDER: &str = "(matching)";
 
 /// Returns the lines of `text` that pass `grep` with these arguments.
-pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
+pub(super) fn matching_lines(text: &Value, arguments: &[Value]) -> Value {
     let lines = text.split(&['\n', '\0']);
     if !lines.iter().all(is_path) || !filters_by_name(arguments) {
         return text.clone();
@@ -52,7 +52,7 @@ fn filters_by_name(arguments: &[Value]) -> bool {
 
 /// Returns the output of `grep -l`: names of its file arguments, or of files below them. `None` if
 /// `grep` prints lines, or if the file arguments are unknown.
-pub(super) fn names(arguments: &[Value]) -> Option<Value> {
+pub(super) fn file_names(arguments: &[Value]) -> Option<Value> {
     let (mut lists_names, mut has_pattern_option) = (false, false);
     let mut operands = Vec::new();
     let mut words = arguments.iter();
@@ -129,7 +129,7 @@ mod tests {
             push_globbed(&mut text, list);
             let arguments: Vec<Value> = arguments.iter().map(|word| Value::text(*word)).collect();
             assert_eq!(
-                grep(&text, &arguments).to_string(),
+                matching_lines(&text, &arguments).to_string(),
                 expect,
                 "{list} {arguments:?}"
             );

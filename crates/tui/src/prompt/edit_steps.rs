@@ -52,7 +52,7 @@ struct EditStep {
 
 /// A line, the byte of the cursor, and whether the line is a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LineState<T> {
+pub(super) struct PromptLine<T> {
     pub(super) text: T,
     pub(super) cursor: usize,
     pub(super) is_trial: bool,
@@ -60,7 +60,7 @@ pub(super) struct LineState<T> {
 
 impl EditStep {
     /// The difference between two texts; `None` if they are equal.
-    fn between(kind: StepKind, before: LineState<&str>, after: LineState<&str>) -> Option<Self> {
+    fn between(kind: StepKind, before: PromptLine<&str>, after: PromptLine<&str>) -> Option<Self> {
         let (old, old_cursor) = (before.text, before.cursor);
         let (new, new_cursor) = (after.text, after.cursor);
         if old == new {
@@ -117,7 +117,7 @@ impl EditStep {
 
 /// The steps.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct EditSteps {
     undoable: Vec<EditStep>,
     /// The undone steps; the next one to redo is the last.
     redoable: Vec<EditStep>,
@@ -125,13 +125,13 @@ pub(super) struct Steps {
     is_closed: bool,
 }
 
-impl Steps {
+impl EditSteps {
     /// Records a change of the text, or a movement of the cursor if the text is the same.
     pub(super) fn record(
         &mut self,
         kind: StepKind,
-        before: LineState<&str>,
-        after: LineState<&str>,
+        before: PromptLine<&str>,
+        after: PromptLine<&str>,
     ) {
         let Some(step) = EditStep::between(kind, before, after) else {
             self.is_closed |= before.cursor != after.cursor;
@@ -160,7 +160,7 @@ impl Steps {
         &mut self,
         is_undo: bool,
         mut text: String,
-    ) -> Option<LineState<String>> {
+    ) -> Option<PromptLine<String>> {
         let from = if is_undo {
             &mut self.undoable
         } else {
@@ -182,7 +182,7 @@ impl Steps {
         };
         to.push(step);
         self.is_closed = true;
-        Some(LineState {
+        Some(PromptLine {
             text,
             cursor,
             is_trial,
@@ -191,7 +191,7 @@ impl Steps {
 
     /// Drops the last step if it is a recalled line, so that a further recall is part of the same
     /// step. Returns the line before.
-    pub(super) fn drop_recalled(&mut self, text: String) -> Option<LineState<String>> {
+    pub(super) fn drop_recalled(&mut self, text: String) -> Option<PromptLine<String>> {
         let last = self.undoable.last()?;
         if last.kind != StepKind::Recalled {
             return None;
@@ -208,14 +208,14 @@ mod tests {
 
     #[test]
     fn old_steps_are_dropped() {
-        fn state(text: &str, cursor: usize) -> LineState<&str> {
-            LineState {
+        fn state(text: &str, cursor: usize) -> PromptLine<&str> {
+            PromptLine {
                 text,
                 cursor,
                 is_trial: false,
             }
         }
-        let mut steps = Steps::default();
+        let mut steps = EditSteps::default();
         for at in 0..MAX_STEPS + 5 {
             let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
             steps.record(StepKind::Other, state(&before, at), state(&after, at + 1));

@@ -7,9 +7,9 @@ use std::io;
 use std::pin::Pin;
 
 /// Keys, mouse, paste and resize events. While a value exists, nothing else may read the terminal.
-pub(crate) struct Input(EventStream);
+pub(crate) struct TerminalInput(EventStream);
 
-impl Input {
+impl TerminalInput {
     pub(crate) fn new() -> Self {
         Self(EventStream::new())
     }

@@ -1,4 +1,4 @@
-//! A cache of function calls.
+//! The cache of function calls, and its key. `cached_calls` fills and reads the cache.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use super::super::state::ShellState;
 use super::super::value::Value;
 
 /// The calls of each function body, by the number that [`Command::identity`] returns.
-pub(super) type CallMemory = HashMap<usize, Vec<RememberedCall>>;
+pub(super) type CallCache = HashMap<usize, Vec<CachedCall>>;
 
-/// A remembered call.
-pub(super) struct RememberedCall {
-    /// Kept so that the number of the body is not reused.
+/// A cached call.
+pub(super) struct CachedCall {
+    /// Held so that the number of the body is not reused.
     pub(super) _body: Command,
     pub(super) before: CallSituation,
     pub(super) after: ShellState,
@@ -21,10 +21,10 @@ pub(super) struct RememberedCall {
 /// Everything that a call depends on.
 #[derive(PartialEq)]
 pub(super) struct CallSituation {
-    pub(super) st: ShellState,
+    pub(super) shell: ShellState,
     /// The programs (not functions) that start the call.
-    pub(super) through: Vec<String>,
-    pub(super) piped: bool,
-    pub(super) feeds: bool,
-    pub(super) dormant: bool,
+    pub(super) started_by: Vec<String>,
+    pub(super) reads_pipe: bool,
+    pub(super) output_is_used: bool,
+    pub(super) may_never_run: bool,
 }

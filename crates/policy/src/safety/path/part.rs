@@ -1,0 +1,111 @@
+//! Components of a path, in which a pattern or an unknown value may take the place of text.
+
+use crate::syntax::pattern;
+use crate::syntax::value::{Value, ValuePiece};
+
+/// One component of a path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PathPart {
+    pub(super) pieces: Vec<ValuePiece>,
+}
+
+impl PathPart {
+    pub(super) fn text(text: &str) -> Self {
+        PathPart {
+            pieces: vec![ValuePiece::Text(text.to_owned())],
+        }
+    }
+
+    pub(super) fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [ValuePiece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn has_unknown(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
+    }
+
+    /// True if no character of the component except dots is known, so that it may match any name.
+    pub(super) fn may_be_any_name(&self) -> bool {
+        self.literal().is_none()
+            && self.pieces.iter().all(|piece| match piece {
+                ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
+                ValuePiece::Glob(_) | ValuePiece::Unknown { .. } => true,
+            })
+    }
+
+    /// True if the component equals the name, or if its pattern matches the name.
+    pub(super) fn could_be(&self, name: &str) -> bool {
+        if let Some(text) = self.literal() {
+            return text == name;
+        }
+        let mut value = Value::default();
+        for piece in &self.pieces {
+            // An unknown part next to letters is assumed to be harmless.
+            if matches!(piece, ValuePiece::Unknown { .. }) {
+                return false;
+            }
+            value.extend(&Value::from(piece.clone()));
+        }
+        // A leading dot is only matched by a literal dot.
+        let has_dot =
+            matches!(self.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
+        (has_dot || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
+    }
+}
+
+/// Returns the components of a value.
+pub(super) fn split_value(value: &Value) -> Vec<PathPart> {
+    let mut parts = vec![PathPart::default()];
+    for piece in value.pieces() {
+        let ValuePiece::Text(text) = piece else {
+            if let Some(last) = parts.last_mut() {
+                last.pieces.push(piece.clone());
+            }
+            continue;
+        };
+        for (index, name) in text.split('/').enumerate() {
+            if index > 0 {
+                parts.push(PathPart::default());
+            }
+            if let (Some(last), false) = (parts.last_mut(), name.is_empty()) {
+                last.pieces.push(ValuePiece::Text(name.to_owned()));
+            }
+        }
+    }
+    parts
+}
+
+/// Returns the names in a path.
+pub(super) fn components(path: &str) -> Vec<&str> {
+    path.split('/').filter(|name| !name.is_empty()).collect()
+}
+
+/// Removes `.` and `..`; the parent of the root is the root.
+pub(super) fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
+    let mut out: Vec<PathPart> = Vec::new();
+    for part in parts {
+        match part.literal() {
+            Some("" | ".") => {}
+            Some("..") => {
+                out.pop();
+            }
+            _ => out.push(part.clone()),
+        }
+    }
+    out
+}
+
+/// True if the components are exactly these names.
+pub(super) fn are_names(parts: &[PathPart], names: &[&str]) -> bool {
+    parts.len() == names.len()
+        && parts
+            .iter()
+            .zip(names)
+            .all(|(part, name)| part.literal() == Some(name))
+}
