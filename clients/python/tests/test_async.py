@@ -291,6 +291,8 @@ def test_jobs_tools_artifacts(world: World) -> None:
         with pytest.raises(ShellError, match="99"):
             await sh.artifact(99).show()
         assert (await sh.check("git add -A"))["verdict"] == "block"
+        explained = await sh.explain("cd src && git add -A", cwd="/tmp")
+        assert explained["verdict"]["rule"] and "in /tmp/src" in explained["text"]
 
     in_shell(world, test)
 

@@ -13,6 +13,7 @@ import type {
   ChangesSetData,
   CheckData,
   DataByCommand,
+  ExplainData,
   FileDiffData,
   FoundData,
   HelloData,
@@ -61,6 +62,14 @@ export interface ShellOptions {
    * undefined if the user declines. Needs the setting `prompts.ask_user`. The command that asks gets the answer.
    */
   onPrompt?: (prompt: Prompt) => Promise<string | undefined> | string | undefined;
+}
+
+/** The call that a command is checked for. */
+export interface CheckOptions {
+  /** The persistent shell that would run the command. */
+  session?: string;
+  /** The working directory. */
+  cwd?: string;
 }
 
 /** A program of a running call asks the user. */
@@ -273,8 +282,13 @@ export class Shell {
   }
 
   /** Returns whether a command would be refused, and why. Does not run it. */
-  async check(command: string): Promise<CheckData> {
-    return this.request("check", { command });
+  async check(command: string, { session, cwd }: CheckOptions = {}): Promise<CheckData> {
+    return this.request("check", { command, session, cwd });
+  }
+
+  /** Returns how a command is read, and what each rule says. Does not run it. */
+  async explain(command: string, { session, cwd }: CheckOptions = {}): Promise<ExplainData> {
+    return this.request("explain", { command, session, cwd });
   }
 
   /** The content of a file on the machine that runs the commands. */

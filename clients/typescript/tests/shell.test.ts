@@ -153,6 +153,8 @@ inShell("jobs, tools, artifacts", async (sh) => {
   assert.equal((await artifact.grep("^2999[89]$")).text, "29998:29998\n29999:29999\n");
   assert.equal((await artifact.show({ tail: 1 })).text, "30000\n");
   assert.equal((await sh.check("git add -A")).verdict, "block");
+  const explained = await sh.explain("cd src && git add -A", { cwd: "/tmp" });
+  assert.ok(explained.verdict.rule && explained.text.includes("in /tmp/src"));
 });
 
 inWorld("closing ends running commands", async (world) => {

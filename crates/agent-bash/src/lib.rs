@@ -19,6 +19,7 @@ mod approval;
 pub mod artifacts;
 mod blocking;
 mod call;
+mod call_policy;
 mod changes;
 pub mod exceptions;
 mod guarded_settings;
@@ -64,6 +65,7 @@ pub use agent_bash_tools::{
 pub use approval::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
 pub use blocking::run_blocking;
 pub use call::CallOptions;
+pub use call_policy::{CallPolicy, CheckOptions, CheckedScript};
 pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
     ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,

@@ -105,11 +105,13 @@ async fn stages(
     call.window = call.window.or(window);
     call.limits = call.limits.for_call(request.show, request.show_kb);
     call.details = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
-    let session_cwd = options.session_cwd.as_ref();
-    call.cwd = match session_cwd.filter(|_| request.session.is_some() && request.cwd.is_none()) {
-        Some(directory) => directory.clone(),
-        None => working_directory::resolve(&tool.host, request.cwd.as_deref()),
-    };
+    let in_session = request.session.as_ref().filter(|_| request.cwd.is_none());
+    let session_cwd = in_session.and_then(|name| {
+        let known = options.session_cwd.clone();
+        known.or_else(|| tool.executor.session_cwd(name))
+    });
+    call.cwd = session_cwd
+        .unwrap_or_else(|| working_directory::resolve(&tool.host, request.cwd.as_deref()));
 
     let queue_slot = queue_slot(tool, &request);
     // Yield, so that later calls also take their slots before this call continues.

@@ -3,16 +3,16 @@
 
 use crate::approval::Approver;
 use crate::call::CallOptions;
+use crate::call_policy::{CallPolicy, CheckOptions};
 use crate::live_feed::LiveFeed;
 use crate::pipeline;
-use crate::predefined;
 use crate::sandbox::SandboxSettings;
 use crate::stage::parse_input::Input;
 use crate::tool_context::ToolContext;
 use crate::trials;
 use agent_bash_core::sandbox::{Report, SandboxLevel};
-use agent_bash_core::{Cancel, NotStarted, OutputMask, Profile, Request, Shell, ToolResult};
-use agent_bash_policy::{Context, InterceptMode, Policy, Predefined, Script, Verdict};
+use agent_bash_core::{Cancel, NotStarted, OutputMask, Profile, Shell, ToolResult};
+use agent_bash_policy::Verdict;
 use agent_bash_process::environment::BaseEnvironment;
 use agent_bash_sink::LiveUpdates;
 use agent_bash_tools::{FinishedCall, ToolSchema, profiles};
@@ -101,49 +101,17 @@ impl BashTool {
         }
     }
 
-    /// Checks a script without running it.
+    /// Checks a script without running it, as for a call whose shell has no definitions of the
+    /// user.
     pub fn check(&self, script: &str) -> Verdict {
-        self.check_with(script, None)
+        let options = CheckOptions::default();
+        let policy = CallPolicy::without_definitions(&self.context, options);
+        policy.check(script).verdict
     }
 
-    /// Checks a script for a model that has these `tools` instead of
-    /// [`HostContext::tools`](crate::HostContext::tools).
-    pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
-        self.check_predefined(script, tools, Arc::default())
-    }
-
-    /// Returns the definitions that a call has before its script, for [`Self::check_predefined`].
-    pub async fn predefined(&self) -> Arc<Predefined> {
-        let request = Request::new("git");
-        predefined::of_call(&self.context, &request, &self.context.host.cwd).await
-    }
-
-    /// Checks a script as for a call whose shell has the definitions `predefined`.
-    pub fn check_predefined(
-        &self,
-        script: &str,
-        tools: Option<Vec<String>>,
-        predefined: Arc<Predefined>,
-    ) -> Verdict {
-        let context = &self.context;
-        let host = &context.host;
-        let interception = context.interception.as_deref();
-        // In other modes, the interceptor does not block commands.
-        let blocking = interception.filter(|options| options.mode == InterceptMode::Block);
-        let policy = Policy {
-            interceptor: blocking.map(|interception| interception.rules.clone()),
-            safety: Some(context.rules.clone()),
-            safe_mode: context.safe_mode.clone(),
-            tools: tools.or_else(|| host.tools.clone()).unwrap_or_default(),
-        };
-        let context = Context {
-            cwd: host.cwd.clone(),
-            home: host.home.clone(),
-            dialect: context.dialect(),
-            predefined,
-            protected: host.protected(),
-        };
-        policy.decide(&Script::read(script, &context))
+    /// Returns the checks of a call, which read scripts with the definitions of the call's shell.
+    pub async fn call_policy(&self, options: CheckOptions) -> CallPolicy {
+        CallPolicy::of_call(&self.context, options).await
     }
 
     /// Returns the schema for a model. The schema offers trials if trials are possible in the

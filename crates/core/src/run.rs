@@ -89,6 +89,13 @@ pub trait Executor: Send + Sync {
         let _ = session;
         None
     }
+
+    /// Returns the working directory of a persistent shell; `None` before its first call has ended,
+    /// and while a call runs. The default returns `None`.
+    fn session_cwd(&self, session: &SessionName) -> Option<PathBuf> {
+        let _ = session;
+        None
+    }
 }
 
 /// Receives a command's output.

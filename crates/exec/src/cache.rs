@@ -24,7 +24,7 @@ use refill::request;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -165,7 +165,7 @@ impl ShellCache {
 
     /// Returns the current functions, aliases and options of the persistent shell with that name;
     /// `None` before the shell's first call has ended, while a call runs, and if the definitions
-    /// are longer than 1 MiB. Runs a script in the shell, which takes as long as a short command.
+    /// are longer than 4 MiB. Runs a script in the shell, which takes as long as a short command.
     pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
         let options = &self.inner.options;
         self.inner.sessions.definitions(name, options).await
@@ -327,6 +327,11 @@ impl Executor for ShellCache {
 
     async fn defined_in(&self, session: &SessionName) -> Option<Arc<ShellDefinitions>> {
         Some(self.definitions_of(session).await?.defined)
+    }
+
+    fn session_cwd(&self, session: &SessionName) -> Option<PathBuf> {
+        let mut shells = self.named_shells().into_iter();
+        shells.find(|shell| shell.name == *session)?.cwd
     }
 
     async fn run(

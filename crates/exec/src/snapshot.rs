@@ -9,22 +9,24 @@
 //! Shells are started by the modules `cache` and `pool`, with text from `record`.
 //!
 //! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
-//! host), `project` (the directory in which the file is read), `capture` (reading the file in a
-//! separate shell), `idle_terminal` (for files that test for a terminal), `dump` (the report of
-//! that shell), `filter` and `names` (excluded names), `configured_variables` (the variables that are loaded),
-//! `hook_changes` (the variables of a project), `search_path`, `compose` (the text that
-//! other shells load), `file` (the stored text), `running_shell` (the definitions of a
-//! persistent shell).
+//! host), `project` (the directory in which the file is read), `named_files` (further files of a
+//! project), `entered_directory`, `capture` (reading the file in a separate shell), `idle_terminal`
+//! (for files that test for a terminal), `dump` (the report of that shell), `filter` and `names`
+//! (excluded names), `configured_variables` (the variables that are loaded), `hook_changes` (the
+//! variables of a project), `search_path`, `compose` (the text that other shells load), `file` (the
+//! stored text), `running_shell` (the definitions of a persistent shell).
 
 mod cache;
 mod capture;
 mod compose;
 mod configured_variables;
 mod dump;
+mod entered_directory;
 mod file;
 mod filter;
 mod hook_changes;
 mod idle_terminal;
+mod named_files;
 mod names;
 mod options;
 mod project;

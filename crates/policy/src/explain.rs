@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::agreement::{Agreement, agreement};
 use crate::excerpt::marked_lines;
+use crate::expanded::{ExpandedDefinition, expanded_definitions};
 use crate::policy::{Policy, decided};
 use crate::safety::{RuleSelection, check_safety, rules};
 use crate::syntax::run::ResolvedCommand;
@@ -53,6 +54,8 @@ pub struct Explanation {
     pub answers: Vec<(Check, Verdict)>,
     /// The verdict of each safety rule, enabled or not.
     pub rules: Vec<RuleVerdict>,
+    /// The definitions that the shell has before the script, and that the script uses.
+    pub definitions: Vec<ExpandedDefinition>,
     /// The parsed commands.
     pub commands: Vec<ReadCommand>,
     /// True if both parsers found the same commands.
@@ -114,6 +117,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
         verdict: decided(answers.clone()),
         answers,
         rules,
+        definitions: expanded_definitions(read),
         commands: read
             .commands
             .iter()
@@ -221,6 +225,13 @@ impl fmt::Display for Explanation {
                     writeln!(out, "  instead: {}", shown(&finding.suggestion))?;
                 }
             }
+        }
+        if !self.definitions.is_empty() {
+            writeln!(out, "\ndefined before the script")?;
+        }
+        for definition in &self.definitions {
+            let ExpandedDefinition { kind, name, text } = definition;
+            writeln!(out, "  {kind} {}: {}", one_line(name), one_line(text))?;
         }
         writeln!(out, "\nread")?;
         for command in &self.commands {

@@ -13,6 +13,9 @@ const STATUS_PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 /// Subcommands of git for which exit code 1 is a result.
 const STATUS_GIT_SUBCOMMANDS: [&str; 2] = ["diff", "grep"];
 
+/// Programs that contain many programs: `busybox grep …` exits as `grep` does.
+const MULTI_CALL_PROGRAMS: [&str; 3] = ["busybox", "coreutils", "toybox"];
+
 /// Returns for each stage of the script's last statement whether its exit code 1 is a result.
 /// `None` unless that statement is a foreground pipeline of at least two stages, not after `&&`,
 /// `||`, `!` or `time`, of a script without a syntax error.
@@ -97,14 +100,27 @@ fn exit_1_of_stage_is_ok(script: &Script<'_>, stage: &Command) -> bool {
     // True for the resolved command of `simple`: it ends with the last word, and commands in
     // substitutions begin later.
     let ends_with_last_word = |command: &&ResolvedCommand| {
-        command.span.start >= simple.span.start
-            && command.span.end == last.span.end
-            && command.started_by.is_empty()
+        command.span.start >= simple.span.start && command.span.end == last.span.end
     };
-    let command = script.commands.iter().filter(ends_with_last_word);
-    let Some(command) = command.min_by_key(|command| command.span.start) else {
+    let commands: Vec<&ResolvedCommand> =
+        script.commands.iter().filter(ends_with_last_word).collect();
+    let direct = commands.iter().filter(|command| command.started_by.is_empty());
+    let Some(mut command) = direct.min_by_key(|command| command.span.start) else {
         return false;
     };
+    while let Some(name) = command
+        .name()
+        .filter(|name| MULTI_CALL_PROGRAMS.contains(name))
+    {
+        let is_within = |inner: &&&ResolvedCommand| {
+            let outer = inner.started_by.split_last();
+            outer.is_some_and(|(last, outer)| last == name && *outer == command.started_by)
+        };
+        let Some(inner) = commands.iter().find(is_within) else {
+            return false;
+        };
+        command = inner;
+    }
     match command.name() {
         Some("git") => GitCommandLine::read(&command.words)
             .subcommand()
@@ -133,6 +149,12 @@ mod tests {
             ("find . -name x 2>/dev/null", true),
             ("<f grep x >g", true),
             ("{ a; b; } | git diff", true),
+            ("busybox grep x f", true),
+            ("cat f | /bin/toybox grep x >g", true),
+            ("coreutils test -f x", true),
+            ("coreutils ls x", false),
+            ("busybox sh -c 'grep x f'", false),
+            ("sudo busybox grep x f", false),
             ("git status", false),
             ("make", false),
             ("grep x f | make", false),

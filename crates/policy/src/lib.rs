@@ -14,6 +14,7 @@ struct Readme;
 
 mod agreement;
 mod excerpt;
+mod expanded;
 mod explain;
 mod group;
 mod interceptor;
@@ -30,6 +31,7 @@ use agent_bash_syntax as syntax;
 
 pub use agent_bash_syntax::{Context, Dialect, Parsed, Predefined, ProtectedProcess, Script, Span};
 pub use excerpt::{MarkedLine, marked_lines};
+pub use expanded::{ExpandedDefinition, expanded_definitions};
 pub use explain::{Explanation, ReadCommand, RuleVerdict, explain};
 pub use group::Group;
 pub use interceptor::{

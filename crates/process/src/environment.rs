@@ -1,9 +1,10 @@
 //! Builds the environment of a command, in the order that the contract defines: base, minus
 //! secrets, unattended defaults, session variables, call variables.
 
+pub use crate::mise::{finds_mise, is_mise_set_up};
 pub use crate::secrets::{Masks, SecretFilter, SecretMask};
 pub use crate::unattended::{
-    DefaultEffect, UNATTENDED_DEFAULTS, UnattendedDefault, UserPresence, attended,
+    CI, DefaultEffect, UNATTENDED_DEFAULTS, UnattendedDefault, UserPresence, attended,
 };
 
 use crate::git_settings;
@@ -76,15 +77,20 @@ pub struct BaseEnvironment {
     pub variables: Arc<BTreeMap<OsString, OsString>>,
     /// Names (never values) of variables removed as secrets, sorted.
     pub removed: Vec<String>,
+    /// Names of the unattended defaults that are applied.
+    pub defaults: Vec<&'static str>,
 }
 
 impl BaseEnvironment {
     /// Builds the base from the host's environment. The names of removed variables are logged at
-    /// debug level.
+    /// debug level. Does not set `CI` where mise is set up, which is looked up on disk: if `CI` is
+    /// set, mise trusts every project.
     pub fn build(
         host: impl IntoIterator<Item = (OsString, OsString)>,
         policy: &EnvironmentPolicy,
     ) -> Self {
+        let host: BTreeMap<OsString, OsString> = host.into_iter().collect();
+        let leaves_ci = policy.unattended.is_some() && is_mise_set_up(&host);
         let mut variables = BTreeMap::new();
         let mut removed = Vec::new();
         for (name, value) in host {
@@ -104,17 +110,20 @@ impl BaseEnvironment {
         if removed.iter().any(|name| name.starts_with("GIT_CONFIG_")) {
             git_settings::remove_incomplete(&mut variables);
         }
+        let mut defaults = Vec::new();
         for default in UNATTENDED_DEFAULTS {
-            match policy
-                .unattended
-                .map_or(DefaultEffect::Leave, |presence| default.setting(presence))
-            {
+            let effect = match policy.unattended {
+                Some(presence) if !(leaves_ci && default.name == CI) => default.setting(presence),
+                _ => DefaultEffect::Leave,
+            };
+            match effect {
                 DefaultEffect::Set(value) => {
                     drop(variables.insert(default.name.into(), value.into()));
                 }
                 DefaultEffect::Unset => drop(variables.remove(OsStr::new(default.name))),
-                DefaultEffect::Leave => {}
+                DefaultEffect::Leave => continue,
             }
+            defaults.push(default.name);
         }
         for (name, value) in &policy.session {
             match value {
@@ -129,6 +138,7 @@ impl BaseEnvironment {
         Self {
             variables: Arc::new(variables),
             removed,
+            defaults,
         }
     }
 
@@ -220,6 +230,21 @@ mod tests {
         ] {
             assert_eq!(get(&base, name), Some(value), "{name}");
         }
+    }
+
+    #[test]
+    fn build_does_not_set_ci_where_mise_is_set_up() {
+        let built = |pairs: &[(&str, &str)]| {
+            BaseEnvironment::build(host(pairs), &EnvironmentPolicy::default())
+        };
+        let with_mise = built(&[("MISE_SHELL", "bash")]);
+        assert_eq!(get(&with_mise, "CI"), None);
+        assert!(!with_mise.defaults.contains(&"CI") && with_mise.defaults.contains(&"PAGER"));
+        let own = built(&[("MISE_SHELL", "bash"), ("CI", "true")]);
+        assert_eq!(get(&own, "CI"), Some("true"));
+        let without = built(&[("CI", "true")]);
+        assert_eq!(get(&without, "CI"), Some("1"));
+        assert!(without.defaults.contains(&"CI"));
     }
 
     #[test]

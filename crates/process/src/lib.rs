@@ -26,6 +26,7 @@ mod interrupt;
 mod leftovers;
 mod listening;
 mod lock_holder;
+mod mise;
 mod platform;
 mod private_directory;
 mod proc_scan;

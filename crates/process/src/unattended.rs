@@ -64,6 +64,9 @@ const fn by_presence(
     }
 }
 
+/// The variable by which programs detect that no user is present.
+pub const CI: &str = "CI";
+
 /// All defaults. A call's own `env` overrides each.
 pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     // Pagers wait for a key.
@@ -98,7 +101,7 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     always("TF_INPUT", "0"),
     always("TF_IN_AUTOMATION", "1"),
     always("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
-    always("CI", "1"),
+    always(CI, "1"),
     // Colours and cursor movements are noise where no terminal interprets them.
     by_presence("NO_COLOR", DefaultEffect::Set("1"), DefaultEffect::Leave),
     by_presence("CLICOLOR_FORCE", DefaultEffect::Unset, DefaultEffect::Leave),

@@ -5,6 +5,10 @@ pub use crate::changes::{
     ChangesGroupPreviewData, ChangesListData, ChangesMemberData, ChangesPreviewData,
     ChangesSetData, FileDiffData,
 };
+pub use crate::checks::{
+    CheckAnswerData, CheckData, DefinitionData, ExplainData, ReadCommandData, RuleAnswerData,
+    VerdictData,
+};
 use crate::file::Base64Bytes;
 pub use crate::file::{FilePieceData, FileWrittenData};
 pub use crate::hello::{HelloData, MachineData};
@@ -75,28 +79,6 @@ pub struct OldBashData {
 pub struct CancelData {
     /// True if such a request was in flight. The response to that request follows.
     pub cancelled: bool,
-}
-
-/// Data of `check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckData {
-    /// `allow`, `block` or `unreadable`.
-    pub verdict: String,
-    /// The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below
-    /// are `null` if the script is allowed.
-    pub check: Option<String>,
-    /// The id of the rule.
-    pub rule: Option<String>,
-    /// The group of a safety rule.
-    pub group: Option<String>,
-    /// The message to show.
-    pub message: Option<String>,
-    /// An alternative that would be allowed, if there is one.
-    pub instead: Option<String>,
-    /// The offending part of the script, as byte offsets `[from, to]`.
-    pub span: Option<[usize; 2]>,
-    /// For the interceptor: the tool to use instead.
-    pub suggested_tool: Option<String>,
 }
 
 /// Data of `schema`.
@@ -480,6 +462,7 @@ pub struct DataByCommand {
     adapter_call: AdapterCallData,
     cancel: CancelData,
     check: CheckData,
+    explain: ExplainData,
     schema: SchemaData,
     ping: PingData,
     #[serde(rename = "jobs.list")]

@@ -5,6 +5,7 @@
 //! machine. `docs/rpc.md` explains the messages. This crate neither sends nor serves them.
 
 pub mod changes;
+pub mod checks;
 pub mod data;
 pub mod file;
 pub mod head;

@@ -99,6 +99,26 @@ pub enum RpcCall {
         /// The model's other tools, as in `tool_call`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
+        /// The persistent shell that would run the script: its functions and aliases count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// The working directory, as in `tool_call`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    /// Explains how a script is read, and what each rule says. Data: `ExplainData`.
+    Explain {
+        /// The script.
+        command: String,
+        /// The model's other tools, as in `tool_call`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
+        /// The persistent shell that would run the script: its functions and aliases count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// The working directory, as in `tool_call`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
     },
     /// Returns the tool definition for a model, or the definitions of an adapter's tools. Data:
     /// `SchemaData`.

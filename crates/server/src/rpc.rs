@@ -5,6 +5,7 @@
 
 mod answer;
 mod changes;
+mod checks;
 mod dispatch;
 mod file_requests;
 mod files;

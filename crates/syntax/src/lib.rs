@@ -31,7 +31,7 @@ pub mod value;
 
 pub use command_host::{CommandHost, Mount};
 pub use context::{Context, Dialect, ProtectedProcess};
-pub use predefined::Predefined;
+pub use predefined::{DefinitionKind, Predefined};
 pub use span::Span;
 
 use reader::{Origin, ReadProblem};
@@ -61,6 +61,8 @@ pub struct Script<'t> {
     /// Commands that only a scan of the raw text finds, for a text that cannot be parsed
     /// completely. Rules ignore unknown words in them.
     pub scanned_commands: Vec<ResolvedCommand>,
+    /// The predefined definitions that the script uses, in the order found.
+    pub used_definitions: Vec<(DefinitionKind, String)>,
     /// The byte offset of the syntax error, if any.
     pub syntax_error: Option<usize>,
     /// True if the script is too long, too deeply nested or otherwise too complex to be analysed
@@ -127,6 +129,7 @@ impl<'t> Script<'t> {
             parsed,
             context,
             commands: walker.commands,
+            used_definitions: walker.used_definitions,
             scanned_commands,
             syntax_error,
             over_limit,

@@ -4,6 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The kind of a predefined definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefinitionKind {
+    /// An alias of the shell.
+    Alias,
+    /// A function of the shell.
+    Function,
+    /// An alias in git's configuration.
+    GitAlias,
+}
+
 /// The definitions of a shell before its script, and the aliases of git's own configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predefined {
@@ -13,4 +24,16 @@ pub struct Predefined {
     pub aliases: Arc<BTreeMap<String, String>>,
     /// The aliases of git, by name: `push --force`, or `!` and a script.
     pub git_aliases: BTreeMap<String, String>,
+}
+
+impl Predefined {
+    /// Returns the text of a definition.
+    pub fn text(&self, kind: DefinitionKind, name: &str) -> Option<&str> {
+        let definitions = match kind {
+            DefinitionKind::Alias => &*self.aliases,
+            DefinitionKind::Function => &*self.functions,
+            DefinitionKind::GitAlias => &self.git_aliases,
+        };
+        definitions.get(name).map(String::as_str)
+    }
 }

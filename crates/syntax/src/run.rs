@@ -41,7 +41,7 @@ use super::command_host::CommandHost;
 use super::reader::MAX_NODES;
 use super::state::{MAX_POSSIBLE_VALUES, PossibleValues, ShellState, VariableValue};
 use super::value::Value;
-use crate::{Context, Span};
+use crate::{Context, DefinitionKind, Span};
 
 use call_cache::CallCache;
 pub use launch::{ShellInvocation, is_shell};
@@ -89,6 +89,8 @@ pub(crate) struct Walker<'c> {
     calls_by_body: CallCache,
     /// Predefined functions that the script calls.
     predefined: BTreeSet<String>,
+    /// The predefined definitions that the script uses, in the order found.
+    pub(crate) used_definitions: Vec<(DefinitionKind, String)>,
     /// The names of the aliases whose values the walk is in.
     active_aliases: Vec<String>,
     /// Functions of the script that some command calls.
@@ -134,6 +136,7 @@ impl<'c> Walker<'c> {
             recursions: 0,
             calls_by_body: CallCache::new(),
             predefined: BTreeSet::new(),
+            used_definitions: Vec::new(),
             active_aliases: Vec::new(),
             called: BTreeSet::new(),
             traps: Vec::new(),

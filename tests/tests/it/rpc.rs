@@ -4,6 +4,7 @@
 
 mod adapters;
 mod changes;
+mod checks;
 mod jobs_and_outputs;
 mod load;
 mod order;

@@ -258,9 +258,22 @@ class AsyncShell:
         data: t.ChangesDoneData = await self.request("changes.discard", changes=str(changes))
         return data
 
-    async def check(self, command: str) -> t.CheckData:
+    async def check(
+        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
+    ) -> t.CheckData:
         """Returns whether a command would be refused, and why. Does not run it."""
-        data: t.CheckData = await self.request("check", command=command)
+        data: t.CheckData = await self.request(
+            "check", command=command, session=session, cwd=cwd
+        )
+        return data
+
+    async def explain(
+        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
+    ) -> t.ExplainData:
+        """Returns how a command is read, and what each rule says. Does not run it."""
+        data: t.ExplainData = await self.request(
+            "explain", command=command, session=session, cwd=cwd
+        )
         return data
 
     async def read_file(self, path: str) -> bytes:

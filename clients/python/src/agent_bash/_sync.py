@@ -257,9 +257,22 @@ class Shell:
         data: t.ChangesDoneData = self.request("changes.discard", changes=str(changes))
         return data
 
-    def check(self, command: str) -> t.CheckData:
+    def check(
+        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
+    ) -> t.CheckData:
         """Returns whether a command would be refused, and why. Does not run it."""
-        data: t.CheckData = self.request("check", command=command)
+        data: t.CheckData = self.request(
+            "check", command=command, session=session, cwd=cwd
+        )
+        return data
+
+    def explain(
+        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
+    ) -> t.ExplainData:
+        """Returns how a command is read, and what each rule says. Does not run it."""
+        data: t.ExplainData = self.request(
+            "explain", command=command, session=session, cwd=cwd
+        )
         return data
 
     def read_file(self, path: str) -> bytes:

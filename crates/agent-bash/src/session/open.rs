@@ -11,10 +11,11 @@ use agent_bash_exec::{
 };
 use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
-use agent_bash_process::environment::{EnvironmentPolicy, is_exported_function};
+use agent_bash_process::environment::{CI, EnvironmentPolicy, is_exported_function};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -247,6 +248,8 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
     let functions = functions.filter(|(name, _)| is_exported_function(name));
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         secrets,
+        may_unset_ci: !host.env.contains_key(OsStr::new(CI))
+            && !session.contains_key(OsStr::new(CI)),
         fixed_variables: fixed.collect(),
         functions: functions
             .map(|(name, text)| (name.clone(), text.clone()))

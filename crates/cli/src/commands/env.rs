@@ -3,9 +3,7 @@
 use crate::args::EnvArgs;
 use crate::output;
 use crate::process_start::{ChosenSettings, StartContext};
-use agent_bash::process::environment::{
-    BaseEnvironment, DefaultEffect, UNATTENDED_DEFAULTS, UserPresence,
-};
+use agent_bash::process::environment::BaseEnvironment;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -22,18 +20,13 @@ pub(crate) fn env(args: &EnvArgs, start: &StartContext) -> anyhow::Result<u8> {
             (text(name), text(value))
         })
         .collect();
-    let unattended: Vec<&str> = UNATTENDED_DEFAULTS
-        .iter()
-        .filter(|default| default.setting(UserPresence::Pipe) != DefaultEffect::Leave)
-        .map(|default| default.name)
-        .collect();
     let text = if args.json {
         let all = serde_json::json!({
-            "variables": variables, "removed": built.removed, "unattended": unattended,
+            "variables": variables, "removed": built.removed, "unattended": built.defaults,
         });
         format!("{all}\n")
     } else {
-        environment_text(&variables, &built.removed, &unattended)
+        environment_text(&variables, &built.removed, &built.defaults)
     };
     output::print(&text)?;
     Ok(0)

@@ -17,8 +17,9 @@ use std::time::Duration;
 /// definitions.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum size of the definitions in bytes: each command that uses them reads all of them.
-const MAX_DEFINITION_BYTES: usize = 1 << 20;
+/// Maximum size of the definitions in bytes, as of a snapshot: each command that uses them reads all
+/// of them.
+const MAX_DEFINITION_BYTES: usize = 4 << 20;
 
 impl ShellSession {
     /// Returns the definitions of the shell, if the shell has run a script. To read them, runs a

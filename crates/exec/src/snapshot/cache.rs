@@ -2,8 +2,9 @@
 //! number.
 
 use super::capture::ConfigurationReader;
+use super::entered_directory::entered_directory;
 use super::options::SnapshotOptions;
-use super::project::{FileIdentity, Project, entered_directory};
+use super::project::{FileIdentity, Project, ProjectFinder};
 use super::skipped::SkipReason;
 use super::{Snapshot, capture};
 use agent_bash_core::{Clock, Notice, NoticeKind, Outcome, RunSpec, ScriptEnding, Shell};
@@ -32,6 +33,7 @@ pub(crate) struct SnapshotCache {
     options: Option<SnapshotOptions>,
     /// Sorted by use, the least recently used first.
     entries: Mutex<Vec<Arc<CacheEntry>>>,
+    projects: ProjectFinder,
 }
 
 /// A call's snapshot, if any.
@@ -109,6 +111,7 @@ impl SnapshotCache {
         Self {
             options,
             entries: Mutex::new(Vec::new()),
+            projects: ProjectFinder::default(),
         }
     }
 
@@ -204,7 +207,9 @@ impl SnapshotCache {
             shell: shell.clone(),
             base: Arc::clone(base),
             rc,
-            project: Project::of(cwd, home.map(Path::new)),
+            project: self
+                .projects
+                .project(cwd, home.map(Path::new), clock.wall()),
         };
         let entry = self.entry(key, clock.now());
         if !entry.is_started.swap(true, Ordering::AcqRel) {

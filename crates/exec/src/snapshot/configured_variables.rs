@@ -6,7 +6,7 @@ use super::hook_changes::HookChanges;
 use super::options::SnapshotOptions;
 use super::search_path;
 use crate::exports::is_set_by_bash;
-use agent_bash_process::environment::UNATTENDED_DEFAULTS;
+use agent_bash_process::environment::{CI, UNATTENDED_DEFAULTS, finds_mise};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -105,8 +105,18 @@ pub(super) fn configured(
         }
     }
     result.path = path(dump, base, options);
+    if options.may_unset_ci && sets_up_mise(after, result.path.as_deref()) {
+        result.changed.insert(CI.to_owned(), None);
+    }
     result.hooks = HookChanges::new(project_changes, dump, replaces_cd);
     result
+}
+
+/// True if the configuration sets up mise: it defines mise's function, or its search path leads to
+/// the program.
+fn sets_up_mise(after: &ShellState, path: Option<&OsStr>) -> bool {
+    let mut functions = after.functions.iter();
+    functions.any(|function| function.name == "mise") || path.is_some_and(finds_mise)
 }
 
 /// Removes the variables that are neither exported nor used by a function or an alias.

@@ -22,6 +22,9 @@ pub struct SnapshotOptions {
     pub capture_timeout: Duration,
     /// Variables that the user's settings set; the configuration does not change them.
     pub fixed_variables: BTreeSet<String>,
+    /// True if `CI` in the environment of calls is an unattended default. A configuration that sets
+    /// up mise then unsets it.
+    pub may_unset_ci: bool,
     /// Exported functions of the host's own environment, as variables (`BASH_FUNC_…`). The snapshot
     /// contains these functions, like the functions of the file.
     pub functions: BTreeMap<OsString, OsString>,
@@ -40,6 +43,7 @@ impl SnapshotOptions {
             max_wait: Duration::from_secs(2),
             capture_timeout: Duration::from_secs(60),
             fixed_variables: BTreeSet::new(),
+            may_unset_ci: true,
             functions: BTreeMap::new(),
             secrets: Some(SecretFilter::default()),
         }

@@ -2,6 +2,7 @@
 
 use super::answer::{RpcAnswer, data};
 use super::changes;
+use super::checks;
 use super::files::Uploads;
 use super::in_flight::RequestsInFlight;
 use super::outbox::Outbox;
@@ -24,7 +25,7 @@ use agent_bash::session::BangOptions;
 use agent_bash::sink::LiveUpdate;
 use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
-use agent_bash::{BashTool, CallOptions, Conversation, Input, LiveFeed};
+use agent_bash::{BashTool, CallOptions, CheckOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
     BashData, CancelData, HelloData, JobData, JobKillData, JobOutputData, JobWaitData, JobsData,
@@ -138,7 +139,18 @@ impl ServedRequest {
             }
             // Already served by `control` and `hello`.
             RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello(_) => Ok(None),
-            RpcCall::Check { command, tools } => self.check(command, tools).await,
+            RpcCall::Check {
+                command,
+                tools,
+                session: shell,
+                cwd,
+            } => checks::check(session, command, self.check_options(tools, shell, cwd)).await,
+            RpcCall::Explain {
+                command,
+                tools,
+                session: shell,
+                cwd,
+            } => checks::explain(session, command, self.check_options(tools, shell, cwd)).await,
             RpcCall::Schema { adapter } => self.schema(adapter.as_deref()).await,
             RpcCall::AdapterCall {
                 adapter,
@@ -250,15 +262,18 @@ impl ServedRequest {
         }
     }
 
-    async fn check(&self, script: String, tools: Option<Vec<String>>) -> RpcAnswer {
-        let session = Arc::clone(&self.session);
-        let tools = tools.or_else(|| self.tools.clone());
-        let predefined = session.tool().predefined().await;
-        let check = move || {
-            let tool = session.tool();
-            Ok(tool.check_predefined(&script, tools, predefined))
-        };
-        data(run_blocking(check).await?)
+    fn check_options(
+        &self,
+        tools: Option<Vec<String>>,
+        session: Option<String>,
+        cwd: Option<String>,
+    ) -> CheckOptions {
+        CheckOptions {
+            tools: tools.or_else(|| self.tools.clone()),
+            session: session.map(SessionName),
+            cwd,
+            session_cwd: None,
+        }
     }
 
     /// Returns the call as input for the pipeline.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::predefined::DefinitionKind;
 use super::super::reader::{self, Origin};
 use super::super::state::ShellState;
 use super::super::value::Value;
@@ -41,6 +42,7 @@ impl Walker<'_> {
         let reading = reader::read(text, origin, &self.budget, 0);
         if reading.problem.is_none() {
             self.predefined.insert(name.to_owned());
+            self.note_used(DefinitionKind::Function, name);
             self.list(&reading.list, shell);
         }
     }
@@ -98,15 +100,27 @@ impl Walker<'_> {
         Some(out)
     }
 
+    /// Notes that the script uses a predefined definition.
+    pub(super) fn note_used(&mut self, kind: DefinitionKind, name: &str) {
+        let is_noted = |(other, used): &(_, String)| *other == kind && used == name;
+        if !self.used_definitions.iter().any(is_noted) {
+            self.used_definitions.push((kind, name.to_owned()));
+        }
+    }
+
     /// Returns the value of an alias that the shell expands. An alias is not expanded within
     /// itself.
-    fn alias_value(&self, name: &str, shell: &ShellState) -> Option<String> {
+    fn alias_value(&mut self, name: &str, shell: &ShellState) -> Option<String> {
         if !shell.expands_aliases || self.active_aliases.iter().any(|other| other == name) {
             return None;
         }
         match shell.aliases.get(name) {
             Some(set_by_script) => set_by_script.clone(),
-            None => self.context.predefined.aliases.get(name).cloned(),
+            None => {
+                let value = self.context.predefined.aliases.get(name)?.clone();
+                self.note_used(DefinitionKind::Alias, name);
+                Some(value)
+            }
         }
     }
 }

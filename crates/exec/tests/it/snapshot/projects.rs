@@ -3,6 +3,8 @@
 use super::home::Home;
 use super::{in_session, run};
 use agent_bash_core::SessionName;
+use agent_bash_exec::SnapshotOptions;
+use std::sync::Arc;
 
 /// The configuration is read in the project of the call, and `PROMPT_COMMAND` is run.
 #[tokio::test(flavor = "multi_thread")]
@@ -86,11 +88,41 @@ async fn a_replaced_cd_chooses_the_version_of_its_directory() {
         home.write_rc(&rc);
         let cache = home.cache(0);
         for session in [None, Some(SessionName("a".into()))] {
-            let mut spec = home.spec("cd ../two && echo $TOOL_VERSION");
-            spec.session = session;
-            spec.cwd = home.path("one");
-            spec.enter_cwd = true;
-            assert_eq!(run(&cache, &spec).await.out, want, "{rc}");
+            for directory in ["../two", "\"$HOME/two\""] {
+                let mut spec = home.spec(&format!("cd {directory} && echo $TOOL_VERSION"));
+                spec.session.clone_from(&session);
+                spec.cwd = home.path("one");
+                spec.enter_cwd = true;
+                assert_eq!(run(&cache, &spec).await.out, want, "{directory}: {rc}");
+            }
         }
+    }
+}
+
+/// With `CI`, mise trusts every project, so calls do not have it if the configuration sets up mise.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_sets_up_mise_unsets_ci() {
+    for (rc, may_unset_ci, want) in [
+        ("mise() { command mise \"$@\"; }", true, "none\n"),
+        ("PATH=$HOME/bin:$PATH", true, "none\n"),
+        ("PATH=$HOME/bin:$PATH", false, "1\n"),
+        ("PATH=$HOME/empty:$PATH", true, "1\n"),
+    ] {
+        let home = Home::with("hook");
+        home.write_rc(rc);
+        std::fs::create_dir(home.path("bin")).unwrap();
+        std::fs::write(home.path("bin/mise"), "").unwrap();
+        let options = SnapshotOptions {
+            may_unset_ci,
+            ..home.options()
+        };
+        let cache = home.cache_with(options, 0);
+        let mut spec = home.spec("echo ${CI-none}");
+        let mut base = (*spec.env.base).clone();
+        base.insert("CI".into(), "1".into());
+        spec.env.base = Arc::new(base);
+        assert_eq!(run(&cache, &spec).await.out, want, "{rc}");
+        spec.env.changes.insert("CI".into(), Some("own".into()));
+        assert_eq!(run(&cache, &spec).await.out, "own\n", "{rc}");
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::super::expand::join;
 use super::super::super::git::{GitArgument, GitCommandLine, GitOptionTable};
+use super::super::super::predefined::DefinitionKind;
 use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::call::Call;
@@ -46,6 +47,12 @@ impl Walker<'_> {
         let configured =
             configured.and_then(|name| shell.hashed.get(&format!("git {name}")).cloned());
         if let Some(text) = configured {
+            let predefined = &self.context.predefined;
+            if let Some(name) = git.subcommand()
+                && predefined.text(DefinitionKind::GitAlias, name) == Some(text.as_str())
+            {
+                self.note_used(DefinitionKind::GitAlias, name);
+            }
             let text = match text.strip_prefix('!') {
                 Some(script) => script.to_owned(),
                 None => format!("git {text}"),
