@@ -16,7 +16,7 @@ use std::path::Path;
 const USER_TEXT_ATTRIBUTES: &[&str] = &["error", "arg", "command", "group", "value", "clap"];
 
 /// Fields of the product's tables that hold scripts.
-const SCRIPT_FIELDS: &[&str] = &["fires", "spares"];
+const SCRIPT_FIELDS: &[&str] = &["blocked_examples", "allowed_examples"];
 
 /// Character sequences that occur in regular expressions and not in sentences.
 const REGEX_MARKS: &[&str] = &[
@@ -93,7 +93,7 @@ fn sentences_of(text: &str) -> BTreeSet<String> {
     sentences
 }
 
-/// True if the tokens start with a field of scripts: `fires: &[`.
+/// True if the tokens start with a field of scripts: `blocked_examples: &[`.
 fn is_script_field(tokens: &[Token<'_>]) -> bool {
     matches!(tokens, [name, colon, and, open, ..]
         if SCRIPT_FIELDS.contains(&name.text) && colon.is(":") && and.is("&") && open.is("["))
@@ -154,7 +154,7 @@ mod tests {
     fn sentences_of_skips_code_names_and_tests() {
         let text = "#[expect(dead_code, reason = \"for the next release\")] fn a() { b(\"word\"); c(r\"\\bgit \\w+\"); }\n\
                     // \"a comment says\"\n\
-                    const D: Rule = Rule { fires: &[\"git add -A\"], spares: &[], message: \"stage files by name\" };\n\
+                    const D: Rule = Rule { blocked_examples: &[\"git add -A\"], allowed_examples: &[], message: \"stage files by name\" };\n\
                     const E: &str = \"cd /tmp && ls -la\";\n\
                     #[test] fn f() { \"of a test\"; }\n\
                     #[cfg(test)] mod tests { const G: &str = \"of a test\"; }";

@@ -1,4 +1,4 @@
-//! System errors, with_advice so that the reader can act on them.
+//! System errors, with advice so that the reader can act on them.
 
 use rustix::io::Errno;
 use std::io;

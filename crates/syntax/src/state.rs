@@ -242,7 +242,7 @@ impl ShellState {
 }
 
 /// Returns the variables that differ between two joining paths, with the values of both paths. A
-/// variable with more than [`MAX_SLOTS`] values is unknown.
+/// variable with more than [`MAX_POSSIBLE_VALUES`] values is unknown.
 fn variables_of_both(vars: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<PossibleValues>)> {
     let mut out = Vec::new();
     for (name, others) in other.iter() {

@@ -43,7 +43,7 @@ fn worker(start: &StartContext) -> anyhow::Result<u8> {
     };
     let served = runtime.block_on(async {
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
-        // The server runs as a task, as in `serving::serve`.
+        // The server runs as a task, as in `serve_session::serve`.
         let served = tokio::spawn(async move {
             let (input, output) = stdio().context(NO_STDIO)?;
             worker::serve(input, output, environment, signals.cancel())

@@ -8,12 +8,12 @@ pub(super) fn entered_directory(script: &str, cwd: &Path, home: Option<&Path>) -
     let blanks = [' ', '\t'];
     let rest = script.trim_start().strip_prefix("cd")?;
     let rest = rest.strip_prefix(blanks)?.trim_start_matches(blanks);
-    let (quote, (word, rest)) = match rest.chars().next()? {
-        quote @ ('"' | '\'') => (Some(quote), rest[1..].split_once(quote)?),
-        _ => {
-            let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
-            (None, rest.split_at(end.unwrap_or(rest.len())))
-        }
+    let first = rest.chars().next()?;
+    let (quote, (word, rest)) = if matches!(first, '"' | '\'') {
+        (Some(first), rest[1..].split_once(first)?)
+    } else {
+        let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
+        (None, rest.split_at(end.unwrap_or(rest.len())))
     };
     let rest = rest.trim_start_matches(blanks);
     let ends_command = rest.is_empty() || ["&&", ";", "\n"].iter().any(|end| rest.starts_with(end));

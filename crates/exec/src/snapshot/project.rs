@@ -123,8 +123,8 @@ impl ProjectFinder {
                 let path = ancestor.join(name);
                 if let Some(found) = identity(&path) {
                     files.push(found);
-                    let named = self.named_files(path, found);
-                    files.extend(named.iter().filter_map(|path| regular_identity(path)));
+                    let named_files = self.named_files(path, found);
+                    files.extend(named_files.iter().filter_map(|path| regular_identity(path)));
                 }
             }
             let mut markers = names.markers.iter();

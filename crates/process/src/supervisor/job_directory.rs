@@ -135,8 +135,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         // Longer than a socket address may be.
         let path = temp.path().join("d".repeat(150));
-        std::fs::create_dir(&path).unwrap();
-        std::fs::write(path.join(NEW_END_FILE), [b' '; END_LENGTH]).unwrap();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(NEW_END_FILE), [b' '; END_LENGTH]).unwrap();
         let directory = JobDirectory::open(&path).unwrap();
         let mut reserved = directory.file(NEW_END_FILE, false).unwrap();
         let end = JobEnd {
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(!path.join(END_FILE).exists());
         directory.end(&mut reserved, &end).unwrap();
-        let text = std::fs::read(path.join(END_FILE)).unwrap();
+        let text = fs::read(path.join(END_FILE)).unwrap();
         assert_eq!(
             text.len(),
             END_LENGTH,
@@ -169,7 +169,7 @@ mod tests {
     fn socket_works_with_long_path_and_is_removed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("d".repeat(150));
-        std::fs::create_dir(&path).unwrap();
+        fs::create_dir(&path).unwrap();
         let directory = JobDirectory::open(&path).unwrap();
         let listener = directory.listen().unwrap();
         std::os::unix::net::UnixStream::connect(directory.socket()).unwrap();

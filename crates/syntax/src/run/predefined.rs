@@ -114,14 +114,12 @@ impl Walker<'_> {
         if !shell.expands_aliases || self.active_aliases.iter().any(|other| other == name) {
             return None;
         }
-        match shell.aliases.get(name) {
-            Some(set_by_script) => set_by_script.clone(),
-            None => {
-                let value = self.context.predefined.aliases.get(name)?.clone();
-                self.note_used(DefinitionKind::Alias, name);
-                Some(value)
-            }
+        if let Some(set_by_script) = shell.aliases.get(name) {
+            return set_by_script.clone();
         }
+        let value = self.context.predefined.aliases.get(name)?.clone();
+        self.note_used(DefinitionKind::Alias, name);
+        Some(value)
     }
 }
 

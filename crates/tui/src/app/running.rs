@@ -61,7 +61,7 @@ impl App {
             }
             let context = Context::new(&self.directory.directory);
             let script = Script::read(&bang.command, &context);
-            let wants = self.wants_terminal(&bang.command);
+            let wants = self.needed_terminal(&bang.command);
             if let Some(wants) = wants.filter(|_| self.terminal.is_some()) {
                 let program = wants.program;
                 self.message = Some(format!(
@@ -153,7 +153,7 @@ impl App {
             && next.is_some_and(|next| {
                 // Quitting would lose the line that is being written.
                 is_exit(&next.command) || {
-                    let wants = self.wants_terminal(&next.command);
+                    let wants = self.needed_terminal(&next.command);
                     self.on_terminal(next, wants.is_some()) == Some(true)
                 }
             })
@@ -167,7 +167,7 @@ impl App {
 
     /// Returns why a line needs a terminal, after expanding its aliases and the bodies of its
     /// functions.
-    fn wants_terminal(&self, command: &str) -> Option<TerminalNeed> {
+    fn needed_terminal(&self, command: &str) -> Option<TerminalNeed> {
         let context = Context::new(&self.directory.directory);
         let line = self.aliases.expand(command);
         needed_terminal(&Script::read(
@@ -231,7 +231,7 @@ impl App {
     fn start_call(&mut self, mut request: Request, now: Duration) {
         let context = Context::new(&self.directory.directory);
         let script = Script::read(&request.command, &context);
-        let wants = self.wants_terminal(&request.command);
+        let wants = self.needed_terminal(&request.command);
         let is_trial = request.trial.is_some();
         let is_outside = request.sandbox.is_some();
         let on_terminal = self.on_terminal(&request, wants.is_some());
