@@ -4,6 +4,7 @@
 //! has got it, so earlier output needs no mask.
 
 use agent_bash_core::{MaskStream, OutputMask, OutputPiece};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The text in place of an answer.
@@ -15,20 +16,38 @@ const MIN_ANSWER_BYTES: usize = 6;
 
 /// The answers of one call. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct PromptAnswers(Arc<RwLock<Vec<Arc<str>>>>);
+pub(crate) struct PromptAnswers(Arc<GivenAnswers>);
+
+#[derive(Default)]
+struct GivenAnswers {
+    /// The answers that are masked.
+    known: RwLock<Vec<Arc<str>>>,
+    /// True after the user has declined a question.
+    is_declined: AtomicBool,
+}
 
 impl PromptAnswers {
     /// Adds an answer, before the program gets it.
     pub(crate) fn add(&self, answer: &str) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
         if answer.len() >= MIN_ANSWER_BYTES && !known.iter().any(|it| **it == *answer) {
             known.push(answer.into());
         }
     }
 
+    /// Records that the user has declined a question.
+    pub(crate) fn decline(&self) {
+        self.0.is_declined.store(true, Ordering::Relaxed);
+    }
+
+    /// True after the user has declined a question.
+    pub(crate) fn is_declined(&self) -> bool {
+        self.0.is_declined.load(Ordering::Relaxed)
+    }
+
     /// Returns the answers, longest first.
     fn sorted(&self) -> Vec<Arc<str>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut known = known.clone();
         known.sort_by_key(|answer| std::cmp::Reverse(answer.len()));
         known
@@ -102,7 +121,7 @@ impl AnswerMaskStream {
 
 impl MaskStream for AnswerMaskStream {
     fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(OutputPiece<'_>)) {
-        let known = self.answers.0.read();
+        let known = self.answers.0.known.read();
         let is_unused = known.unwrap_or_else(PoisonError::into_inner).is_empty();
         if is_unused && self.held.is_empty() {
             return self.inner.push(bytes, out);

@@ -113,7 +113,7 @@ pub(crate) struct Call {
     pub(crate) invocation: Option<Arc<Invocation>>,
     /// The functions and aliases that the call's shell has, for the rules.
     pub(crate) predefined: Arc<Predefined>,
-    /// The user's answers to password prompts, if the user may answer those of this call.
+    /// The user's answers to password prompts, if the user can answer those of this call.
     pub(crate) answers: Option<PromptAnswers>,
 }
 

@@ -40,6 +40,7 @@ mod session_definitions;
 pub mod settings;
 mod shell;
 mod stage;
+pub mod terminal;
 mod tool;
 mod tool_builder;
 mod tool_context;

@@ -224,8 +224,9 @@ async fn run_locally(
     };
     let mut spec = run::spec(tool, call, &request, &decisions)?;
     let askpass = askpass::open(tool, call, &request, decisions.sandbox.as_ref());
-    if let Some(askpass) = &askpass {
-        askpass.add_variables(&mut spec.env);
+    match &askpass {
+        Some(askpass) => askpass.add_variables(&mut spec.env),
+        None => call.answers = None,
     }
     let _permit = match queue_slot {
         Some(queue_slot) => Some(queue_slot.acquire(cancel).await),

@@ -52,7 +52,8 @@ pub enum WaitError {
 }
 
 /// Waits for a job until one of the conditions `until` is met, for at most `limit` (`None`: without
-/// a limit). Searches the output from byte `from` on. Does not end the job.
+/// a limit). Searches the output from byte `from` on. Does not end the job. A line is returned as
+/// printed; [`mask_condition`](crate::mask_condition) masks secrets in the line.
 ///
 /// # Errors
 /// [`WaitError`].

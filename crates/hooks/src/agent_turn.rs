@@ -4,8 +4,9 @@
 use super::agent::Agent;
 use super::call_fields::{self, CallFields};
 use super::take_over::ShellLink;
-use crate::agent_shell::{conversation_of, conversation_with_id};
+use crate::agent_shell::{conversation_name, conversation_of, conversation_with_id};
 use agent_bash::HostContext;
+use agent_bash::process::ProcessInfo;
 use agent_bash_changes::{Store, TurnSign};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,6 +17,10 @@ const CONVERSATION_NAMES: &[&str] = &["session_id", "sessionId"];
 /// Names of the field for the prompt's id: `prompt_id` in Claude Code 2.1.332 and Qwen Code 0.24.4,
 /// `turn_id` in Codex 0.171.0.
 const PROMPT_NAMES: &[&str] = &["prompt_id", "turn_id"];
+
+/// Names of the field for the pid of the agent's process. Our plugins for opencode and pi send it,
+/// because these agents pass no conversation's id to their commands.
+const PROCESS_NAMES: &[&str] = &["process_id"];
 
 /// Names of the events that report a new prompt of the user, in lowercase without punctuation.
 const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
@@ -28,7 +33,8 @@ pub(super) fn record(agent: &Agent, fields: &CallFields, host: &HostContext, is_
     if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {
         return;
     }
-    let Some((conversation, sign)) = turn_of(agent, fields, &host.env) else {
+    let start_time = |pid| ProcessInfo::read(pid).map(|process| process.start_time);
+    let Some((conversation, sign)) = turn_of(agent, fields, &host.env, start_time) else {
         return;
     };
     if let Some(state) = host.state_dir()
@@ -39,11 +45,12 @@ pub(super) fn record(agent: &Agent, fields: &CallFields, host: &HostContext, is_
 }
 
 /// Returns the name of the conversation's state directory, and the sign by which the store
-/// recognises the turn.
+/// recognises the turn. `start_time` returns the start time of a process.
 fn turn_of<'f>(
     agent: &Agent,
     fields: &'f CallFields,
     environment: &BTreeMap<OsString, OsString>,
+    start_time: impl Fn(i32) -> Option<u64>,
 ) -> Option<(String, TurnSign<'f>)> {
     let text = |names: &[&'static str]| fields.first(names).and_then(|(_, value)| value.as_str());
     let event = call_fields::plain(text(call_fields::EVENT_NAMES).unwrap_or_default());
@@ -53,6 +60,11 @@ fn turn_of<'f>(
     } else {
         TurnSign::Call(prompt?)
     };
+    if let Some((_, pid)) = fields.first(PROCESS_NAMES) {
+        let pid = pid.as_i64().and_then(|pid| i32::try_from(pid).ok())?;
+        let name = conversation_name(environment, (pid, start_time(pid)?));
+        return Some((name, sign));
+    }
     let id = text(CONVERSATION_NAMES)?;
     // An agent may call the hook of another agent. The environment names the agent that calls.
     let caller = conversation_of(environment).filter(|caller| caller.id == id);
@@ -77,6 +89,9 @@ mod tests {
         let qwen = include_str!("captured/qwen-0.24.4.json");
         let copilot = r#"{"sessionId": "5e-0b", "hookEventName": "userPromptSubmitted"}"#;
         let none = include_str!("captured/gemini-cli-0.61.0.json");
+        let opencode = r#"{"hook_event_name": "UserPromptSubmit", "cwd": "/", "process_id": 7}"#;
+        // Process 7 is the only one.
+        let start_time = |pid| (pid == 7).then_some(70);
         let qwen_variables = [(
             "QWEN_CODE_SESSION_ID",
             "fe5f6c84-c32e-4a1c-abb6-fbab9cdc7aaa",
@@ -115,6 +130,30 @@ mod tests {
                 copilot,
                 Some(("copilot-5e-0b", TurnSign::Prompt(None))),
             ),
+            (
+                "opencode",
+                &[],
+                opencode,
+                Some(("agent-7-70", TurnSign::Prompt(None))),
+            ),
+            (
+                "opencode",
+                &[("CLAUDE_CODE_SESSION_ID", "f83-0e")],
+                opencode,
+                Some(("claude-code-f83-0e", TurnSign::Prompt(None))),
+            ),
+            (
+                "pi",
+                &[],
+                r#"{"hook_event_name": "UserPromptSubmit", "process_id": 8}"#,
+                None,
+            ),
+            (
+                "pi",
+                &[],
+                r#"{"hook_event_name": "UserPromptSubmit", "process_id": "7"}"#,
+                None,
+            ),
             ("gemini-cli", &[], none, None),
             (
                 "claude-code",
@@ -124,11 +163,12 @@ mod tests {
             ),
         ] {
             let fields: CallFields = serde_json::from_str(call).unwrap();
-            let found = turn_of(by_name(agent).unwrap(), &fields, &environment(variables));
+            let agent_hook = by_name(agent).unwrap();
+            let found = turn_of(agent_hook, &fields, &environment(variables), start_time);
             let expected = expected.map(|(name, sign)| (name.to_owned(), sign));
             assert_eq!(found, expected, "{agent}: {call}");
         }
         let fields: CallFields = serde_json::from_str(claude_code).unwrap();
-        assert_eq!(turn_of(&AUTO, &fields, &environment(&[])), None);
+        assert_eq!(turn_of(&AUTO, &fields, &environment(&[]), start_time), None);
     }
 }

@@ -12,7 +12,6 @@ pub mod mcp;
 pub mod rpc;
 mod stdio;
 mod stored_output;
-mod terminal;
 
 pub use agent_bash_protocol::data::{ChangesGroupData, ChangesSetData, FileDiffData};
 pub use into_data::IntoData;

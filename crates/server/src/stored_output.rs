@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The error for requests about change sets of a remote host.
-pub(crate) const NO_TARGET_CHANGES: &str =
-    "the change sets of a target are stored on the target; run `agent-bash changes` there";
+pub(crate) const NO_TARGET_CHANGES: &str = "the change sets of a target are stored on the target; use `changes.*` of RPC, or run `agent-bash changes` there";
 
 /// The reason why stored output cannot be opened.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! The format of cases; reads their files.
 
+use super::action::Action;
 use super::adapter::{Adapter, Source};
 use crate::refusals::Facility;
 use anyhow::{Context, Result, bail};
@@ -69,6 +70,19 @@ fn standard() -> String {
     "standard".to_owned()
 }
 
+impl Case {
+    /// True if a step drives a terminal.
+    pub(super) fn drives_terminal(&self) -> bool {
+        let mut actions = self.steps.iter().filter_map(|step| step.action.as_ref());
+        actions.any(|action| matches!(action, Action::Terminal(_)))
+    }
+
+    /// True if a call names the agent's turn.
+    pub(super) fn names_turns(&self) -> bool {
+        self.steps.iter().any(|step| step.turn_name.is_some())
+    }
+}
+
 /// The initial state of a world.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +114,12 @@ pub struct Step {
     /// The complete request as JSON text, if `command` and `with` cannot express it.
     #[serde(default)]
     pub request: Option<String>,
+    /// An action in place of a call.
+    #[serde(default)]
+    pub action: Option<Action>,
+    /// The agent's turn to which the call belongs.
+    #[serde(default, rename = "turn")]
+    pub turn_name: Option<String>,
     /// In an adapter's file: the tool to call, with `input` or `request`.
     #[serde(default)]
     pub tool: Option<String>,
@@ -139,6 +159,9 @@ pub struct Expect {
     /// exactly. Strings may have placeholders.
     #[serde(default)]
     pub result: Option<toml::Value>,
+    /// A part of the data of an action, compared as `result` is.
+    #[serde(default)]
+    pub data: Option<toml::Value>,
     /// The kinds of all notices, in any order.
     #[serde(default)]
     pub notices: Option<Vec<String>>,
@@ -277,6 +300,13 @@ fn check(all: &Cases) -> Result<()> {
                 bail!("a step of `{name}` expects nothing, so it cannot fail");
             }
             let (plain, whole) = (step.command.is_some(), step.request.is_some());
+            if step.action.is_some() {
+                let is_call = plain || whole || step.tool.is_some() || !step.with.is_empty();
+                if is_call || step.turn_name.is_some() {
+                    bail!("a step of `{name}` has an `action` and a call; make two steps of them");
+                }
+                continue;
+            }
             if case.adapter.is_some() {
                 let has_one_input = whole != step.input.is_some();
                 if step.tool.is_none() || !has_one_input || plain || !step.with.is_empty() {
@@ -349,6 +379,11 @@ mod tests {
                 "command = 'true'",
                 "request = '{}'\nwith.head = 1",
                 "either `command`",
+            ),
+            (
+                "command = 'true'",
+                "command = 'true'\naction.kill.job = '1'",
+                "make two steps",
             ),
             (
                 "[[case.step]]",

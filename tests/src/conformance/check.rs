@@ -33,6 +33,15 @@ pub(super) fn differences(expect: &Expect, reply: &Reply, world: &World) -> Resu
     {
         faults.push(format!("is_error: expected {want}, got {got}"));
     }
+    if let (Some(want), Some(got)) = (&expect.data, &reply.data) {
+        compare(
+            "data",
+            &serde_json::to_value(want)?,
+            got,
+            world,
+            &mut faults,
+        )?;
+    }
     if let (Some(want), Some(got)) = (&expect.structured, &reply.structured) {
         let want = serde_json::to_value(want)?;
         compare("structured", &want, got, world, &mut faults)?;
@@ -268,6 +277,7 @@ mod tests {
             exit_code: Some(1),
             is_error: Some(true),
             structured: Some(json!({"a": [{"b": 1, "c": "x 2"}]})),
+            data: Some(json!({"d": 1, "e": 2})),
             stderr: String::new(),
         }
     }
@@ -292,6 +302,7 @@ mod tests {
             "notices = ['session_reset']",
             "is_error = true",
             "structured.a = [{ b = 1, c = 'x {{int}}' }]",
+            "data.d = 1",
             "files.there = 'content'",
             "absent = ['not-there']",
         ] {
@@ -319,6 +330,7 @@ mod tests {
             "structured.a = [{ b = 2, c = 'x 2' }]",
             "structured.a = [{ b = 1 }]",
             "structured = { a = [{ b = 1, c = 'x 2' }], d = 1 }",
+            "data.d = 2",
             "files.there = 'other'",
             "files.nowhere = ''",
             "absent = ['there']",

@@ -1,5 +1,6 @@
 //! Runs one case through one interface.
 
+use super::action::Action;
 use super::case::{Case, Step};
 use super::surface::{Call, Surface};
 use super::{check, text};
@@ -77,7 +78,10 @@ fn play_step(
     world: &World,
     server: &mut Option<ServerClient>,
 ) -> Result<Vec<String>> {
-    let request = request(step, world)?;
+    let request = match &step.action {
+        None => request(step, world)?,
+        Some(_) => String::new(),
+    };
     let call = Call {
         world,
         profile: &case.profile,
@@ -87,8 +91,16 @@ fn play_step(
         environment: &case.setup.environment,
         tools: case.setup.tools.as_deref(),
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
+        turn_name: step.turn_name.as_deref(),
     };
-    let reply = surface.call(&call, server)?;
+    let reply = match &step.action {
+        None => surface.call(&call, server)?,
+        Some(action) => {
+            let action: Action =
+                serde_json::from_value(filled(serde_json::to_value(action)?, world)?)?;
+            surface.act(&call, &action, server)?
+        }
+    };
     let mut faults = check::differences(&step.expect, &reply, world)?;
     if !faults.is_empty() && !reply.stderr.is_empty() {
         faults.push(format!("stderr: {}", reply.stderr));

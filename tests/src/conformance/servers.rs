@@ -1,6 +1,7 @@
 //! The servers as interfaces. All calls of a case use one server, as an agent in another language
 //! would.
 
+use super::action::{Action, SCREEN_SECONDS, TerminalUse};
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
 use crate::server_client::ServerClient;
@@ -30,12 +31,27 @@ impl Surface for Rpc {
     }
 
     fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
-        let server = match server {
-            Some(server) => server,
-            None => server.insert(start(call, "rpc", None)?),
-        };
-        by_rpc(call, server)
+        by_rpc(call, rpc_server(call, server)?)
     }
+
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply> {
+        act_by_rpc(action, rpc_server(call, server)?)
+    }
+}
+
+fn rpc_server<'a>(
+    call: &Call<'_>,
+    server: &'a mut Option<ServerClient>,
+) -> Result<&'a mut ServerClient> {
+    Ok(match server {
+        Some(server) => server,
+        None => server.insert(start(call, "rpc", None)?),
+    })
 }
 
 /// `agent-bash rpc --on`: `tool_call` on a target that a real engine leads to.
@@ -66,15 +82,37 @@ impl Surface for RpcOn {
         self.name
     }
 
+    /// A target has no terminals, and knows no turns.
+    fn takes(&self, case: &Case) -> bool {
+        case.adapter.is_none() && !case.drives_terminal() && !case.names_turns()
+    }
+
     fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
-        let server = if let Some(server) = server {
-            server
-        } else {
-            let target = self.engine.connect(call.world, call.environment)?;
-            let on = Some(format!("--on={}", targets::NAME));
-            server.insert(start(call, "rpc", on)?.keep_alive(target))
-        };
-        by_rpc(call, server)
+        by_rpc(call, self.server(call, server)?)
+    }
+
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply> {
+        act_by_rpc(action, self.server(call, server)?)
+    }
+}
+
+impl RpcOn {
+    fn server<'a>(
+        &self,
+        call: &Call<'_>,
+        server: &'a mut Option<ServerClient>,
+    ) -> Result<&'a mut ServerClient> {
+        if let Some(server) = server {
+            return Ok(server);
+        }
+        let target = self.engine.connect(call.world, call.environment)?;
+        let on = Some(format!("--on={}", targets::NAME));
+        Ok(server.insert(start(call, "rpc", on)?.keep_alive(target)))
     }
 }
 
@@ -82,7 +120,10 @@ fn by_rpc(call: &Call<'_>, server: &mut ServerClient) -> Result<Reply> {
     let request: Value = serde_json::from_str(call.request)?;
     let id = server.new_id();
     server.send(&match call.adapter {
-        None => json!({"id": id, "type": "tool_call", "request": request, "tools": call.tools}),
+        None => json!({
+            "id": id, "type": "tool_call", "request": request, "tools": call.tools,
+            "turn": call.turn_name,
+        }),
         Some((adapter, tool)) => json!({
             "id": id, "type": "adapter_call", "adapter": adapter, "tool": tool, "input": request,
         }),
@@ -107,6 +148,62 @@ fn by_rpc(call: &Call<'_>, server: &mut ServerClient) -> Result<Reply> {
     })
 }
 
+fn act_by_rpc(action: &Action, server: &mut ServerClient) -> Result<Reply> {
+    let response = match (action, action.rpc()) {
+        (_, Some(request)) => ask(server, request)?,
+        (Action::Terminal(used), None) => drive_by_rpc(used, server)?,
+        (other, None) => bail!("RPC does not have {other:?}"),
+    };
+    let data = &response["data"];
+    let texts = [&data["text"], &data["output"], &data["screen"]["text"]];
+    let text = texts.into_iter().find_map(Value::as_str);
+    let text = text.or_else(|| response["error"].as_str());
+    Ok(Reply {
+        text: text.unwrap_or_default().to_owned(),
+        data: Some(data.clone()),
+        is_error: response["success"].as_bool().map(|is_served| !is_served),
+        ..Reply::default()
+    })
+}
+
+/// Sends a request and returns its response.
+fn ask(server: &mut ServerClient, mut request: Value) -> Result<Value> {
+    let id = server.new_id();
+    request["id"] = json!(id);
+    server.send(&request)?;
+    server.next_where(CALL_TIMEOUT, |line| line["id"] == id)
+}
+
+/// Drives a terminal. Returns the response with the last screen.
+fn drive_by_rpc(used: &TerminalUse, server: &mut ServerClient) -> Result<Value> {
+    let start = json!({"type": "terminal.start", "request": used.command, "size": used.size});
+    let started = ask(server, start)?;
+    let name = &started["data"]["terminal"];
+    let until = |server: &mut ServerClient, line: &str| {
+        let request = json!({
+            "type": "terminal.screen", "terminal": name, "until": {"line": line},
+            "timeout": SCREEN_SECONDS,
+        });
+        let response = ask(server, request)?;
+        ensure!(
+            response["data"]["met"].is_object(),
+            "no line is {line}: {response}"
+        );
+        Ok(response)
+    };
+    for input in &used.input {
+        until(server, &input.until)?;
+        let request = json!({
+            "type": "terminal.input", "terminal": name, "text": input.text, "keys": input.keys,
+        });
+        let response = ask(server, request)?;
+        ensure!(response["success"] == true, "{response}");
+    }
+    let last = until(server, &used.until)?;
+    ask(server, json!({"type": "terminal.end", "terminal": name}))?;
+    Ok(last)
+}
+
 /// `agent-bash mcp`: the tool `bash`.
 #[derive(Debug)]
 pub struct Mcp;
@@ -126,21 +223,34 @@ impl Surface for Mcp {
         })
     }
 
-    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
-        let server = if let Some(server) = server {
-            server
-        } else {
-            let server = server.insert(start(call, "mcp", call.tools_option())?);
-            shake_hands(server)?;
-            server
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply> {
+        let server = mcp_server(call, server)?;
+        let response = match (action, action.mcp()) {
+            (_, Some((tool, arguments))) => call_tool(server, tool, &arguments, None)?,
+            (Action::Terminal(used), None) => drive_by_mcp(used, server)?,
+            (other, None) => bail!("MCP does not have {other:?}"),
         };
+        let answer = &response["result"];
+        let screen = &answer["structuredContent"]["screen"]["text"];
+        let text = Some(screen).filter(|screen| screen.is_string());
+        Ok(Reply {
+            text: content(text.unwrap_or(&answer["content"][0]["text"]))?,
+            data: Some(answer["structuredContent"].clone()),
+            is_error: answer["isError"].as_bool(),
+            ..Reply::default()
+        })
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
+        let server = mcp_server(call, server)?;
         let request: Value = serde_json::from_str(call.request)?;
-        let id = server.new_id();
-        server.send(&json!({
-            "jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": {"name": call.adapter.map_or("bash", |(_, tool)| tool), "arguments": request},
-        }))?;
-        let response = server.next_where(CALL_TIMEOUT, |line| line["id"] == id)?;
+        let tool = call.adapter.map_or("bash", |(_, tool)| tool);
+        let response = call_tool(server, tool, &request, call.turn_name)?;
         let answer = &response["result"];
         if call.adapter.is_some() {
             let [content] = answer["content"].as_array().map_or(&[][..], Vec::as_slice) else {
@@ -163,6 +273,57 @@ impl Surface for Mcp {
         );
         reply(result)
     }
+}
+
+fn mcp_server<'a>(
+    call: &Call<'_>,
+    server: &'a mut Option<ServerClient>,
+) -> Result<&'a mut ServerClient> {
+    if let Some(server) = server {
+        return Ok(server);
+    }
+    let server = server.insert(start(call, "mcp", call.tools_option())?);
+    shake_hands(server)?;
+    Ok(server)
+}
+
+/// Calls a tool and returns the response.
+fn call_tool(
+    server: &mut ServerClient,
+    tool: &str,
+    arguments: &Value,
+    turn: Option<&str>,
+) -> Result<Value> {
+    let id = server.new_id();
+    let mut params = json!({"name": tool, "arguments": arguments});
+    if let Some(turn) = turn {
+        params["_meta"] = json!({"agent-bash/turn": turn});
+    }
+    server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))?;
+    server.next_where(CALL_TIMEOUT, |line| line["id"] == id)
+}
+
+/// Drives a terminal. Returns the response with the last screen.
+fn drive_by_mcp(used: &TerminalUse, server: &mut ServerClient) -> Result<Value> {
+    let start = json!({"command": used.command, "pty": true, "size": used.size});
+    let started = call_tool(server, "bash", &start, None)?;
+    let name = &started["result"]["structuredContent"]["status"]["job"];
+    let until = |server: &mut ServerClient, line: &str| {
+        let arguments = json!({"job": name, "until": {"line": line}, "wait": SCREEN_SECONDS});
+        let response = call_tool(server, "bash_output", &arguments, None)?;
+        let met = &response["result"]["structuredContent"]["met"];
+        ensure!(met.is_object(), "no line is {line}: {response}");
+        Ok(response)
+    };
+    for input in &used.input {
+        until(server, &input.until)?;
+        let arguments = json!({"job": name, "text": input.text, "keys": input.keys});
+        let response = call_tool(server, "bash_input", &arguments, None)?;
+        ensure!(response["result"]["isError"] != true, "{response}");
+    }
+    let last = until(server, &used.until)?;
+    call_tool(server, "bash_kill", &json!({"job": name}), None)?;
+    Ok(last)
 }
 
 /// Initialises a session of the Model Context Protocol.

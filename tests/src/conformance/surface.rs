@@ -1,5 +1,6 @@
 //! The interfaces through which calls reach the product.
 
+use super::action::Action;
 use super::case::Case;
 use crate::poll;
 use crate::product::{self, CommandResult};
@@ -8,7 +9,7 @@ use crate::server_client::ServerClient;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub struct Call<'a> {
     pub tools: Option<&'a [String]>,
     /// Cancel the call when this file exists.
     pub cancel_when: Option<PathBuf>,
+    /// The agent's turn to which the call belongs.
+    pub turn_name: Option<&'a str>,
 }
 
 impl Call<'_> {
@@ -56,6 +59,8 @@ pub struct Reply {
     pub is_error: Option<bool>,
     /// An adapter's structured output, if the interface returns it.
     pub structured: Option<Value>,
+    /// The data of an action, if the interface returns it.
+    pub data: Option<Value>,
     /// The exit code, if the interface has one.
     pub exit_code: Option<i32>,
     /// Other output, for failure reports.
@@ -71,6 +76,17 @@ pub trait Surface: Send + Sync {
     fn takes(&self, case: &Case) -> bool {
         case.adapter.is_none()
     }
+
+    /// Performs an action. `call` has no request.
+    ///
+    /// # Errors
+    /// As for [`Self::call`].
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply>;
 
     /// Makes one call and waits for its end. `server` persists between the calls of a case, for
     /// interfaces that have one.
@@ -88,6 +104,14 @@ pub struct CliJson;
 impl Surface for CliJson {
     fn name(&self) -> &'static str {
         "cli-json"
+    }
+
+    fn takes(&self, case: &Case) -> bool {
+        is_for_command_line(case)
+    }
+
+    fn act(&self, call: &Call<'_>, action: &Action, _: &mut Option<ServerClient>) -> Result<Reply> {
+        act_by_command(call, action, call.world.command(product::agent_bash()?))
     }
 
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
@@ -111,7 +135,13 @@ impl Surface for InEngine {
 
     fn takes(&self, case: &Case) -> bool {
         let is_lacking = |needed| self.engine.lacks.contains(needed);
-        case.adapter.is_none() && !case.needs.iter().any(is_lacking)
+        is_for_command_line(case) && !case.needs.iter().any(is_lacking)
+    }
+
+    fn act(&self, call: &Call<'_>, action: &Action, _: &mut Option<ServerClient>) -> Result<Reply> {
+        let refusals = self.engine.refusals;
+        let product = refusals::agent_bash(call.world, &self.refuse, refusals)?;
+        act_by_command(call, action, product)
     }
 
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
@@ -121,6 +151,34 @@ impl Surface for InEngine {
             refusals::agent_bash(call.world, &self.refuse, refusals)?,
         )
     }
+}
+
+/// True if the command line can express the case. `agent-bash run` names no turns, and terminals
+/// are for people there.
+fn is_for_command_line(case: &Case) -> bool {
+    case.adapter.is_none() && !case.names_turns() && !case.drives_terminal()
+}
+
+/// Performs an action by a command of its own. The text is stdout and stderr.
+fn act_by_command(call: &Call<'_>, action: &Action, product: Command) -> Result<Reply> {
+    let arguments = action
+        .arguments()
+        .context("the command line does not have this action")?;
+    let arguments = arguments.into_iter().map(OsString::from);
+    let ran = run_cli(call, product, arguments, None)?;
+    let data = match action {
+        Action::Jobs(_) => {
+            let jobs = ran.stdout.lines().map(serde_json::from_str);
+            Some(json!({"jobs": jobs.collect::<Result<Vec<Value>, _>>()?}))
+        }
+        _ => None,
+    };
+    Ok(Reply {
+        text: format!("{}{}", ran.stdout, ran.stderr),
+        data,
+        exit_code: Some(ran.code),
+        ..Reply::default()
+    })
 }
 
 fn by_json(call: &Call<'_>, product: Command) -> Result<Reply> {
@@ -153,6 +211,14 @@ const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 impl Surface for CliText {
     fn name(&self) -> &'static str {
         "cli-text"
+    }
+
+    fn takes(&self, case: &Case) -> bool {
+        is_for_command_line(case)
+    }
+
+    fn act(&self, call: &Call<'_>, action: &Action, _: &mut Option<ServerClient>) -> Result<Reply> {
+        act_by_command(call, action, call.world.command(product::agent_bash()?))
     }
 
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
@@ -256,7 +322,6 @@ fn cancel(id: u32, file: &Path, is_over: impl Fn() -> bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn flags_express_a_request_or_return_none() {

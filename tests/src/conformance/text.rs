@@ -3,6 +3,7 @@
 //! | written | stands for |
 //! |---|---|
 //! | `{{cwd}}` `{{home}}` `{{state}}` `{{tmp}}` | directories of the case's world |
+//! | `{{content NAME}}` | the trimmed content of a file in the working directory |
 //! | `{{lines A B}}` | the numbers from A to B, a line each, without the last newline |
 //! | `{{repeat N TEXT}}` | TEXT, N times |
 //! | `{{int}}` `{{number}}` | in an expectation: a whole number, any number |
@@ -142,6 +143,12 @@ fn value(inside: &str, world: &World) -> Result<String> {
         (Some("home"), None, None) => world.home().display().to_string(),
         (Some("state"), None, None) => world.state().display().to_string(),
         (Some("tmp"), None, None) => world.temp().display().to_string(),
+        (Some("content"), Some(name), None) => {
+            let path = world.cwd().join(name);
+            let content = std::fs::read_to_string(&path)
+                .with_context(|| format!("reading {}", path.display()))?;
+            content.trim().to_owned()
+        }
         (Some("lines"), Some(from), Some(to)) => {
             let numbers = from.parse::<u64>()?..=to.parse::<u64>()?;
             numbers
@@ -189,6 +196,9 @@ mod tests {
                 "{expected} / {actual}"
             );
         }
+        std::fs::write(world.cwd().join("port"), "5173\n").unwrap();
+        assert_eq!(fill(":{{content port}}", &world).unwrap(), ":5173");
+        assert!(fill("{{content missing}}", &world).is_err());
         assert!(fill("{{nonsense}}", &world).is_err());
         assert_eq!(fill_known("{{int}} {{repeat 2 a}}", &world), "{{int}} aa");
         assert!(fill("{{int}}", &world).is_err());

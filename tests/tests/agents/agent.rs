@@ -114,6 +114,8 @@ pub(crate) enum Way {
     Foreign(&'static str),
     /// Its own shell tool starts `agent-bash shell` in place of bash, by a link.
     Shell,
+    /// Both [`Self::Shell`] and [`Self::Hook`].
+    ShellAndHook,
 }
 
 /// The world and the settings with which an agent is started.
@@ -127,9 +129,9 @@ pub(crate) struct AgentHome<'a> {
     pub(crate) way: Way,
 }
 
-/// The directory of the links that `agent-bash shell --link` makes.
+/// The directory of the links that `agent-bash shell --link` makes. The hook looks here for links.
 pub(crate) fn links(world: &World) -> PathBuf {
-    world.home().join("links")
+    world.home().join(".local/share/agent-bash/links")
 }
 
 /// The directory of the plugins.
@@ -191,14 +193,15 @@ impl AgentHome<'_> {
             | Way::Broken(_)
             | Way::Plugin
             | Way::Foreign(_)
-            | Way::Shell => return None,
+            | Way::Shell
+            | Way::ShellAndHook => return None,
         }
         Some(environment)
     }
 
     /// The path of a link to `agent-bash` with the name of a shell, if the agent is to start that.
     pub(crate) fn shell(&self, name: &str) -> Option<PathBuf> {
-        let is_shell = matches!(self.way, Way::Shell);
+        let is_shell = matches!(self.way, Way::Shell | Way::ShellAndHook);
         is_shell.then(|| links(self.world).join(name))
     }
 

@@ -42,9 +42,11 @@ pub(crate) fn play_with_request(
     };
     let said = world.home().join("said");
     let mut command = (agent.start)(&place)?;
+    if matches!(way, Way::Hook | Way::Broken(_) | Way::ShellAndHook) {
+        set_up(world, &["hook", "--install", "--yes", agent.hook])?;
+    }
     match way {
-        Way::Hook | Way::Broken(_) => set_up(world, &["hook", "--install", "--yes", agent.hook])?,
-        Way::Shell => {
+        Way::Shell | Way::ShellAndHook => {
             let links = links(world);
             let links = links.to_str().context("a path in UTF-8")?;
             set_up(world, &["shell", "--link", links])?;

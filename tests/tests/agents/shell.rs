@@ -39,6 +39,32 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
+        name: "with its hook, the changes of a call belong to the turn of the prompt",
+        of: can_replace_shell,
+        run: |agent| {
+            let world = world()?;
+            std::fs::write(world.cwd().join("precious.txt"), "precious\n")?;
+            let (tool, field) = agent.shell;
+            let script = "rm precious.txt; echo made > made.txt";
+            let input = json!({field: script, "description": "what it does"});
+            let returned = play(agent, Way::ShellAndHook, &world, Ask { tool, input })?;
+            let listed = agent_bash(&world, &["changes", "list", "--json"])?.stdout;
+            let listed: Value = serde_json::from_str(&listed)?;
+            let reads = (agent.reads)(&returned);
+            ensure!(
+                listed[0]["turn"] == "1",
+                "{listed}, and the model reads {reads}"
+            );
+            agent_bash(&world, &["changes", "undo", "--turn"])?;
+            let restored = std::fs::read_to_string(world.cwd().join("precious.txt"))?;
+            ensure!(
+                restored == "precious\n" && !world.cwd().join("made.txt").exists(),
+                "{restored}"
+            );
+            end(world)
+        },
+    },
+    Check {
         name: "by its shell, a forced push is refused, and the model reads why and what to do instead",
         of: can_replace_shell,
         run: |agent| {

@@ -45,8 +45,6 @@ pub(crate) struct CallAskpass {
     command: String,
     /// Number of questions so far.
     questions: u32,
-    /// True after the user has declined a question: the call may not ask again.
-    is_declined: bool,
 }
 
 /// Creates the askpass program of a call that was prepared for it. `None` if there is no such
@@ -71,7 +69,6 @@ pub(crate) fn open(
         answers,
         command: call.command.clone(),
         questions: 0,
-        is_declined: false,
     })
 }
 
@@ -98,7 +95,8 @@ impl CallAskpass {
     /// Asks the user. Without an answer, dropping the prompt declines it.
     async fn ask(&mut self, tool: &ToolContext, mut prompt: AskpassPrompt) {
         self.questions += 1;
-        if self.is_declined || self.questions > MAX_QUESTIONS {
+        // After a refusal the call may not ask again.
+        if self.answers.is_declined() || self.questions > MAX_QUESTIONS {
             return;
         }
         let (text, askers) = (prompt.text.clone(), prompt.askers.clone());
@@ -118,7 +116,7 @@ impl CallAskpass {
                 self.answers.add(&answer);
                 prompt.answer(&answer).await;
             }
-            None => self.is_declined = true,
+            None => self.answers.decline(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! A program that fails without such a message is not recognised.
 
+use crate::answer_mask::PromptAnswers;
 use agent_bash_core::{Notice, NoticeKind};
 
 /// A message of a program, and the advice to the model.
@@ -17,6 +18,10 @@ struct PromptRow {
 }
 
 const SUDO_ADVICE: &str = "let the user run the command in a terminal, or allow this command in sudoers without a password (NOPASSWD)";
+/// The advice for a call in which the user can answer `sudo -A`.
+const SUDO_ASKPASS_ADVICE: &str = "use `sudo -A`, which asks the user";
+/// The advice after the user has declined a question.
+const DECLINED_ADVICE: &str = "the user declined; ask the user before you try again";
 const GPG_ADVICE: &str =
     "let the user unlock the key once in a terminal (`gpg --sign`), so that gpg-agent has it";
 const GIT_ADVICE: &str = "let the user set up a credential helper (`gh auth setup-git`, `git credential-store`), or use an address for SSH";
@@ -135,14 +140,20 @@ const fn row(
 }
 
 /// Returns the notice about a prompt in the output of a failed call, if one is recognised.
-pub(crate) fn notice(lines: &[&str]) -> Option<Notice> {
+/// `answers` is set if the user could answer the prompts of the call.
+pub(crate) fn notice(lines: &[&str], answers: Option<&PromptAnswers>) -> Option<Notice> {
     let rows = ROWS.iter();
     let mut rows = rows.filter(|row| lines.iter().any(|line| row.is_in(line)));
     if let Some(row) = rows.next() {
+        let advice = match answers {
+            Some(answers) if answers.is_declined() => DECLINED_ADVICE,
+            Some(_) if row.program == "sudo" => SUDO_ASKPASS_ADVICE,
+            _ => row.advice,
+        };
         let kind = NoticeKind::PromptUnanswered {
             program: Some(row.program.to_owned()),
             wanted: row.wanted.to_owned(),
-            advice: row.advice.to_owned(),
+            advice: advice.to_owned(),
         };
         return Some(kind.into());
     }
@@ -208,7 +219,7 @@ mod tests {
             ("Overwrite? (y/N): \n", None, "a yes or no"),
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            let kind = notice(&lines).map(|notice| notice.kind);
+            let kind = notice(&lines, None).map(|notice| notice.kind);
             let Some(NoticeKind::PromptUnanswered {
                 program: named,
                 wanted: asked_for,
@@ -226,6 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn advice_depends_on_whether_the_user_can_answer() {
+        let sudo = "sudo: a password is required";
+        let git = "fatal: could not read Password for 'https://x'";
+        let advice = |line, answers| match notice(&[line], answers).map(|notice| notice.kind) {
+            Some(NoticeKind::PromptUnanswered { advice, .. }) => advice,
+            other => panic!("{other:?}"),
+        };
+        let answers = PromptAnswers::default();
+        assert_eq!(advice(sudo, None), SUDO_ADVICE);
+        assert_eq!(advice(sudo, Some(&answers)), SUDO_ASKPASS_ADVICE);
+        assert_eq!(advice(git, Some(&answers)), GIT_ADVICE);
+        answers.decline();
+        assert_eq!(advice(sudo, Some(&answers)), DECLINED_ADVICE);
+        assert_eq!(advice(git, Some(&answers)), DECLINED_ADVICE);
+    }
+
+    #[test]
     fn other_failures_have_no_prompt() {
         for output in [
             "",
@@ -236,7 +264,7 @@ mod tests {
             "test auth::password ... FAILED",
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(notice(&lines), None, "{output}");
+            assert_eq!(notice(&lines, None), None, "{output}");
         }
     }
 }

@@ -191,7 +191,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
                 .and_then(|sandbox| sandbox.plan.as_ref()),
         };
         notices.extend(holders::notices(tool, failed, &lines).await);
-        notices.extend(prompts::notice(&lines));
+        notices.extend(prompts::notice(&lines, call.answers.as_ref()));
     }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {

@@ -54,7 +54,7 @@ impl NoticeKind {
                     Some(program) => format!("`{program}`"),
                     None => "A program".to_owned(),
                 };
-                format!("{program} asked for {wanted}, and no user can answer during this call: {advice}")
+                format!("{program} asked for {wanted}, and got no answer: {advice}")
             }
             Self::FieldRenamed { name, used } => format!("`{name}` was read as `{used}`"),
             Self::Lifted { filter } => {

@@ -6,7 +6,14 @@ const program = PROGRAM
 // Advice for the model, by call id; appended to the command's output.
 const advice = new Map()
 
-export const AgentBash = async ({ directory }) => ({
+export const AgentBash = async ({ client, directory }) => ({
+  // A prompt of the user begins a turn, which `agent-bash changes undo --turn` undoes. Prompts of sub-agents do not.
+  "chat.message": async ({ sessionID }) => {
+    const { data } = await client.session.get({ path: { id: sessionID } }).catch(() => ({}))
+    if (data?.parentID) return
+    const prompt = { hook_event_name: "UserPromptSubmit", cwd: directory, process_id: process.pid }
+    spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(prompt), timeout: 30_000 })
+  },
   "tool.execute.before": async ({ tool, callID }, output) => {
     if (output.args?.command === undefined) return
     const call = { hook_event_name: "tool.execute.before", cwd: directory, tool_name: tool, tool_input: output.args }

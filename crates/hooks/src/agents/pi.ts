@@ -7,6 +7,11 @@ const program = PROGRAM
 const advice = new Map()
 
 export default function (pi: any) {
+  // A prompt of the user begins a turn, which `agent-bash changes undo --turn` undoes.
+  pi.on("before_agent_start", async (_: any, ctx: any) => {
+    const prompt = { hook_event_name: "UserPromptSubmit", cwd: ctx.cwd, process_id: process.pid }
+    spawnSync(program, ["hook", "pi"], { input: JSON.stringify(prompt), timeout: 30_000 })
+  })
   pi.on("tool_call", async ({ toolName, toolCallId, input }: any, ctx: any) => {
     if (input?.command === undefined) return
     const call = { hook_event_name: "tool_call", cwd: ctx.cwd, tool_name: toolName, tool_input: input }

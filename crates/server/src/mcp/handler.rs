@@ -7,17 +7,17 @@ use super::job_texts::with_line;
 use super::jobs::{JobTools, ToolAnswer, call_name};
 use super::log::LogLevel;
 use super::output_so_far::OutputSoFar;
-use super::terminal::{self, TerminalFields};
+use super::terminal::{TerminalFields, first_text};
 use super::tools::{self, McpTool};
 use super::{McpOptions, instructions, reading, windows};
 use crate::live_output::{self, UpdateSender};
-use crate::terminal::QuietAfter;
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
+use agent_bash::terminal::{self, QuietAfter};
 use agent_bash::tools::ToolSchema;
 use agent_bash::{Approver, Conversation, Input};
 #[expect(deprecated, reason = "as in `log`")]
@@ -112,12 +112,12 @@ impl McpServer {
             let begun = self.session.begin_changes_turn(turn.to_owned()).await;
             begun.map_err(|refused| refused.to_string())?;
         }
-        let mut terminal = TerminalFields::take_from(&mut request)?;
+        let mut fields = TerminalFields::take_from(&mut request)?;
         // Some profiles have no terminals: they ignore the field.
-        terminal.on_terminal &= self.session.tool().profile().pty;
+        fields.on_terminal &= self.session.tool().profile().pty;
         // Programs on a terminal draw the screen, so their output is not sent as progress.
         let token = context.meta.get_progress_token();
-        let token = token.filter(|_| !terminal.on_terminal);
+        let token = token.filter(|_| !fields.on_terminal);
         let live = token
             .as_ref()
             .map(|_| live_output::updates(LiveKind::Delta));
@@ -129,10 +129,10 @@ impl McpServer {
             window,
             ..StartOptions::default()
         };
-        let input = if terminal.on_terminal {
-            let size = terminal.size.as_deref();
-            options.terminal = Some(crate::terminal::options(&self.session, size)?);
-            crate::terminal::call_input(&self.session, request)
+        let input = if fields.on_terminal {
+            let size = fields.size.as_deref();
+            options.terminal = Some(terminal::options(&self.session, size)?);
+            terminal::call_input(&self.session, request)
         } else {
             Input::Json(request)
         };
@@ -152,7 +152,7 @@ impl McpServer {
                 let work = self.wait(&call, waits_for_end, cancel, Some(&live));
                 live_output::run_with_updates(work, &live, &mut progress).await
             }
-            _ if terminal.on_terminal => self.wait_for_screen(&call, cancel).await,
+            _ if fields.on_terminal => self.wait_for_screen(&call, cancel).await,
             _ => self.wait(&call, waits_for_end, cancel, None).await,
         };
         let result = match waited {
@@ -201,7 +201,7 @@ impl McpServer {
     /// Waits until the first screen of a call on a terminal is quiet. If the client cancels the
     /// request, cancels the call.
     async fn wait_for_screen(&self, call: &RunningCall, cancel: &Cancel) -> WaitOutcome {
-        crate::terminal::until_quiet(call, &*self.clock, QuietAfter::Start, cancel).await;
+        terminal::until_quiet(call, &*self.clock, QuietAfter::Start, cancel).await;
         if cancel.is_cancelled() {
             call.cancel.cancel();
             return WaitOutcome::Ended(call.ended().await);
@@ -222,10 +222,10 @@ impl McpServer {
         window: Window,
     ) -> ToolResult {
         let (pid, process_group) = call.process().unwrap_or_default();
-        let screen = crate::terminal::screen(&self.session, call);
+        let screen = terminal::screen(&self.session, call);
         let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let text = if let Some(screen) = screen {
-            terminal::first_text(&name, &screen)
+            first_text(&name, &screen)
         } else {
             let after = short_duration(self.options.handle_after);
             let shown = so_far

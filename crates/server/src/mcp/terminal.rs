@@ -4,9 +4,10 @@
 use super::job_texts::{condition_text, with_line};
 use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data};
 use super::tools::InputArgs;
-use crate::terminal::{self, TerminalInput};
+use crate::into_data::IntoData;
 use agent_bash::core::{Cancel, MetCondition};
 use agent_bash::running::RunningCall;
+use agent_bash::terminal::{self, TerminalInput, TerminalScreen};
 use agent_bash_protocol::data::ScreenData;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -49,7 +50,7 @@ impl TerminalFields {
 }
 
 /// Returns the text of the first answer, once the screen is quiet.
-pub(super) fn first_text(name: &str, screen: &ScreenData) -> String {
+pub(super) fn first_text(name: &str, screen: &TerminalScreen) -> String {
     let line = format!(
         "[{}. bash_input {{\"job\": \"{name}\"}} types `text` and presses `keys`, bash_output shows the screen, \
          bash_kill ends it.]",
@@ -59,8 +60,8 @@ pub(super) fn first_text(name: &str, screen: &ScreenData) -> String {
 }
 
 /// Describes a terminal: the name, the size, the cursor, the title.
-fn state(name: &str, screen: &ScreenData) -> String {
-    let ScreenData {
+fn state(name: &str, screen: &TerminalScreen) -> String {
+    let TerminalScreen {
         cols,
         rows,
         cursor_row,
@@ -125,6 +126,7 @@ impl JobTools {
             };
         };
         let line = format!("[{}.{condition}]", state(name, &screen));
+        let screen: ScreenData = screen.into_data();
         let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
         if let Some(met) = met.filter(|_| is_conditional) {
             data["met"] = json!(met);

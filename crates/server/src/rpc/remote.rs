@@ -1,9 +1,10 @@
-//! Passes requests about jobs, stored outputs and files of a remote host on to that host.
+//! Passes requests about jobs, stored outputs, change sets and files of a remote host on to that
+//! host.
 
 use super::request_error::ErrorReply;
 use crate::stored_output;
-use crate::terminal::NO_TARGET_TERMINALS;
 use agent_bash::core::{Cancel, RemoteHost};
+use agent_bash::terminal::NO_TARGET_TERMINALS;
 use agent_bash_protocol::RpcCall;
 use serde_json::Value;
 
@@ -23,12 +24,7 @@ pub(super) async fn answer(
         let error = NO_TARGET_TERMINALS.to_owned();
         return Some(Err(ErrorReply::from(error)));
     }
-    if kind.starts_with("changes.") {
-        return Some(Err(ErrorReply::from(
-            stored_output::NO_TARGET_CHANGES.to_owned(),
-        )));
-    }
-    let is_remote = ["jobs.", "artifact.", "file."]
+    let is_remote = ["jobs.", "artifact.", "changes.", "file."]
         .iter()
         .any(|group| kind.starts_with(group))
         || matches!(&*kind, "session.list" | "session.reset");

@@ -3,10 +3,11 @@
 use super::answer::{RpcAnswer, data};
 use super::dispatch::ServedRequest;
 use super::request_error::ErrorReply;
+use crate::into_data::IntoData;
 use crate::jobs::duration;
-use crate::terminal::{self, QuietAfter, TerminalInput};
 use agent_bash::core::MetCondition;
 use agent_bash::running::{RunningCall, StartOptions};
+use agent_bash::terminal::{self, QuietAfter, TerminalInput};
 use agent_bash_protocol::data::TerminalData;
 use agent_bash_protocol::message::RpcCall;
 use serde_json::Value;
@@ -128,7 +129,7 @@ impl ServedRequest {
         call.read(None);
         TerminalData {
             terminal: name,
-            screen: terminal::screen(&self.session, call),
+            screen: terminal::screen(&self.session, call).map(IntoData::into_data),
             met,
             result: terminal::result(call),
         }

@@ -1,15 +1,18 @@
-//! Calls on terminals that a model or a client drives, for both servers. The functions start a
-//! call, send keys, wait until the screen is quiet, and read the screen.
+//! Calls on terminals that a model or a client drives. The functions prepare a call, send keys,
+//! wait until the screen is quiet, and read the screen.
+//!
+//! [`RunningCalls::start`](crate::running::RunningCalls::start) starts the call, with the
+//! [`options`] as its terminal and with [`call_input`] as its input.
 
-use agent_bash::core::{
-    Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, masked_text, parse_request,
+use crate::running::{RunningCall, WriteError};
+use crate::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
+use crate::{Conversation, Input, mask_condition};
+use agent_bash_core::{
+    Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, WaitingFor, masked_text,
+    parse_request,
 };
-use agent_bash::process::environment::attended;
-use agent_bash::pty::{PtyOptions, PtySession, PtySize};
-use agent_bash::running::{RunningCall, WriteError};
-use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
-use agent_bash::{Conversation, Input, mask_condition};
-use agent_bash_protocol::data::ScreenData;
+use agent_bash_process::environment::attended;
+use agent_bash_pty::{PtyOptions, PtySession, PtySize};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -34,10 +37,13 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(50);
 const NO_TERMINALS: &str = "there are no terminals here; run it without one";
 
 /// The refusal for a conversation with a remote host.
-pub(crate) const NO_TARGET_TERMINALS: &str = "a target has no terminals; run it without one, or use `ssh -t` and the like for programs that need one";
+pub const NO_TARGET_TERMINALS: &str = "a target has no terminals; run it without one, or use `ssh -t` and the like for programs that need one";
 
 /// Returns the options of a terminal of this size, such as `80x24`.
-pub(crate) fn options(session: &Conversation, size: Option<&str>) -> Result<PtyOptions, String> {
+///
+/// # Errors
+/// The conversation has no terminals or runs its calls on a remote host, or the size is invalid.
+pub fn options(session: &Conversation, size: Option<&str>) -> Result<PtyOptions, String> {
     if session.remote_host().is_some() {
         return Err(NO_TARGET_TERMINALS.to_owned());
     }
@@ -57,7 +63,7 @@ fn parse_size(text: &str) -> Result<PtySize, String> {
 
 /// Returns the call of a command on a terminal: with the user's own editor, pager and prompts,
 /// because the client can answer. Such a call always continues after its answer.
-pub(crate) fn call_input(session: &Conversation, request: Value) -> Input {
+pub fn call_input(session: &Conversation, request: Value) -> Input {
     let Ok(mut parsed) = parse_request(&request) else {
         // The call reports the error.
         return Input::Json(request);
@@ -72,13 +78,13 @@ pub(crate) fn call_input(session: &Conversation, request: Value) -> Input {
 
 /// Input for a terminal.
 #[derive(Debug, Default)]
-pub(crate) struct TerminalInput<'a> {
+pub struct TerminalInput<'a> {
     /// The new size, set first.
-    pub(crate) size: Option<&'a str>,
+    pub size: Option<&'a str>,
     /// The text, typed next; a newline is the key Enter.
-    pub(crate) text: &'a str,
+    pub text: &'a str,
     /// The names of keys, pressed last.
-    pub(crate) keys: &'a [String],
+    pub keys: &'a [String],
 }
 
 /// Sends input to a call's terminal. If any part of the input is invalid, nothing is sent.
@@ -110,7 +116,7 @@ fn generation(call: &RunningCall) -> u64 {
 
 /// The event after which [`until_quiet`] waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum QuietAfter {
+pub enum QuietAfter {
     /// The command's start.
     Start,
     /// Input that was sent when the screen had this version number.
@@ -118,7 +124,7 @@ pub(crate) enum QuietAfter {
 }
 
 /// Waits until the screen is quiet, the call has ended, or the wait is cancelled.
-pub(crate) async fn until_quiet(
+pub async fn until_quiet(
     call: &RunningCall,
     clock: &dyn Clock,
     after: QuietAfter,
@@ -185,7 +191,7 @@ async fn until_unchanged(
 ///
 /// # Errors
 /// The input or the regular expression is invalid, or the call has no terminal.
-pub(crate) async fn type_and_wait(
+pub async fn type_and_wait(
     session: &Conversation,
     clock: &dyn Clock,
     call: &RunningCall,
@@ -209,7 +215,7 @@ pub(crate) async fn type_and_wait(
 ///
 /// # Errors
 /// The regular expression is invalid.
-pub(crate) async fn wait_for(
+pub async fn wait_for(
     session: &Conversation,
     clock: &dyn Clock,
     call: &RunningCall,
@@ -274,14 +280,39 @@ fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
     }
 }
 
-/// Returns the screen of a call with masked secrets. After the end of the call, returns its last
-/// screen. `None` if the call never had a screen.
-pub(crate) fn screen(session: &Conversation, call: &RunningCall) -> Option<ScreenData> {
+/// The screen of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TerminalScreen {
+    /// The lines with masked secrets, without trailing blanks, and without empty lines at the
+    /// bottom.
+    pub text: String,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// The cursor's row, from 1.
+    pub cursor_row: u16,
+    /// The cursor's column, from 1.
+    pub cursor_col: u16,
+    /// False if the program hides the cursor.
+    pub cursor_visible: bool,
+    /// The title set by the program, with masked secrets.
+    pub title: Option<String>,
+    /// True if a full-screen program uses the alternate screen.
+    pub full_screen: bool,
+    /// The input that the command waits for, if known; detected after two seconds of silence.
+    pub waiting: Option<WaitingFor>,
+}
+
+/// Returns the screen of a call. After the end of the call, returns its last screen. `None` if the
+/// call never had a screen.
+pub fn screen(session: &Conversation, call: &RunningCall) -> Option<TerminalScreen> {
     let terminal = call.terminal().ok()?;
     let screen = terminal.screen();
     let mask = session.tool().output_mask().map(|mask| &**mask);
     let masked = |text: &str| masked_text(mask, text).into_owned();
-    Some(ScreenData {
+    Some(TerminalScreen {
         text: masked(&terminal.text().join("\n")),
         cols: screen.cols,
         rows: screen.rows,
@@ -295,7 +326,7 @@ pub(crate) fn screen(session: &Conversation, call: &RunningCall) -> Option<Scree
 }
 
 /// Returns the result of an ended call.
-pub(crate) fn result(call: &RunningCall) -> Option<ToolResult> {
+pub fn result(call: &RunningCall) -> Option<ToolResult> {
     call.account().map(|account| account.result.clone())
 }
 

@@ -1,0 +1,219 @@
+//! The packages for Python and TypeScript as interfaces. A script in their language performs the
+//! steps of a case by the methods that a user of the package calls.
+
+use super::action::Action;
+use super::case::Case;
+use super::surface::{Call, Reply, Surface};
+use crate::server_client::ServerClient;
+use crate::{packages, product};
+use agent_bash_core::ToolResult;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a step may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The compiler of the TypeScript client.
+const COMPILER: [&str; 2] = ["typescript@7.0.2", "@types/node@26.6.6"];
+
+/// The package for Python: `AsyncShell`.
+#[derive(Debug)]
+pub struct PythonClient;
+
+/// The package for TypeScript: `Shell`.
+#[derive(Debug)]
+pub struct TypeScriptClient {
+    /// The compiled package.
+    index: PathBuf,
+}
+
+impl TypeScriptClient {
+    /// Compiles the package to a directory below `target`. Installs the compiler there once.
+    ///
+    /// # Errors
+    /// The compiler cannot be installed, or fails.
+    pub fn compile(target: &Path) -> Result<Self> {
+        let directory = packages::cached_packages(target, "conformance-node", &COMPILER);
+        packages::made_once(&directory, |directory| {
+            packages::npm(directory, &[], &COMPILER)
+        })?;
+        let client = directory_of("clients/typescript")?;
+        let built = directory.join("built");
+        let project = json!({
+            "extends": client.join("tsconfig.json"),
+            "compilerOptions": {
+                "rootDir": client.join("src"), "outDir": built, "declaration": false,
+                "typeRoots": [directory.join("node_modules/@types")],
+            },
+            "files": [client.join("src/index.ts")],
+            "include": [],
+        });
+        std::fs::write(directory.join("tsconfig.json"), project.to_string())?;
+        packages::install("node_modules/.bin/tsc", &["--project", "."], &directory)?;
+        let index = built.join("index.js");
+        Ok(Self { index })
+    }
+}
+
+/// Returns a directory of the checkout.
+fn directory_of(name: &str) -> Result<PathBuf> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(name)
+        .canonicalize()?)
+}
+
+impl Surface for PythonClient {
+    fn name(&self) -> &'static str {
+        "python"
+    }
+
+    /// The exception of a cancelled call has the result, and not the answer of an adapter.
+    fn takes(&self, case: &Case) -> bool {
+        case.adapter.is_none() || case.steps.iter().all(|step| step.cancel_when.is_none())
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
+        call_by(python(call, server)?, call)
+    }
+
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply> {
+        act_by(python(call, server)?, action)
+    }
+}
+
+impl Surface for TypeScriptClient {
+    fn name(&self) -> &'static str {
+        "typescript"
+    }
+
+    /// The exception of a cancelled call has the result, and not the answer of an adapter.
+    fn takes(&self, case: &Case) -> bool {
+        case.adapter.is_none() || case.steps.iter().all(|step| step.cancel_when.is_none())
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
+        call_by(self.server(call, server)?, call)
+    }
+
+    fn act(
+        &self,
+        call: &Call<'_>,
+        action: &Action,
+        server: &mut Option<ServerClient>,
+    ) -> Result<Reply> {
+        act_by(self.server(call, server)?, action)
+    }
+}
+
+impl TypeScriptClient {
+    fn server<'a>(
+        &self,
+        call: &Call<'_>,
+        server: &'a mut Option<ServerClient>,
+    ) -> Result<&'a mut ServerClient> {
+        started(
+            server,
+            || {
+                let mut node = call.world.command("node");
+                node.arg(directory_of("tests/clients")?.join("conformance.mjs"));
+                node.arg(&self.index);
+                Ok(node)
+            },
+            call,
+        )
+    }
+}
+
+fn python<'a>(
+    call: &Call<'_>,
+    server: &'a mut Option<ServerClient>,
+) -> Result<&'a mut ServerClient> {
+    started(
+        server,
+        || {
+            let mut python = call.world.command("python3");
+            python
+                .arg("-B")
+                .arg(directory_of("tests/clients")?.join("conformance.py"));
+            python.env("PYTHONPATH", directory_of("clients/python/src")?);
+            Ok(python)
+        },
+        call,
+    )
+}
+
+/// Returns the running script, which is started for the first step.
+fn started<'a>(
+    server: &'a mut Option<ServerClient>,
+    script: impl FnOnce() -> Result<Command>,
+    call: &Call<'_>,
+) -> Result<&'a mut ServerClient> {
+    if let Some(server) = server {
+        return Ok(server);
+    }
+    let mut script = script()?;
+    script
+        .arg(call.profile)
+        .arg(json!(call.tools).to_string())
+        .env("AGENT_BASH_PROGRAM", product::agent_bash()?)
+        .envs(call.environment);
+    Ok(server.insert(ServerClient::start(script)?))
+}
+
+fn call_by(server: &mut ServerClient, call: &Call<'_>) -> Result<Reply> {
+    let request: Value = serde_json::from_str(call.request)?;
+    let (adapter, tool) = call.adapter.unzip();
+    let answer = ask(
+        server,
+        &json!({
+            "request": request, "adapter": adapter, "tool": tool, "turn": call.turn_name,
+            "may_reword": call.may_reword, "cancel_when": call.cancel_when,
+        }),
+    )?;
+    let some = |name: &str| Some(answer[name].clone()).filter(|value| !value.is_null());
+    let mut reply = Reply {
+        result: some("result"),
+        structured: some("structured"),
+        is_error: answer["is_error"].as_bool(),
+        ..Reply::default()
+    };
+    if let Some(text) = answer["text"].as_str() {
+        text.clone_into(&mut reply.text);
+        return Ok(reply);
+    }
+    let result: ToolResult = serde_json::from_value(answer["result"].clone())
+        .with_context(|| format!("this is no result object: {answer}"))?;
+    reply.exit_code = Some(result.status.exit_code().into());
+    reply.text = result.text;
+    Ok(reply)
+}
+
+fn act_by(server: &mut ServerClient, action: &Action) -> Result<Reply> {
+    let mut request = serde_json::to_value(action)?;
+    if let Action::Wait(wait) = action {
+        request["wait"]["until"] = wait.until();
+    }
+    let answer = ask(server, &json!({ "action": request }))?;
+    Ok(Reply {
+        text: answer["text"].as_str().context("a text")?.to_owned(),
+        data: Some(answer["data"].clone()),
+        is_error: answer["is_error"].as_bool(),
+        ..Reply::default()
+    })
+}
+
+fn ask(server: &mut ServerClient, step: &Value) -> Result<Value> {
+    server.send(step)?;
+    let answer = server.next(STEP_TIMEOUT)?;
+    ensure!(answer.is_object(), "{answer}");
+    Ok(answer)
+}
