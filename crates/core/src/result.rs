@@ -37,6 +37,9 @@ pub struct ToolResult {
     /// True if the refused request would run as a trial: the same request with `"trial": true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offers_trial: bool,
+    /// The code with which the user can allow the refused command: `agent-bash allow CODE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exception_code: Option<String>,
     /// The sandbox of the call; absent if the call ran without a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
@@ -134,6 +137,7 @@ impl ToolResult {
             suggested_tool: None,
             rule: None,
             offers_trial: false,
+            exception_code: None,
             sandbox: None,
             changes: None,
             target: None,

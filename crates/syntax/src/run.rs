@@ -6,7 +6,7 @@
 //! commands of nested scripts.
 //!
 //! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
-//! (`Machine::incomplete`), and callers fall back to scanning the raw text.
+//! (`Walker::incomplete`), and callers fall back to scanning the raw text.
 
 mod assign;
 mod builtin;

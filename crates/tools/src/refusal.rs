@@ -103,7 +103,7 @@ pub struct RuleRefusal {
     pub rule: String,
     /// The rule's sentence.
     pub message: String,
-    /// The reason, for a refusal by safe mode.
+    /// The reason, for a refusal by safe mode; the alternative, for a refusal by a user's rule.
     pub reason: Option<String>,
     /// The tool to use instead, if the rule names one.
     pub suggested_tool: Option<String>,
@@ -175,10 +175,15 @@ impl RuleRefusal {
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
         // Safe mode has the same message for all commands, so the suggestion is the reason. The
-        // messages of other rules already contain the reason.
+        // messages of the other built-in rules contain the alternative.
         let suggestion = Some(finding.suggestion).filter(|text| !text.is_empty());
         let (reason, instead) = match finding.check {
             Check::SafeMode => (suggestion, None),
+            // A rule of the user has no group.
+            Check::Safety if finding.group.is_none() => {
+                let line = suggestion.as_ref().map(|text| format!("Instead: {text}"));
+                (line, suggestion)
+            }
             _ => (None, suggestion),
         };
         Self {

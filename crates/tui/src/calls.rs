@@ -118,7 +118,9 @@ fn refusal_view(command: &str, refusal: &Refusal) -> RefusalView {
     }
     let mut refused = RefusalView::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
-        refused.alternative.clone_from(&rule.explanation.instead);
+        let instead = rule.explanation.instead.as_ref();
+        let is_new = |instead: &&String| !refused.text.contains(&format!("Instead: {instead}"));
+        refused.alternative = instead.filter(is_new).cloned();
         refused.can_be_tried = rule.explanation.can_be_tried;
         if let Some(hint) = rule.allow_hint() {
             refused.text = format!("{}\n{hint}", refused.text);

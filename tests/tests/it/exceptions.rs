@@ -19,6 +19,7 @@ fn refusal_code(tmux: &Tmux<'_>) -> Result<String> {
     cleared(tmux)?;
     tmux.enters(&format!("agent-bash run '{REFUSED}'"))?;
     tmux.shows("Blocked: permission denied: blind git add")?;
+    tmux.shows("[The user can allow it once, on a terminal: agent-bash allow ")?;
     cleared(tmux)?;
     tmux.enters("agent-bash allow")?;
     let screen = tmux.shows("  refused  no_blind_git_add")?;

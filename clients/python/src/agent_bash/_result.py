@@ -88,6 +88,11 @@ class Result:
         return self.data.get("offers_trial", False)
 
     @property
+    def exception_code(self) -> Optional[str]:
+        """The code with which the user can allow the refused command: `agent-bash allow CODE`."""
+        return self.data.get("exception_code")
+
+    @property
     def sandbox(self) -> Optional[t.Sandboxed]:
         """The sandbox of the call, if any."""
         return self.data.get("sandbox")

@@ -53,6 +53,7 @@ fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     }
     if let Refusal::Rule(rule) = refusal {
         result.offers_trial = rule.explanation.offers_trial;
+        result.exception_code.clone_from(&rule.explanation.code);
     }
     result
 }

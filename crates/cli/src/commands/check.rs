@@ -8,7 +8,7 @@ use crate::usage::UsageError;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{
     Context, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Script,
-    Verdict, explain, marked_lines,
+    Verdict, advice, explain, marked_lines,
 };
 use anyhow::Context as _;
 use std::fmt::Write as _;
@@ -26,11 +26,15 @@ pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8
             "agent-bash: this text is checked as a script, but looks like an agent's call of a hook; `agent-bash hook` answers such calls",
         );
     }
-    let verdict = policy.decide(&Script::read(&script, &context));
+    let read = Script::read(&script, &context);
+    let verdict = policy.decide(&read);
     let text = if args.json {
         serde_json::to_string(&verdict)? + "\n"
     } else {
-        verdict_text(&verdict, &script)
+        let rules = policy.safety.iter();
+        let findings = rules.flat_map(|rules| advice(&read, rules));
+        let advice: String = findings.map(|finding| advice_text(&finding)).collect();
+        verdict_text(&verdict, &script) + &advice
     };
     output::print(&text)?;
     Ok(exit_code(&verdict))
@@ -153,10 +157,25 @@ fn verdict_text(verdict: &Verdict, script: &str) -> String {
     };
     let mut text = format!("{outcome}: {}\n", shown(&finding.message));
     text.push_str(&underlined(finding, script));
-    if !finding.suggestion.is_empty() {
-        let _ = writeln!(text, "instead: {}", shown(&finding.suggestion));
-    }
+    text.push_str(&alternative(finding));
     text
+}
+
+/// Returns the text of an advising rule of the user.
+fn advice_text(finding: &Finding) -> String {
+    format!(
+        "advice: {}\n{}",
+        shown(&finding.message),
+        alternative(finding)
+    )
+}
+
+/// Returns a line with the alternative that a rule proposes, if any.
+fn alternative(finding: &Finding) -> String {
+    match finding.suggestion.as_str() {
+        "" => String::new(),
+        text => format!("instead: {}\n", shown(text)),
+    }
 }
 
 /// Returns the lines of the script that led to the verdict, with the offending part underlined.

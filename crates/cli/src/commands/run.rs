@@ -20,7 +20,7 @@ use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::{Conversation, ConversationOptions, may_start_ahead};
 use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
-use agent_bash::{BashToolBuilder, CallOptions, Input};
+use agent_bash::{BashToolBuilder, CallOptions, Input, allow_line};
 use agent_bash_tui::Terminals;
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -349,7 +349,13 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    output::print(&result.text)
+    output::print(&result.text)?;
+    // A program that reads the output is not the user. The text on stdout is fixed.
+    let code = result.exception_code.as_deref();
+    if let Some(code) = code.filter(|_| io::stderr().is_terminal()) {
+        output::say(&format!("[{}]", allow_line(code)));
+    }
+    Ok(())
 }
 
 /// Returns the outcome for a user who has already seen the output; `None` for exit code 0, or if

@@ -235,6 +235,9 @@ fn supervised(
     let (mut finished, is_within_line) = runtime.block_on(called)??;
     for line in finished.refusal.iter().flat_map(advice) {
         let text = &mut finished.result.text;
+        if text.contains(&line) {
+            continue;
+        }
         *text = format!("{}\n{line}", text.trim_end());
     }
     let mut result = finished.result;

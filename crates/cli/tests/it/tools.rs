@@ -1,5 +1,7 @@
 //! The setting that names the model's other tools, and the texts without it.
 
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
 use crate::support::Home;
 
 const BLOCK: (&str, &str) = ("AGENT_BASH_INTERCEPTOR_MODE", "block");
@@ -109,4 +111,54 @@ fn check_and_explain_decide_as_run_does() {
             .code,
         Some(1)
     );
+}
+
+#[test]
+fn result_of_a_refused_command_has_the_code_by_which_the_user_can_allow_it() {
+    let home = Home::new();
+    let run = home.run(&["run", "--json", "git add -A"]);
+    let result: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let code = result["exception_code"].as_str().expect("a code");
+    let listed = home.run(&["allow"]);
+    assert!(listed.stdout.contains(code), "{}", listed.stdout);
+    let run = home.run(&["run", "--json", "true"]);
+    let result: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!(result.get("exception_code").is_none(), "{}", run.stdout);
+}
+
+#[test]
+fn check_prints_the_advice_of_the_users_rules() {
+    let home = Home::new();
+    home.write(
+        ".config/agent-bash/config.toml",
+        r#"[safety]
+rules = [
+  { match = { program = "pip" }, say = "this project uses uv", instead = "uv add", verdict = "advise" },
+  { match = { program = "make" }, say = "no make", instead = "just" },
+]
+"#,
+    );
+    let advice = "advice: this project uses uv\ninstead: uv add\n";
+    let checked = home.run(&["check", "sudo pip install x"]);
+    assert_eq!(checked.stdout, format!("allowed\n{advice}"));
+    let checked = home.run(&["check", "pip list && make"]);
+    assert!(
+        checked
+            .stdout
+            .starts_with("refused by user_rule: no make\n"),
+        "{}",
+        checked.stdout
+    );
+    assert!(
+        checked
+            .stdout
+            .ends_with(&format!("instead: just\n{advice}")),
+        "{}",
+        checked.stdout
+    );
+    assert_eq!(home.run(&["check", "ls"]).stdout, "allowed\n");
+    // The model reads the alternative, too.
+    let run = home.run(&["run", "sudo make"]);
+    let text = "Blocked: no make\nInstead: just\n\nOriginal command: sudo make";
+    assert_eq!(run.stdout.trim_end(), text);
 }

@@ -22,9 +22,10 @@ pub(super) use per_item::replaced;
 pub use shell::ShellInvocation;
 
 /// Shells, which run a script after `-c`, in a file, or on stdin.
-const SHELLS: [&str; 21] = [
+const SHELLS: [&str; 27] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
-    "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh",
+    "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh", "brush", "murex",
+    "lksh", "hush", "sash", "nushell",
 ];
 
 /// True if a program is a shell.
@@ -56,16 +57,7 @@ impl Walker<'_> {
                     return Value::unknown(UnknownCause::Tracked);
                 }
             }
-            "at" | "batch" => self.deferred(name, shell),
             "crontab" => self.crontab_jobs(shell),
-            "ssh"
-                if launcher::find(name)
-                    .iter()
-                    .filter_map(|launcher| launcher.parse(&call.words))
-                    .all(|parsed| parsed.command.is_none()) =>
-            {
-                self.deferred(name, shell);
-            }
             _ => {}
         }
         if let Some(out) = self.launched(name, call, shell) {
@@ -76,11 +68,12 @@ impl Walker<'_> {
 
     /// Follows the command that a launcher starts; `None` for other programs.
     fn launched(&mut self, name: &str, call: &Call, shell: &mut ShellState) -> Option<Value> {
-        let mut launchers = launcher::find(name).iter();
+        let mut launchers = launcher::find(name);
         let (launcher, parsed) = launchers.find_map(|launcher| {
             let parsed = launcher.parse(&call.words)?;
             let starts = parsed.command.is_some() || !parsed.scripts.is_empty();
-            (starts || parsed.entry.is_some()).then_some((*launcher, parsed))
+            let starts = starts || parsed.entry.is_some() || parsed.starts_shell;
+            starts.then_some((launcher, parsed))
         })?;
         let mut inner_state = launched_state(launcher, &parsed, call, shell);
         let inner = inner_state.as_mut().unwrap_or(shell);
@@ -97,18 +90,28 @@ impl Walker<'_> {
             }
             self.script_with(&text, Vec::new(), name, inner);
         }
+        if parsed.starts_shell {
+            // The script is not the input of its own commands: `echo 'su x' | ssh host`.
+            let mut shell_state = inner.clone();
+            let text = shell_state.stdin.take()?;
+            return Some(self.script_with(&text, Vec::new(), name, &shell_state));
+        }
         let command_start = parsed.command.unwrap_or(call.words.len());
         let mut words = call.words.get(command_start..).unwrap_or_default().to_vec();
         if let Some(position) = parsed.entry.or(parsed.begin_option) {
             let value = attached(call, position)?;
             let span = call.words.get(position.0)?.span;
             words.insert(0, Field { value, span });
+        } else if let Some(program) = followed_program(launcher, call, command_start) {
+            let span = call.words.first()?.span;
+            let value = Value::text(program);
+            words.insert(0, Field { value, span });
         }
         // `start-stop-daemon --exec program -- arguments`
         if words
             .get(1)
             .is_some_and(|field| field.value.literal() == Some("--"))
-            && launcher.begins()
+            && (launcher.begins() || launcher.is_package)
         {
             words.remove(1);
         }
@@ -116,7 +119,12 @@ impl Walker<'_> {
             return None;
         }
         match launcher.command_form {
-            CommandForm::Script if parsed.begin_option.is_none() => {
+            // ssh passes its words to a shell.
+            CommandForm::Script | CommandForm::Dashes
+                if parsed.begin_option.is_none()
+                    && (launcher.command_form == CommandForm::Script
+                        || launcher.host == LaunchHost::Remote) =>
+            {
                 let values: Vec<Value> = words.into_iter().map(|field| field.value).collect();
                 let text = join(&values, " ");
                 return Some(self.script_with(&text, Vec::new(), name, inner));
@@ -127,7 +135,9 @@ impl Walker<'_> {
             _ => {}
         }
         if launcher.is_package {
-            let program = package(words[0].value.literal()?).to_owned();
+            // `nix run nixpkgs#git`
+            let name = words[0].value.literal()?.rsplit('#').next()?;
+            let program = package(name).to_owned();
             words[0].value = Value::text(program);
         }
         let mut started = call.with_words(words);
@@ -171,6 +181,8 @@ impl Walker<'_> {
         // A whole command in one word, as in `hyperfine 'rm -rf x'`.
         for index in all {
             let text = call.literal(index).unwrap_or("");
+            // `screen -X stuff 'make\n'` types the Enter key, too.
+            let text = text.trim_end().trim_end_matches(r"\n");
             let first = text.split_whitespace().next().unwrap_or("");
             let is_relevant = SEARCHED_FIRST.contains(&first) || HARMFUL_COMMANDS.contains(&first);
             if first.len() < text.len() && (is_relevant || is_shell(first)) {
@@ -182,14 +194,6 @@ impl Walker<'_> {
         let base = package(words[0].value.literal()?).to_owned();
         words[0].value = Value::text(base);
         Some(words)
-    }
-
-    /// Follows the stdin of a program that runs its stdin as a script, later or on another machine.
-    fn deferred(&mut self, name: &str, shell: &ShellState) {
-        let Some(text) = shell.stdin.as_deref().cloned() else {
-            return;
-        };
-        self.script_with(&text, Vec::new(), name, shell);
     }
 
     /// Follows the jobs on the stdin of `crontab`. A line has five time fields, or a word such as
@@ -247,6 +251,23 @@ impl Walker<'_> {
             None => Value::unknown(UnknownCause::Output),
         }
     }
+}
+
+/// Returns the program to which a launcher passes its arguments, if the arguments do not name the
+/// program: git in `yadm push`, and the program of the image in `docker run alpine/git push`.
+fn followed_program<'c>(launcher: &Launcher, call: &'c Call, start: usize) -> Option<&'c str> {
+    if !launcher.program.is_empty() {
+        return Some(launcher.program);
+    }
+    let image = call.literal(start.checked_sub(1)?)?;
+    let first = package(call.literal(start)?);
+    let is_program = SEARCHED_FIRST.contains(&first) || is_shell(first);
+    if launcher.host != LaunchHost::Disposable || is_program || !image.contains('/') {
+        return None;
+    }
+    let name = package(image).split(':').next()?;
+    let name = name.strip_suffix("-cli").unwrap_or(name);
+    HARMFUL_COMMANDS.contains(&name).then_some(name)
 }
 
 /// Returns the value of an option. `index` is the index of the word with the value, `skipped` the

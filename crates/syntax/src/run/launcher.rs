@@ -48,6 +48,8 @@ struct OptionNames {
 #[derive(Debug, Default)]
 pub(super) struct Launcher {
     names: Vec<&'static str>,
+    /// The programs to which a row for all programs does not apply.
+    except: Vec<&'static str>,
     subcommands: Vec<&'static str>,
     valued: OptionNames,
     text: OptionNames,
@@ -59,6 +61,11 @@ pub(super) struct Launcher {
     chdir: (&'static str, &'static str),
     entry: &'static str,
     quits: &'static str,
+    /// The options with which the launcher starts a shell if no command follows; with an empty
+    /// list, it always does.
+    shell: Option<OptionNames>,
+    /// The program whose arguments follow; empty if the command line names the program.
+    pub(super) program: &'static str,
     pub(super) command_form: CommandForm,
     pub(super) host: LaunchHost,
     #[cfg(test)]
@@ -86,9 +93,12 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Launcher>>> = LazyLo
     by_name
 });
 
-/// Returns the rows of the table for a program.
-pub(super) fn find(name: &str) -> &'static [&'static Launcher] {
-    BY_NAME.get(name).map_or(&[], Vec::as_slice)
+/// Returns the rows of the table for a program: its own rows, and then the rows for all programs.
+pub(super) fn find(name: &str) -> impl Iterator<Item = &'static Launcher> {
+    let own = BY_NAME.get(name).into_iter().flatten();
+    let general = BY_NAME.get("*").into_iter().flatten();
+    own.chain(general.filter(move |row| !row.except.contains(&name)))
+        .copied()
 }
 
 /// The position of an option's value: the index of its word, and the number of bytes in front of
@@ -112,6 +122,8 @@ pub(super) struct ParsedLauncher {
     pub(super) mounts: Vec<ValuePosition>,
     /// The value of the option after which the command begins, if the program is attached to it.
     pub(super) begin_option: Option<ValuePosition>,
+    /// True if the launcher starts a shell, whose script is its standard input.
+    pub(super) starts_shell: bool,
 }
 
 /// Options for the mounts of a container.
@@ -156,6 +168,9 @@ impl Launcher {
                 "chdir" => out.chdir = value.split_once(' ').unwrap_or_default(),
                 "entry" => out.entry = value.trim_start_matches('-'),
                 "quits" => out.quits = value,
+                "except" => out.except = value.split_whitespace().collect(),
+                "shell" => out.shell = Some(OptionNames::from_words(value)),
+                "program" => out.program = value,
                 #[cfg(test)]
                 "try" => out.example = value,
                 _ => {}
@@ -188,11 +203,16 @@ impl Launcher {
             } else if options && text == "--" {
                 options = false;
                 if self.command_form == CommandForm::Dashes {
-                    parsed.command = Some(index + 1);
+                    // `vagrant ssh -- -t command`
+                    let is_option = |field: &&Field| field.value.prefix().starts_with('-');
+                    let after = words.get(index + 1..).unwrap_or_default();
+                    let options = after.iter().take_while(is_option).count();
+                    parsed.command = Some(index + 1 + options);
                     break;
                 }
             } else if options && text.len() > 1 && text.starts_with('-') {
                 is_valued = wanted.is_some() && !text.contains('=');
+                parsed.starts_shell |= self.shell.as_ref().is_some_and(|all| all.has_one_of(text));
                 if let Some((name, attached)) = self.option(field) {
                     if name.len() == 1 && self.quits.contains(name) {
                         break;
@@ -244,6 +264,8 @@ impl Launcher {
             }
             index += 1;
         }
+        parsed.starts_shell |= self.shell.as_ref().is_some_and(OptionNames::is_empty);
+        parsed.starts_shell &= parsed.command.is_none() && parsed.scripts.is_empty();
         wanted.is_none().then_some(parsed)
     }
 
@@ -285,6 +307,18 @@ impl OptionNames {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.letters.is_empty() && self.long.is_empty()
+    }
+
+    /// True if a word is one of these options, or a cluster of letters with one of them.
+    fn has_one_of(&self, text: &str) -> bool {
+        match text.strip_prefix("--") {
+            Some(long) => self.long.contains(&long),
+            None => text.chars().any(|letter| self.letters.contains(letter)),
+        }
+    }
+
     /// True if a name is one of these options, or an abbreviation (GNU programs accept unambiguous
     /// prefixes).
     fn contains(&self, name: &str) -> bool {
@@ -313,15 +347,18 @@ mod tests {
     fn every_launcher_leads_to_its_command() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
-        for launcher in LAUNCHERS.iter() {
+        // A shell whose only script is standard input has its own test.
+        let is_shell = |row: &Launcher| row.shell.is_some() && !row.example.contains('@');
+        for launcher in LAUNCHERS.iter().filter(|row| !is_shell(row)) {
             for name in &launcher.names {
                 let (_, arguments) = launcher.example.split_once(' ').unwrap();
                 // Without the backslash, `time` is a keyword.
                 let text = format!("\\{name} {arguments}").replace('@', "rm -rf /x");
                 let script = Script::read(&text, &context);
-                let found = script.commands.iter().find(|command| {
-                    command.to_string() == "rm -rf /x"
-                        && command.started_by.first().is_some_and(|by| by == name)
+                let command = format!("{} rm -rf /x", launcher.program);
+                let found = script.commands.iter().find(|found| {
+                    found.to_string() == command.trim_start()
+                        && found.started_by.first().is_some_and(|by| by == name)
                 });
                 let host = found.map(|command| match command.host {
                     CommandHost::Local => LaunchHost::Local,
@@ -331,6 +368,39 @@ mod tests {
                 });
                 if host != Some(launcher.host) {
                     missed.push(format!("{text}: {host:?}"));
+                }
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+    }
+    #[test]
+    fn a_launched_shell_runs_its_standard_input() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let mut missed = Vec::new();
+        for launcher in LAUNCHERS.iter() {
+            let Some(options) = &launcher.shell else {
+                continue;
+            };
+            let letter = options.letters.chars().next();
+            let option = letter.map_or_else(String::new, |letter| format!("-{letter}"));
+            let operands = "x ".repeat(launcher.operands);
+            for name in &launcher.names {
+                let words = launcher.subcommands.iter();
+                let words: Vec<&str> = words.filter_map(|word| word.split('|').next()).collect();
+                let start = format!("{name} {} {option} {operands}", words.join(" "));
+                for (text, is_run) in [
+                    (format!("{start} <<< 'rm -rf /x'"), true),
+                    (format!("echo 'rm -rf /x' | {start}"), true),
+                    (
+                        format!("{start} cat <<< 'rm -rf /x'"),
+                        matches!(launcher.command_form, CommandForm::Nothing | CommandForm::Dashes),
+                    ),
+                ] {
+                    let script = Script::read(&text, &context);
+                    let mut all = script.commands.iter();
+                    if all.any(|ran| ran.to_string() == "rm -rf /x") != is_run {
+                        missed.push(text);
+                    }
                 }
             }
         }

@@ -49,7 +49,21 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionCommand>>> =
 pub(super) fn is_command_variable(name: &str) -> bool {
     let kinds = BY_NAME.get("*").into_iter().flatten();
     let mut sources = kinds.flat_map(|kind| &kind.sources);
-    sources.any(|source| source.strip_prefix('$') == Some(name))
+    sources.any(|source| {
+        let pattern = source.strip_prefix('$');
+        pattern.is_some_and(|pattern| fits(pattern, name))
+    })
+}
+
+/// True if a name fits a pattern with at most one `*`.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            let rest = name.strip_prefix(before);
+            rest.is_some_and(|rest| rest.len() >= after.len() && rest.ends_with(after))
+        }
+        None => pattern == name,
+    }
 }
 
 impl Walker<'_> {
@@ -135,13 +149,7 @@ impl OptionCommand {
             .sources
             .iter()
             .filter_map(|source| source.strip_prefix("config:"));
-        names.any(|name| match name.split_once('*') {
-            Some((before, after)) => {
-                let rest = setting.strip_prefix(before);
-                rest.is_some_and(|rest| rest.len() > after.len() && rest.ends_with(after))
-            }
-            None => name == setting,
-        })
+        names.any(|name| fits(name, setting))
     }
 
     /// Returns the texts at the sources.

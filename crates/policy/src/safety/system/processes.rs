@@ -58,7 +58,7 @@ const SELECTING_OPTIONS: [&str; 9] = [
     "-P", "-g", "-G", "-s", "-t", "--parent", "--pgroup", "--session", "--terminal",
 ];
 /// Options with a value that do not select processes.
-const OTHER_VALUED_OPTIONS: [&str; 3] = ["--signal", "-n", "-d"];
+const OTHER_VALUED_OPTIONS: [&str; 4] = ["--signal", "-s", "-n", "-d"];
 
 /// The processes that the arguments of `pkill`, `pgrep` or `killall` select.
 #[derive(Default)]
@@ -77,7 +77,11 @@ impl<'f> SelectedProcesses<'f> {
         while let Some(field) = words.next() {
             let text = field.value.prefix();
             let is_owner = OWNER_OPTIONS.contains(&text);
-            let is_narrowing = SELECTING_OPTIONS.contains(&text);
+            // `killall -s KILL`; `pkill -s` has a session.
+            let value = words.as_slice().first().map(|next| next.value.prefix());
+            let is_by_letters = value.is_some_and(|value| value.starts_with(char::is_uppercase));
+            let is_narrowing =
+                SELECTING_OPTIONS.contains(&text) && !(text == "-s" && is_by_letters);
             selected.is_owned |= is_owner
                 || has_any(std::slice::from_ref(field), &OWNER_OPTIONS) && !is_signal(text);
             selected.is_narrowed |= is_narrowing;
@@ -278,6 +282,8 @@ mod tests {
             ("killall node", true),
             ("killall -9 -r 'no.*'", true),
             ("killall gnome-terminal-server", true),
+            ("killall -s KILL node", true),
+            ("pkill -s 1234 node", false),
             ("bash -c 'killall bash'", true),
             ("kill $(pgrep node)", true),
             ("kill -9 `pidof node`", true),
