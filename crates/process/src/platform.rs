@@ -144,6 +144,15 @@ mod system {
         let _ = fcntl_setpipe_size(pipe, 1);
     }
 
+    /// True if a child that runs as the same user can open this process's descriptors by their
+    /// paths below `/proc`.
+    pub(crate) fn shows_descriptors() -> bool {
+        use rustix::process::{DumpableBehavior, dumpable_behavior};
+        use rustix::thread::{CapabilitySet, capabilities};
+        dumpable_behavior() == Ok(DumpableBehavior::Dumpable)
+            || capabilities(None).is_ok_and(|own| own.effective.contains(CapabilitySet::SYS_PTRACE))
+    }
+
     pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
         // From `linux/magic.h`.
         const AUTOFS_MAGIC: i64 = 0x187;
@@ -180,11 +189,16 @@ mod system {
 
     pub(crate) fn shrink_pipe(_: impl AsFd) {}
 
+    pub(crate) fn shows_descriptors() -> bool {
+        false
+    }
+
     pub(crate) fn is_automounter(_: impl AsFd) -> bool {
         false
     }
 }
 
+pub(crate) use system::shows_descriptors;
 /// Flags for receiving and sending messages with descriptors.
 pub(crate) use system::{RECEIVE_FLAGS, SEND_FLAGS};
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The temporary directory that all users of a system share.
-const SHARED_DIRECTORY: &str = "/tmp";
+pub(crate) const SHARED_DIRECTORY: &str = "/tmp";
 
 /// Mode bit `S_ISVTX`: only the owner of a file may replace it in this directory.
 const STICKY_BIT: u32 = 0o1000;

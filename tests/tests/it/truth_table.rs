@@ -34,3 +34,30 @@ fn failure_of_an_earlier_stage_is_reported() -> anyhow::Result<()> {
     assert!(left.is_empty(), "left behind:\n{left}");
     Ok(())
 }
+
+/// Without `CAP_SYS_PTRACE`, as for an ordinary user and for root in most containers, the shell
+/// cannot open a descriptor of the supervisor.
+#[test]
+fn failed_stage_is_reported_without_the_capability_to_trace() -> anyhow::Result<()> {
+    let world = World::new()?;
+    for changes in ["off", "list", "undo"] {
+        let program = product::agent_bash()?;
+        let mut command = if rustix::process::geteuid().is_root() {
+            let mut command = world.command("setpriv");
+            command.args(["--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"]);
+            command.arg(program);
+            command
+        } else {
+            world.command(program)
+        };
+        command.args(["run", "--json", "--changes", changes, "false | true"]);
+        let ran = product::run(command, None)?;
+        let result: Value = serde_json::from_str(&ran.stdout)?;
+        assert_eq!(result["notices"][0]["kind"], "failed_stage", "{result}");
+        assert_eq!(result["notices"].as_array().map(Vec::len), Some(1));
+        // The shell writes its report to a file that is no change of the call.
+        assert!(result["changes"]["outside"].is_null(), "{result}");
+    }
+    world.assert_nothing_left(Duration::from_secs(10));
+    Ok(())
+}

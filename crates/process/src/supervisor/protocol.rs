@@ -373,6 +373,12 @@ impl ShellStart {
         }
     }
 
+    /// True if the supervisor is to replace this placeholder in the arguments.
+    pub(super) fn has_placeholder(&self, placeholder: &str) -> bool {
+        let has = |argument: &OsString| argument.to_string_lossy().contains(placeholder);
+        self.args.iter().any(has)
+    }
+
     /// True if the shell is to be traced.
     pub(super) fn is_traced(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.trace)

@@ -21,6 +21,7 @@ use crate::proc_scan;
 use crate::report_socket::report_sockets;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
+use crate::temporary::SHARED_DIRECTORY;
 use agent_bash_core::StreamId;
 use agent_bash_sandbox::{SandboxError, TraceScope};
 use rustix::fs::{Mode, OFlags};
@@ -30,6 +31,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 /// The way to start a shell.
 #[derive(Debug)]
@@ -123,8 +125,8 @@ fn try_launch(
         .map(|parent| ShellDirectory::create(parent, None))
         .transpose()?;
     let fifo = sandboxed.as_ref().map(SandboxedStart::report);
-    let report =
-        ReportPipe::of(fifo.or_else(|| private_directory.as_ref().map(ShellDirectory::report)))?;
+    let fifo = fifo.or_else(|| private_directory.as_ref().map(ShellDirectory::report));
+    let report = report_pipe(start, fifo)?;
     let script_fd = script.as_raw_fd();
     let mut placeholders = vec![
         (SCRIPT_FD, script_fd.to_string()),
@@ -256,6 +258,16 @@ pub(super) fn capture(streams: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option
     Ok((output, [stdout, stderr]))
 }
 
+/// Opens the pipe for the shell's report; `fifo` exists if the shell has a private directory.
+fn report_pipe(start: &ShellStart, fifo: Option<PathBuf>) -> io::Result<ReportPipe> {
+    if fifo.is_some() || !start.has_placeholder(REPORT_PLACEHOLDER) {
+        return ReportPipe::of(fifo);
+    }
+    let sandbox = start.sandbox.as_ref();
+    let tmpdir = sandbox.map_or(Path::new(SHARED_DIRECTORY), |it| &it.directory);
+    ReportPipe::for_child(tmpdir)
+}
+
 /// Opens `/dev/null`, for a stream that is not connected.
 pub(super) fn null(access: OFlags) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(
@@ -296,7 +308,7 @@ fn try_launch_on_terminal(
     )?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
     let sandboxed = SandboxedStart::prepare(shell, &[script_fd, control_fd], network)?;
-    let report = ReportPipe::of(sandboxed.as_ref().map(SandboxedStart::report))?;
+    let report = report_pipe(shell, sandboxed.as_ref().map(SandboxedStart::report))?;
     let command = ShellCommand::of(
         shell,
         &[

@@ -1,10 +1,11 @@
 //! The pipe in which a shell reports about itself when it has run its script.
 
-use crate::platform::pipe;
+use crate::platform::{pipe, shows_descriptors};
+use crate::supervisor::shell_directory::ShellDirectory;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Capacity of a pipe.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -18,6 +19,8 @@ pub(super) struct ReportPipe {
     write: OwnedFd,
     /// The path of a FIFO; `None` for a pipe, which is opened through `/proc`.
     fifo: Option<PathBuf>,
+    /// The directory of a FIFO that only this report uses.
+    _directory: Option<ShellDirectory>,
 }
 
 impl ReportPipe {
@@ -26,8 +29,12 @@ impl ReportPipe {
         let Some(path) = fifo else {
             let (read, write) = pipe()?;
             rustix::io::ioctl_fionbio(&read, true)?;
-            let fifo = None;
-            return Ok(Self { read, write, fifo });
+            return Ok(Self {
+                read,
+                write,
+                fifo: None,
+                _directory: None,
+            });
         };
         let open = |access| {
             let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -37,6 +44,24 @@ impl ReportPipe {
             read: open(OFlags::RDONLY)?,
             write: open(OFlags::WRONLY)?,
             fifo: Some(path),
+            _directory: None,
+        })
+    }
+
+    /// Creates a pipe that a shell of this user can open. Where the kernel does not let the shell
+    /// open a descriptor of this process, the pipe is a FIFO in a private directory below `tmpdir`
+    /// (`$TMPDIR`); if that cannot be created, the shell's report is lost.
+    pub(super) fn for_child(tmpdir: &Path) -> io::Result<Self> {
+        if shows_descriptors() {
+            return Self::of(None);
+        }
+        let Ok(directory) = ShellDirectory::create(tmpdir, None) else {
+            return Self::of(None);
+        };
+        let report = Self::of(Some(directory.report()))?;
+        Ok(Self {
+            _directory: Some(directory),
+            ..report
         })
     }
 
