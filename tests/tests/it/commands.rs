@@ -227,6 +227,19 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
 }
 
 #[test]
+fn doctor_names_an_unusable_temporary_directory() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let mut doctor = world.command(product::agent_bash()?);
+    doctor.arg("doctor").env("TMPDIR", "/nope");
+    let ran = product::run(doctor, None)?;
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let problem = "PROBLEM  space       cannot create files below $TMPDIR (/nope): ";
+    let is_named = |line: &str| line.starts_with(problem) && line.contains("set TMPDIR");
+    assert!(ran.stdout.lines().any(is_named), "{ran:?}");
+    Ok(())
+}
+
+#[test]
 fn doctor_accepts_a_shell_other_than_bash() -> anyhow::Result<()> {
     let world = World::new()?;
     let mut doctor = world.command(product::agent_bash()?);

@@ -24,6 +24,7 @@ use agent_bash::{BashTool, BashToolBuilder, SandboxSettings};
 use finding::{Finding, FindingGrade};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The session of the checks; its artifact is removed at the end.
@@ -141,7 +142,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         trial,
         survivors(&survivor_run),
         Finding::new(keeps, "artifacts", kept),
-        space(&tool).await,
+        space(&tool, &start.host.temp_dir()).await,
         terminal(settings, start).await?,
         interceptor,
         variables(start),
@@ -300,8 +301,16 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// Reports the free space for temporary files, from `df`.
-async fn space(tool: &BashTool) -> Finding {
+/// Reports the free space for temporary files, from `df`, or why none can be created.
+async fn space(tool: &BashTool, directory: &Path) -> Finding {
+    let usable = fs::metadata(directory).and_then(|_| tempfile::tempdir_in(directory));
+    if let Err(error) = usable {
+        let detail = format!(
+            "cannot create files below $TMPDIR ({}): {error}; set TMPDIR to a directory that exists and can be written",
+            directory.display()
+        );
+        return Finding::new(FindingGrade::Problem, "space", detail);
+    }
     let result = run(tool, FREE_SPACE).await;
     if result.status == NOT_TRIED {
         let detail = "unknown, because df or awk is missing";
