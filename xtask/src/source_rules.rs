@@ -94,7 +94,10 @@ const RULES: &[Rule] = &[
                 "crates/agent-bash/src/session/exported.rs",
                 "bash's list of variables is not a call's script",
             ),
-            ("crates/agent-bash/src/tool.rs", "checks without running"),
+            (
+                "crates/agent-bash/src/call_policy.rs",
+                "checks without running",
+            ),
             (
                 "crates/hooks/src/verdict.rs",
                 "another program runs the script",

@@ -96,9 +96,6 @@ export interface BashData {
   truncated: boolean;
 }
 
-/** How a denial was detected. */
-export type Basis = "inferred" | "observed";
-
 /** The options of a call: its fields without the command. */
 export interface CallOptions {
   /** Working directory; a relative path starts from the host's directory. */
@@ -177,7 +174,7 @@ export interface Changes {
   /** The number of changes that are not in `files`. */
   more: number;
   /** Files without a preimage, which cannot be restored. */
-  not_kept: FileName[];
+  not_restorable: FileName[];
   /** The number of files changed outside `root`, by directory. Beyond a limit, writes are counted instead of files. */
   outside?: { [name: string]: number };
   /** The recorded directory; absolute. Bytes that are not UTF-8 are replaced by U+FFFD. */
@@ -280,7 +277,7 @@ export interface ChangesSetData {
   /** The number, state and files of the change set. */
   changes: Changes;
   /** True if an earlier call of the same shell may have started these background processes instead. */
-  or_earlier?: boolean;
+  maybe_earlier?: boolean;
   /** If this change set is a redo: the change set that was redone. */
   redoes?: ChangesId | null;
   /** When the call that made the changes was started. */
@@ -294,10 +291,20 @@ export interface ChangesSetData {
 /** The state of a change set. */
 export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted" | "running";
 
+/** The verdict of a check. */
+export interface CheckAnswerData {
+  /** `safety`, `safemode` or `interceptor`. */
+  check: string;
+  /** The verdict. */
+  verdict: VerdictData;
+}
+
 /** Data of `check`. */
 export interface CheckData {
   /** The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed. */
   check: string | null;
+  /** The functions and aliases of the shell, and the aliases of git, that the script uses. */
+  definitions: DefinitionData[];
   /** The group of a safety rule. */
   group: string | null;
   /** An alternative that would be allowed, if there is one. */
@@ -334,6 +341,7 @@ export interface DataByCommand {
   "changes.undo": ChangesDoneData;
   "changes.undo_all": ChangesGroupData;
   check: CheckData;
+  explain: ExplainData;
   "file.read": FilePieceData;
   "file.write": FileWrittenData;
   hello: HelloData;
@@ -357,12 +365,25 @@ export interface DataByCommand {
   tool_call: ToolResult;
 }
 
+/** A definition that a script uses, and that its shell has before the script. */
+export interface DefinitionData {
+  /** `alias`, `function`, or `git alias`. */
+  kind: string;
+  /** The name. */
+  name: string;
+  /** The alias's value, or the function's definition; cut if it is long. */
+  text: string;
+}
+
+/** How a denial was detected. */
+export type DenialBasis = "inferred" | "observed";
+
 /** A file to which the sandbox denied access. */
 export interface DeniedAccess {
   /** The access that the sandbox forbids. */
   access: Access;
   /** How the denial was detected. */
-  basis: Basis;
+  basis: DenialBasis;
   /** The path of the file; absolute. */
   path: string;
 }
@@ -375,6 +396,28 @@ export type Enforced = "full" | "partial" | "nothing";
 
 /** Kinds of errors that a program tells apart. */
 export type ErrorCode = "protocol" | "token" | "not_judged" | "not_found" | "permission_denied" | "not_a_file" | "no_space" | "io" | "conflict";
+
+/** Data of `explain`. */
+export interface ExplainData {
+  /** The verdict of each check. */
+  answers: CheckAnswerData[];
+  /** The commands of the script, also those within these definitions. */
+  commands: ReadCommandData[];
+  /** The functions and aliases of the shell, and the aliases of git, that the script uses. */
+  definitions: DefinitionData[];
+  /** True if both parsers found the same commands. */
+  readers_agree: boolean;
+  /** Remarks on effects and parts of the script that the verdict does not cover. */
+  remarks: string[];
+  /** The verdict of each safety rule. */
+  rules: RuleAnswerData[];
+  /** The script. */
+  script: string;
+  /** All of this as text, as `agent-bash explain` prints it. */
+  text: string;
+  /** The verdict, as of `check`. */
+  verdict: VerdictData;
+}
 
 /** A file that a call changed. Paths are below the root, separated by `/`. */
 export interface FileChange {
@@ -400,14 +443,14 @@ export interface FileChange {
 export interface FileDiffData {
   /** True if `diff` is `null` because the file is not text. */
   binary: boolean;
+  /** True for a file of a held trial that another process changed after the trial: the trial cannot be committed. The diff shows the trial's change. */
+  blocks_commit?: boolean;
   /** True if the file was changed again later, and its contents before that change are not stored. The diff then compares with the current file. */
   changed_since: boolean;
   /** A unified diff, in which the file's characters are not escaped; `null` if no diff can be shown. */
   diff: string | null;
   /** The change. */
   file: FileChange;
-  /** True for a file of a held trial that another process changed after the trial: the trial cannot be committed. The diff shows the trial's change. */
-  in_the_way?: boolean;
   /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
   mode: [string, string] | null;
 }
@@ -639,7 +682,7 @@ export interface JobSandbox {
   /** The write access of the job. */
   level: SandboxLevel;
   /** The promises that are not enforced. */
-  missing: Lack[];
+  missing: MissingPromise[];
   /** The network of the job. */
   network: Network;
 }
@@ -683,9 +726,6 @@ export interface Judged {
   /** The largest text that the client passes to the model. */
   window?: Window | null;
 }
-
-/** A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start. */
-export type Lack = "protected" | "metadata" | "stat" | "ipc" | "terminals" | "signals" | "truncate" | "moves";
 
 /** A resource limit whose signal ends a process. */
 export type LimitKind = "cpu_s" | "file_mb";
@@ -755,6 +795,9 @@ export interface MetConditionQuiet {
   /** The time in milliseconds. */
   ms: number;
 }
+
+/** A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start. */
+export type MissingPromise = "protected" | "metadata" | "stat" | "ipc" | "terminals" | "signals" | "truncate" | "moves";
 
 /** How a call is run, and how long it may take. */
 export type Mode = "default" | "slow" | "background";
@@ -1012,7 +1055,7 @@ export interface NoticeSandboxDenied {
   /** The forbidden access. */
   access: Access;
   /** How the denial was detected. */
-  basis: Basis;
+  basis: DenialBasis;
   kind: "sandbox_denied";
   /** The level in force. */
   level: SandboxLevel;
@@ -1046,7 +1089,7 @@ export interface NoticeSandboxNetwork {
 export interface NoticeSandboxPartial {
   kind: "sandbox_partial";
   /** The promises that are not enforced. */
-  missing: Lack[];
+  missing: MissingPromise[];
   /** True if attempts to reach the network are refused without being counted. */
   network_uncounted?: boolean;
   /** The sentence for people and models; generated from `kind`, never parsed. */
@@ -1068,7 +1111,7 @@ export interface NoticeSandboxSockets {
 export interface NoticeSandboxUnknown {
   kind: "sandbox_unknown";
   /** The unknown observations. */
-  unknown: Unknown[];
+  unknown: UnknownObservation[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
@@ -1218,6 +1261,20 @@ export interface ProgramData {
   out: string;
 }
 
+/** A command as it was read. */
+export interface ReadCommandData {
+  /** The working directory, if it differs from the script's. */
+  cwd: string | null;
+  /** The position in the script, as byte offsets `[from, to]`. */
+  span: [number, number];
+  /** The resolved words on one line; the redirections of a command without words. */
+  text: string;
+  /** The programs, functions and aliases that start the command, outermost first. */
+  through: string[];
+  /** The parts that are unknown until the command runs. */
+  unknown: string[];
+}
+
 /** A target that the proxy of a sandbox refused. */
 export interface RefusedHost {
   /** The number of refused connections. */
@@ -1275,7 +1332,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPromptAnswer | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestTerminalStart | RpcRequestTerminalInput | RpcRequestTerminalScreen | RpcRequestTerminalEnd | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestExplain | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPromptAnswer | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestTerminalStart | RpcRequestTerminalInput | RpcRequestTerminalScreen | RpcRequestTerminalEnd | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -1483,9 +1540,28 @@ export interface RpcRequestChangesUndoAll {
 export interface RpcRequestCheck {
   /** The script. */
   command: string;
+  /** The working directory, as in `tool_call`. */
+  cwd?: string | null;
+  /** The persistent shell that would run the script: its functions and aliases count. */
+  session?: string | null;
   /** The model's other tools, as in `tool_call`. */
   tools?: string[] | null;
   type: "check";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Explains how a script is read, and what each rule says. Data: `ExplainData`. */
+export interface RpcRequestExplain {
+  /** The script. */
+  command: string;
+  /** The working directory, as in `tool_call`. */
+  cwd?: string | null;
+  /** The persistent shell that would run the script: its functions and aliases count. */
+  session?: string | null;
+  /** The model's other tools, as in `tool_call`. */
+  tools?: string[] | null;
+  type: "explain";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
@@ -1810,6 +1886,16 @@ export interface RpcUpdateText {
   type: UpdateTag;
 }
 
+/** The verdict of a safety rule. */
+export interface RuleAnswerData {
+  /** The part of the script that the rule blocks; `null` if the rule allows the script. */
+  blocks: [number, number] | null;
+  /** True if the settings enable the rule. */
+  is_enabled: boolean;
+  /** The id of the rule. */
+  rule: string;
+}
+
 /** The sandbox level of the settings. Levels that allow more are greater. */
 export type SandboxLevel = "read_only" | "workspace_write" | "off";
 
@@ -1838,7 +1924,7 @@ export interface Sandboxed {
   /** The write access of the call. */
   level: SandboxLevel;
   /** The promises that were not enforced. */
-  missing: Lack[];
+  missing: MissingPromise[];
   /** The network of the call. */
   network: Network;
   /** The number of refused attempts to reach the network; absent where they cannot be counted. */
@@ -2034,6 +2120,8 @@ export interface ToolResult {
   cwd: string;
   /** Milliseconds from the hand-over of the script to the end of the shell. */
   duration_ms: number;
+  /** The code with which the user can allow the refused command: `agent-bash allow CODE`. */
+  exception_code?: string | null;
   /** `Status::is_error` of `status`. */
   is_error: boolean;
   /** Notices. */
@@ -2070,8 +2158,8 @@ export type TruncatedBy = "bytes" | "lines" | "head_tail" | "line_length";
 /** How much of a change set can be undone. */
 export type Undoable = "whole" | "part" | "no";
 
-/** An unknown observation of a sandboxed call, because a file system did not answer. */
-export type Unknown = "changed" | "denied";
+/** An observation of a sandboxed call that is unknown, because a file system did not answer. */
+export type UnknownObservation = "changed" | "denied";
 
 /** The conditions of a wait. The first condition that is met ends the wait, and so does the job's end. In JSON also the text `"end"`: only the job's end. */
 export interface Until {
@@ -2087,6 +2175,26 @@ export interface Until {
 
 /** The `type` of every update. */
 export type UpdateTag = "update";
+
+/** A verdict. */
+export interface VerdictData {
+  /** The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed. */
+  check: string | null;
+  /** The group of a safety rule. */
+  group: string | null;
+  /** An alternative that would be allowed, if there is one. */
+  instead: string | null;
+  /** The message to show. */
+  message: string | null;
+  /** The id of the rule. */
+  rule: string | null;
+  /** The offending part of the script, as byte offsets `[from, to]`. */
+  span: [number, number] | null;
+  /** For the interceptor: the tool to use instead. */
+  suggested_tool: string | null;
+  /** `allow`, `block` or `unreadable`. */
+  verdict: string;
+}
 
 /** How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not. */
 export type WaitingFor = "line" | "secret" | "raw" | "full_screen";

@@ -62,14 +62,14 @@ pub(crate) struct GuardedText {
     /// The text that the host uses.
     pub(crate) used: Option<String>,
     /// The text of the file itself.
-    own: Option<String>,
+    file_text: Option<String>,
     version: Option<PathVersion>,
 }
 
 impl GuardedText {
     /// True if the file was written since, with the same text.
     pub(crate) fn is_rewritten(&self) -> bool {
-        PathVersion::at(&self.path) != self.version && text(&self.path) == self.own
+        PathVersion::at(&self.path) != self.version && text(&self.path) == self.file_text
     }
 }
 
@@ -136,7 +136,7 @@ impl GuardedSettings {
             is_unchanged.then(|| GuardedText {
                 path: path.clone(),
                 used: file.text.clone(),
-                own: text(path),
+                file_text: text(path),
                 version: file.version,
             })
         });

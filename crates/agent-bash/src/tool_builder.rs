@@ -268,8 +268,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Sets the sandbox of calls. The executor must support it: see [`Executor::sandbox_report`]. A call
-    /// whose sandbox cannot be provided is refused.
+    /// Sets the sandbox of calls. The executor must support it: see [`Executor::sandbox_report`]. A
+    /// call whose sandbox cannot be provided is refused.
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = settings;

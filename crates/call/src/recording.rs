@@ -11,8 +11,8 @@ use agent_bash_process::supervisor::SupervisorClient;
 pub struct Recording(Option<Result<(), TraceState>>);
 
 impl Recording {
-    /// Begins the record in a new shell, if the spec asks for one. `untraced_reason` is `None` for a
-    /// traced shell.
+    /// Begins the record in a new shell, if the spec asks for one. `untraced_reason` is `None` for
+    /// a traced shell.
     pub fn begin(
         spec: &RunSpec,
         supervised: &SupervisorClient,

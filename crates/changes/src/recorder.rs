@@ -220,8 +220,8 @@ impl Recorder {
     /// that leads through a link or another mount counts as outside the root.
     ///
     /// # Errors
-    /// The change set is full ([`ChangesError::PreimageLimit`]), or cannot be written. The caller ends
-    /// the call, or marks the change set as inexact.
+    /// The change set is full ([`ChangesError::PreimageLimit`]), or cannot be written. The caller
+    /// ends the call, or marks the change set as inexact.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
             let file = OutsideFile {

@@ -1,8 +1,8 @@
 //! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one
 //! kind of tool.
 //!
-//! The four built-in profiles are in `agent_bash_tools::profiles`. No code compares profiles; each stage
-//! reads the field that it needs.
+//! The four built-in profiles are in `agent_bash_tools::profiles`. No code compares profiles; each
+//! stage reads the field that it needs.
 
 use crate::Streams;
 use crate::request::ShownPart;

@@ -20,7 +20,6 @@ use agent_bash_core::{
 };
 use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
-use refill::request;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -80,7 +79,8 @@ impl ShellCache {
     ///
     /// The shell serves a call with the same shell, base environment, streams, limits, sandbox and
     /// `traced`, if the call has no session, trial or input. Without such a call, the shell ends
-    /// with the cache. The report of a sandboxed shell answers the next [`Executor::sandbox_report`].
+    /// with the cache. The report of a sandboxed shell answers the next
+    /// [`Executor::sandbox_report`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -98,7 +98,9 @@ impl ShellCache {
         let kind = ShellKind::bare(shell, base, streams, limits);
         let kind = kind.in_sandbox(sandbox).traced(traced);
         let supervised = options.supervisor.start(base, &options.clock);
-        match supervised.and_then(|supervised| request(&kind, &options.directory, supervised)) {
+        match supervised
+            .and_then(|supervised| start::request_warm(&kind, &options.directory, supervised))
+        {
             Ok(shell) => {
                 self.inner.pool.put_unreserved(&kind, shell);
                 *self.inner.lock_advance_kind() = is_sandboxed.then_some(kind);

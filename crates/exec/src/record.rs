@@ -1,12 +1,12 @@
 //! The start-up text of a shell that waits for a script, and the record with which the shell gets
 //! the script.
 //!
-//! A waiting shell is started with [`boot_arguments`] as its `-c` text, and blocks reading its stdin, the
-//! control pipe. The inherited script file has the parts of a [`ScriptRecord`] and the script, each
-//! terminated by NUL. A NUL on the control pipe commits them; EOF runs nothing, so half a script
-//! never runs. The shell then changes to the call's directory, closes the host's descriptors, and
-//! stores the script in `BASH_EXECUTION_STRING`, as `bash -c` does. `eval` runs the script, with
-//! line 1 as its first.
+//! A waiting shell is started with [`boot_arguments`] as its `-c` text, and blocks reading its
+//! stdin, the control pipe. The inherited script file has the parts of a [`ScriptRecord`] and the
+//! script, each terminated by NUL. A NUL on the control pipe commits them; EOF runs nothing, so
+//! half a script never runs. The shell then changes to the call's directory, closes the host's
+//! descriptors, and stores the script in `BASH_EXECUTION_STRING`, as `bash -c` does. `eval` runs
+//! the script, with line 1 as its first.
 //!
 //! All commands that most calls need are in the start-up text, which bash parses while the shell
 //! waits. Only other commands are in the record.
@@ -31,8 +31,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The `-c` text of a waiting bash. The supervisor inserts `{script_fd}` and `{report}`, which it
-/// opens; [`boot_arguments`] replaces [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1
-/// variables, 2 redirections, 3 `tail`, or the commands by which the shell becomes the script's
+/// opens; [`boot_arguments`] replaces [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory,
+/// 1 variables, 2 redirections, 3 `tail`, or the commands by which the shell becomes the script's
 /// program, 4 the script.
 ///
 /// `: bash` sets `$_` as in `bash -c`. The tail is in this text and not in the record, because the

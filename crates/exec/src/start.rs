@@ -74,3 +74,12 @@ pub(crate) fn untraced_refusal(
         reason: reason.clone(),
     })
 }
+
+/// Asks a supervisor for a warm shell, and does not wait for it.
+pub(crate) fn request_warm(
+    kind: &ShellKind,
+    directory: &Path,
+    supervised: SupervisorClient,
+) -> Result<RequestedShell, StartError> {
+    request(supervised, kind, directory, CallStart::default())
+}

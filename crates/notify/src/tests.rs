@@ -17,7 +17,8 @@ fn filter_program(number: i64) -> Vec<Instruction> {
     ]
 }
 
-/// Starts a thread that installs the filter and calls `call`. Returns the descriptor of the listener and the thread.
+/// Starts a thread that installs the filter and calls `call`. Returns the descriptor of the
+/// listener and the thread.
 fn spawn_filtered<T: Send + 'static>(
     program: Vec<Instruction>,
     call: impl FnOnce() -> T + Send + 'static,

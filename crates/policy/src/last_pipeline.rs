@@ -104,7 +104,9 @@ fn exit_1_of_stage_is_ok(script: &Script<'_>, stage: &Command) -> bool {
     };
     let commands: Vec<&ResolvedCommand> =
         script.commands.iter().filter(ends_with_last_word).collect();
-    let direct = commands.iter().filter(|command| command.started_by.is_empty());
+    let direct = commands
+        .iter()
+        .filter(|command| command.started_by.is_empty());
     let Some(mut command) = direct.min_by_key(|command| command.span.start) else {
         return false;
     };

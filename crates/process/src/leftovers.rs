@@ -18,8 +18,8 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Returns the running leftovers. Empty while the supervisor is alive, which lists its processes
-    /// itself.
+    /// Returns the running leftovers. Empty while the supervisor is alive, which lists its
+    /// processes itself.
     pub fn find(&self) -> Vec<ProcessIdentity> {
         if !self.supervisor.is_local() || self.supervisor.is_alive() {
             return Vec::new();

@@ -21,7 +21,7 @@ const NAME_ADDRESS_KIND: u8 = 3;
 const IPV6_ADDRESS_KIND: u8 = 4;
 
 /// The codes of replies.
-const SUCCEEDED: u8 = 0;
+const SUCCEEDED_REPLY: u8 = 0;
 const NOT_ALLOWED: u8 = 2;
 const HOST_UNREACHABLE: u8 = 4;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
@@ -39,7 +39,7 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
         Err(NotConnected::Refused(_)) => return reply(&mut client, NOT_ALLOWED).await,
         Err(NotConnected::Failed(_)) => return reply(&mut client, HOST_UNREACHABLE).await,
     };
-    reply(&mut client, SUCCEEDED).await?;
+    reply(&mut client, SUCCEEDED_REPLY).await?;
     relay(&mut client, &mut server, clock).await
 }
 

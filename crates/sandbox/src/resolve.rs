@@ -53,8 +53,8 @@ pub struct WantedSandbox {
     pub devices: Vec<PathBuf>,
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
-    /// Caches that may be written; ignored at [`WriteLevel::ReadOnly`]. A cache that is missing, holds a
-    /// secret, or may have been chosen by an earlier call is left out.
+    /// Caches that may be written; ignored at [`WriteLevel::ReadOnly`]. A cache that is missing,
+    /// holds a secret, or may have been chosen by an earlier call is left out.
     pub caches: Vec<PathBuf>,
 }
 

@@ -13,9 +13,9 @@ pub struct SinkReport {
     pub summary: OutputSummary,
     /// The full output on disk. Exists exactly if it could be stored, and if output is not shown
     /// (truncated or [overwritten](Self::overwritten)) or
-    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::store_always`] asked for the
-    /// artifact. Lines that `head` and `tail` omit from a successful command's output do not count
-    /// as output that is not shown, since the caller asked for the omission.
+    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::store_always`] asked
+    /// for the artifact. Lines that `head` and `tail` omit from a successful command's output do
+    /// not count as output that is not shown, since the caller asked for the omission.
     pub artifact: Option<ArtifactRef>,
     /// Why the full output could not be stored, for example `No space left on device`.
     pub artifact_failed: Option<String>,

@@ -387,8 +387,8 @@ impl FileView {
     }
 
     /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until
-    /// the end or until `take` returns [`ReadFlow::Stop`]. A secret that is only partly in the range
-    /// is masked, too.
+    /// the end or until `take` returns [`ReadFlow::Stop`]. A secret that is only partly in the
+    /// range is masked, too.
     pub(crate) fn each_piece(
         &self,
         from: u64,

@@ -5,7 +5,7 @@ use crate::transcript::CardEntry;
 use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash::core::{Status, Timestamp, ToolResult};
+use agent_bash::core::{ArtifactId, Status, Timestamp, ToolResult};
 use agent_bash_render::CardState;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

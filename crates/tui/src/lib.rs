@@ -58,7 +58,7 @@ pub use agent_bash_render::{Theme, shortened};
 pub use approvals::Approvals;
 pub use note::named_trial;
 pub use options::{JobsAtExit, OnQuit, TuiError, TuiOptions};
-pub use single_command::single_command;
+pub use single_command::show;
 pub use terminals::Terminals;
 
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered.

@@ -146,7 +146,7 @@ impl Prompt {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
             (KeyCode::Char('w'), KeyModifiers::CONTROL) => {
-                delete_word::delete_to_blank(&mut self.area)
+                delete_word::delete_to_blank(&mut self.area);
             }
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
             // Of the editor component's keys, only the documented ones work.

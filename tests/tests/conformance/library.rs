@@ -2,13 +2,13 @@
 //! Rust.
 
 use agent_bash::core::{Cancel, Clock, JobId, Until};
-use agent_bash::layout::clean;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, Token};
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::sink::Lifetime;
 use agent_bash::terminal::{self, TerminalInput};
+use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{ChangesRefused, HostContext, mask_condition, mask_job_output, settings};
 use agent_bash_tests::conformance::{
@@ -154,7 +154,12 @@ fn invert(session: &Conversation, choice: &ChangesChoice, is_redo: bool) -> Resu
         } else {
             sets.undo_group(&scope, choice.partial)
         };
-        done.map(|done| (done.text, json!({ "of": done.of, "turn": done.turn_name })))
+        done.map(|done| {
+            (
+                done.text,
+                json!({ "sets": done.sets, "turn": done.turn_name }),
+            )
+        })
     };
     Ok(reply_of(done))
 }

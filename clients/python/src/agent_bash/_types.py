@@ -140,10 +140,6 @@ class BashData(_BashDataAlways, total=False):
     notices: List[Notice]
 
 
-# How a denial was detected.
-Basis = Literal["inferred", "observed"]
-
-
 class CallOptions(TypedDict, total=False):
     """The options of a call: its fields without the command."""
 
@@ -249,7 +245,7 @@ class _ChangesAlways(TypedDict):
     more: int
 
     # Files without a preimage, which cannot be restored.
-    not_kept: List[FileName]
+    not_restorable: List[FileName]
 
     # The recorded directory; absolute. Bytes that are not UTF-8 are replaced by U+FFFD.
     root: str
@@ -401,7 +397,7 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
     after: Optional[ChangesId]
 
     # True if an earlier call of the same shell may have started these background processes instead.
-    or_earlier: bool
+    maybe_earlier: bool
 
     # If this change set is a redo: the change set that was redone.
     redoes: Optional[ChangesId]
@@ -417,11 +413,24 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
 ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interrupted", "running"]
 
 
+class CheckAnswerData(TypedDict):
+    """The verdict of a check."""
+
+    # `safety`, `safemode` or `interceptor`.
+    check: str
+
+    # The verdict.
+    verdict: VerdictData
+
+
 class CheckData(TypedDict):
     """Data of `check`."""
 
     # The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed.
     check: Optional[str]
+
+    # The functions and aliases of the shell, and the aliases of git, that the script uses.
+    definitions: List[DefinitionData]
 
     # The group of a safety rule.
     group: Optional[str]
@@ -493,6 +502,8 @@ class DataByCommand(_DataByCommandWords):
 
     check: CheckData
 
+    explain: ExplainData
+
     hello: HelloData
 
     ping: PingData
@@ -504,6 +515,23 @@ class DataByCommand(_DataByCommandWords):
     tool_call: ToolResult
 
 
+class DefinitionData(TypedDict):
+    """A definition that a script uses, and that its shell has before the script."""
+
+    # `alias`, `function`, or `git alias`.
+    kind: str
+
+    # The name.
+    name: str
+
+    # The alias's value, or the function's definition; cut if it is long.
+    text: str
+
+
+# How a denial was detected.
+DenialBasis = Literal["inferred", "observed"]
+
+
 class DeniedAccess(TypedDict):
     """A file to which the sandbox denied access."""
 
@@ -511,7 +539,7 @@ class DeniedAccess(TypedDict):
     access: Access
 
     # How the denial was detected.
-    basis: Basis
+    basis: DenialBasis
 
     # The path of the file; absolute.
     path: str
@@ -527,6 +555,37 @@ Enforced = Literal["full", "partial", "nothing"]
 
 # Kinds of errors that a program tells apart.
 ErrorCode = Literal["protocol", "token", "not_judged", "not_found", "permission_denied", "not_a_file", "no_space", "io", "conflict"]
+
+
+class ExplainData(TypedDict):
+    """Data of `explain`."""
+
+    # The verdict of each check.
+    answers: List[CheckAnswerData]
+
+    # The commands of the script, also those within these definitions.
+    commands: List[ReadCommandData]
+
+    # The functions and aliases of the shell, and the aliases of git, that the script uses.
+    definitions: List[DefinitionData]
+
+    # True if both parsers found the same commands.
+    readers_agree: bool
+
+    # Remarks on effects and parts of the script that the verdict does not cover.
+    remarks: List[str]
+
+    # The verdict of each safety rule.
+    rules: List[RuleAnswerData]
+
+    # The script.
+    script: str
+
+    # All of this as text, as `agent-bash explain` prints it.
+    text: str
+
+    # The verdict, as of `check`.
+    verdict: VerdictData
 
 
 class _FileChangeAlways(TypedDict):
@@ -585,7 +644,7 @@ class FileDiffData(_FileDiffDataAlways, total=False):
     """The diff of a file."""
 
     # True for a file of a held trial that another process changed after the trial: the trial cannot be committed. The diff shows the trial's change.
-    in_the_way: bool
+    blocks_commit: bool
 
 
 # The type of a file after the change, or before it if the file was deleted.
@@ -908,7 +967,7 @@ class JobSandbox(TypedDict):
     level: SandboxLevel
 
     # The promises that are not enforced.
-    missing: List[Lack]
+    missing: List[MissingPromise]
 
     # The network of the job.
     network: Network
@@ -968,10 +1027,6 @@ class Judged(TypedDict, total=False):
 
     # The largest text that the client passes to the model.
     window: Optional[Window]
-
-
-# A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start.
-Lack = Literal["protected", "metadata", "stat", "ipc", "terminals", "signals", "truncate", "moves"]
 
 
 # A resource limit whose signal ends a process.
@@ -1063,6 +1118,10 @@ class MetConditionQuiet(TypedDict):
 
     # The time in milliseconds.
     ms: int
+
+
+# A promise that is not enforced. These promises are optional: if an essential promise cannot be enforced, the call does not start.
+MissingPromise = Literal["protected", "metadata", "stat", "ipc", "terminals", "signals", "truncate", "moves"]
 
 
 # How a call is run, and how long it may take.
@@ -1422,7 +1481,7 @@ class NoticeSandboxDenied(TypedDict):
     access: Access
 
     # How the denial was detected.
-    basis: Basis
+    basis: DenialBasis
 
     kind: Literal["sandbox_denied"]
 
@@ -1467,7 +1526,7 @@ class _NoticeSandboxPartialAlways(TypedDict):
     kind: Literal["sandbox_partial"]
 
     # The promises that are not enforced.
-    missing: List[Lack]
+    missing: List[MissingPromise]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
@@ -1501,7 +1560,7 @@ class NoticeSandboxUnknown(TypedDict):
     kind: Literal["sandbox_unknown"]
 
     # The unknown observations.
-    unknown: List[Unknown]
+    unknown: List[UnknownObservation]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
@@ -1707,6 +1766,25 @@ class ProgramData(_ProgramDataAlways, total=False):
     code: Optional[int]
 
 
+class ReadCommandData(TypedDict):
+    """A command as it was read."""
+
+    # The working directory, if it differs from the script's.
+    cwd: Optional[str]
+
+    # The position in the script, as byte offsets `[from, to]`.
+    span: Tuple[int, int]
+
+    # The resolved words on one line; the redirections of a command without words.
+    text: str
+
+    # The programs, functions and aliases that start the command, outermost first.
+    through: List[str]
+
+    # The parts that are unknown until the command runs.
+    unknown: List[str]
+
+
 class RefusedHost(TypedDict):
     """A target that the proxy of a sandbox refused."""
 
@@ -1787,7 +1865,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPromptAnswer", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestTerminalStart", "RpcRequestTerminalInput", "RpcRequestTerminalScreen", "RpcRequestTerminalEnd", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestExplain", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPromptAnswer", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestTerminalStart", "RpcRequestTerminalInput", "RpcRequestTerminalScreen", "RpcRequestTerminalEnd", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -2111,6 +2189,35 @@ class _RpcRequestCheckAlways(TypedDict):
 
 class RpcRequestCheck(_RpcRequestCheckAlways, total=False):
     """Checks a script without running it. Data: `CheckData`."""
+
+    # The working directory, as in `tool_call`.
+    cwd: Optional[str]
+
+    # The persistent shell that would run the script: its functions and aliases count.
+    session: Optional[str]
+
+    # The model's other tools, as in `tool_call`.
+    tools: Optional[List[str]]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestExplainAlways(TypedDict):
+    # The script.
+    command: str
+
+    type: Literal["explain"]
+
+
+class RpcRequestExplain(_RpcRequestExplainAlways, total=False):
+    """Explains how a script is read, and what each rule says. Data: `ExplainData`."""
+
+    # The working directory, as in `tool_call`.
+    cwd: Optional[str]
+
+    # The persistent shell that would run the script: its functions and aliases count.
+    session: Optional[str]
 
     # The model's other tools, as in `tool_call`.
     tools: Optional[List[str]]
@@ -2610,6 +2717,19 @@ class RpcUpdateText(_RpcUpdateTextAlways, total=False):
     id: Optional[RpcId]
 
 
+class RuleAnswerData(TypedDict):
+    """The verdict of a safety rule."""
+
+    # The part of the script that the rule blocks; `null` if the rule allows the script.
+    blocks: Optional[Tuple[int, int]]
+
+    # True if the settings enable the rule.
+    is_enabled: bool
+
+    # The id of the rule.
+    rule: str
+
+
 # The sandbox level of the settings. Levels that allow more are greater.
 SandboxLevel = Literal["read_only", "workspace_write", "off"]
 
@@ -2649,7 +2769,7 @@ class _SandboxedAlways(TypedDict):
     level: SandboxLevel
 
     # The promises that were not enforced.
-    missing: List[Lack]
+    missing: List[MissingPromise]
 
     # The network of the call.
     network: Network
@@ -2954,6 +3074,9 @@ class ToolResult(_ToolResultAlways, total=False):
     # The change set of the call; absent if changes were not recorded.
     changes: Optional[Changes]
 
+    # The code with which the user can allow the refused command: `agent-bash allow CODE`.
+    exception_code: Optional[str]
+
     # True if the refused request would run as a trial: the same request with `"trial": true`.
     offers_trial: bool
 
@@ -2975,8 +3098,8 @@ TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
 Undoable = Literal["whole", "part", "no"]
 
 
-# An unknown observation of a sandboxed call, because a file system did not answer.
-Unknown = Literal["changed", "denied"]
+# An observation of a sandboxed call that is unknown, because a file system did not answer.
+UnknownObservation = Literal["changed", "denied"]
 
 
 class Until(TypedDict, total=False):
@@ -2997,6 +3120,34 @@ class Until(TypedDict, total=False):
 
 # The `type` of every update.
 UpdateTag = Literal["update"]
+
+
+class VerdictData(TypedDict):
+    """A verdict."""
+
+    # The check that decided: `safety`, `safemode`, `interceptor`. This field and the fields below are `null` if the script is allowed.
+    check: Optional[str]
+
+    # The group of a safety rule.
+    group: Optional[str]
+
+    # An alternative that would be allowed, if there is one.
+    instead: Optional[str]
+
+    # The message to show.
+    message: Optional[str]
+
+    # The id of the rule.
+    rule: Optional[str]
+
+    # The offending part of the script, as byte offsets `[from, to]`.
+    span: Optional[Tuple[int, int]]
+
+    # For the interceptor: the tool to use instead.
+    suggested_tool: Optional[str]
+
+    # `allow`, `block` or `unreadable`.
+    verdict: str
 
 
 # How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not.

@@ -63,7 +63,10 @@ impl NamesBeforeCall {
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
         let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
-        let mut files: Vec<PathBuf> = files.iter().map(|path| with_resolved_parent(path)).collect();
+        let mut files: Vec<PathBuf> = files
+            .iter()
+            .map(|path| with_resolved_parent(path))
+            .collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();
         files.dedup();

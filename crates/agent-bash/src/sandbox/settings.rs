@@ -2,7 +2,7 @@
 
 use super::caches::{self, CacheAccess};
 use agent_bash_core::sandbox::{
-    Escalation, LackingPolicy, WriteLevel, Network, SandboxLevel, TmpDirectory,
+    Escalation, LackingPolicy, Network, SandboxLevel, TmpDirectory, WriteLevel,
 };
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};

@@ -238,7 +238,7 @@ mod tests {
         let other = outside.path().join("other");
         for tier in [Tier::Base, Tier::Full] {
             let plan = |dir: &Path| Plan {
-                level: Level::WorkspaceWrite,
+                level: WriteLevel::WorkspaceWrite,
                 network: Network::Off,
                 hosts: Vec::new(),
                 tier,

@@ -3,7 +3,9 @@
 use crate::panics::caught;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedOutputCollector, RefusalEntry};
+use agent_bash_journal::{
+    Escalation, JournalEntry, JournalLevel, PrintedOutputCollector, RefusalEntry,
+};
 use agent_bash_tools::Refusal;
 
 /// Returns a collector for the end of the output, if the journal records outputs.

@@ -6,7 +6,7 @@ mod denied;
 use crate::sandbox::{CallSandbox, PreparedSandbox, SandboxSettings, missed_cache};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Escalation, MissingPromise, LackingPolicy, Network, ObservedSandbox, Report, SandboxLevel,
+    Escalation, LackingPolicy, MissingPromise, Network, ObservedSandbox, Report, SandboxLevel,
     SandboxRequest, Sandboxed, UnknownObservation,
 };
 use agent_bash_core::{

@@ -49,7 +49,7 @@ async fn recorded(
         session: "chat".to_owned(),
         level: JournalLevel::Full,
         max_bytes: 1 << 20,
-        hide,
+        mask_secrets: hide,
     });
     let executor = Scripted::exits(0, b"hunter16 was read\n");
     let tool = builder(&profiles::STANDARD, &executor, Path::new("/")).journal(Arc::new(journal));

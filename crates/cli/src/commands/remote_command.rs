@@ -99,7 +99,7 @@ async fn run_program(
         }
         _ => format!("--on {}", line.on),
     };
-    let stderr = stderr.replace(&format!("--state {session}"), &local_options);
+    let stderr = stderr.replace(&format!("--state {state_directory}"), &local_options);
     if !stderr.is_empty() {
         output::say(stderr.trim_end());
     }

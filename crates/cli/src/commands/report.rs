@@ -1,7 +1,7 @@
 //! `agent-bash report`: a recorded session as a page.
 
 use crate::args::ReportArgs;
-use crate::commands::{jobs, later_events, recorded, session};
+use crate::commands::{find_record, jobs, later_events, session};
 use crate::output;
 use crate::process_start::StartContext;
 use crate::runtime;

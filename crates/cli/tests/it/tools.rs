@@ -1,7 +1,5 @@
 //! The setting that names the model's other tools, and the texts without it.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
-
 use crate::support::Home;
 
 const BLOCK: (&str, &str) = ("AGENT_BASH_INTERCEPTOR_MODE", "block");

@@ -1,6 +1,6 @@
 //! Reads the fields of a request from JSON values.
 
-use super::RequestError;
+use super::request_error::RequestError;
 use crate::changes::TrialRequest;
 use crate::parse_duration;
 use crate::request::{Mode, ShownPart, StdinMode};

@@ -2,10 +2,9 @@
 
 use super::{CacheInner, ShellCache};
 use crate::pool::{RequestedShell, ShellKind};
-use crate::start::{self, CallStart};
+use crate::start;
 use agent_bash_call::launch;
 use agent_bash_process::supervisor::{StartError, SupervisorClient};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -32,7 +31,7 @@ impl ShellCache {
             && self.inner.pool.reserve_recycled(kind)
         {
             // Not in a task, because the next call may follow immediately.
-            let shell = request(kind, &self.inner.options.directory, supervised);
+            let shell = start::request_warm(kind, &self.inner.options.directory, supervised);
             self.inner.put_or_release(kind, shell);
         }
         if !self.inner.pool.others_run(own_calls) {
@@ -87,15 +86,6 @@ fn refill_with_new(cache: &Arc<CacheInner>, kind: &ShellKind) {
     }
 }
 
-/// Asks a supervisor for a warm shell, and does not wait for it.
-pub(super) fn request(
-    kind: &ShellKind,
-    directory: &Path,
-    supervised: SupervisorClient,
-) -> Result<RequestedShell, StartError> {
-    start::request(supervised, kind, directory, CallStart::default())
-}
-
 /// Starts a reserved warm shell with a new supervisor. Holds a weak reference: a dropped cache
 /// needs no more shells.
 fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
@@ -104,8 +94,8 @@ fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
             return;
         };
         let supervised = launch(&options.supervisor, &kind.base, &options.clock, true).await;
-        let shell =
-            supervised.and_then(|supervised| request(&kind, &options.directory, supervised));
+        let shell = supervised
+            .and_then(|supervised| start::request_warm(&kind, &options.directory, supervised));
         if let Some(inner) = cache.upgrade() {
             inner.put_or_release(&kind, shell);
         }

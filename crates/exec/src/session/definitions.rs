@@ -17,8 +17,8 @@ use std::time::Duration;
 /// definitions.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum size of the definitions in bytes, as of a snapshot: each command that uses them reads all
-/// of them.
+/// Maximum size of the definitions in bytes, as of a snapshot: each command that uses them reads
+/// all of them.
 const MAX_DEFINITION_BYTES: usize = 4 << 20;
 
 impl ShellSession {

@@ -76,8 +76,8 @@ macro_rules! dump_arguments {
     };
 }
 
-/// Moves the script file to the number `report_fd!`, and reports the state before the configuration is
-/// read.
+/// Moves the script file to the number `report_fd!`, and reports the state before the configuration
+/// is read.
 macro_rules! report_before {
     () => {
         concat!(

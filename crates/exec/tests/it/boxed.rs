@@ -252,14 +252,15 @@ async fn unused_directory_is_removed_by_a_later_call() {
     assert!(support::soon(|| !left.exists()).await);
 }
 
-/// The sandbox of an expected call also answers `sandbox_report`: no other sandbox is started for that.
+/// The sandbox of an expected call also answers `sandbox_report`: no other sandbox is started for
+/// that.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_box_of_an_expected_call_tells_what_is_enforced() {
     let place = TestWorkspace::new();
     let cache = cache();
     let call = boxed(&place, "echo x >file");
     let plan = call.sandbox.clone();
-    cache.expect(
+    cache.start_in_advance(
         &call.shell,
         &call.env.base,
         call.streams,
@@ -267,7 +268,8 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         plan,
         false,
     );
-    // The tier of the expected sandbox differs from the tier that `sandbox_report` otherwise reports.
+    // The tier of the expected sandbox differs from the tier that `sandbox_report` otherwise
+    // reports.
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Base);
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Full);
     assert_eq!(cache.warm_shells(), 1);
@@ -280,7 +282,7 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         hidden: vec![place.workspace.clone()],
         ..place.plan()
     };
-    cache.expect(
+    cache.start_in_advance(
         &call.shell,
         &call.env.base,
         call.streams,

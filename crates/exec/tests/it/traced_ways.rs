@@ -315,13 +315,13 @@ async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
     server.wait().unwrap();
     assert_eq!(place.contents("one"), "by another process", "{ran:?}");
     assert!(
-        lacking(&ran).is_some_and(|why| why.contains("@served")),
+        incomplete_reason(&ran).is_some_and(|why| why.contains("@served")),
         "{ran:?}"
     );
     assert!(!changes.exact);
     // The negative control: a network with processes of the call only.
     let script = format!("unshare -rn {PROGRAM} connect-own-name own");
     let (ran, changes) = place.changed_by(&script).await;
-    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }

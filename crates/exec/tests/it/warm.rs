@@ -209,7 +209,7 @@ async fn idle_shells_are_ended() {
 /// Starts a shell in advance for such a call, and waits until the shell is warm.
 async fn expects(cache: &ShellCache, call: &RunSpec, limits: Limits, traced: bool) {
     let (shell, base) = (&call.shell, &call.env.base);
-    cache.expect(shell, base, call.streams, limits, None, traced);
+    cache.start_in_advance(shell, base, call.streams, limits, None, traced);
     until_warm(cache, 1).await;
 }
 

@@ -8,7 +8,7 @@ use rustix::fs::{
 };
 use rustix::mount::{OpenTreeFlags, open_tree};
 use std::error::Error;
-use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
+use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
@@ -79,7 +79,7 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
         "serve-name" => {
             let address = std::os::unix::net::SocketAddr::from_abstract_name(argument)?;
             let listener = UnixListener::bind_addr(&address)?;
-            println!("ready");
+            writeln!(io::stdout(), "ready")?;
             let (mut socket, _) = listener.accept()?;
             socket.read_exact(&mut [0; 2])?;
             fs::write("one", "by another process")?;

@@ -9,7 +9,7 @@ use super::log::LogLevel;
 use super::output_so_far::OutputSoFar;
 use super::terminal::{TerminalFields, first_text};
 use super::tools::{self, McpTool};
-use super::{McpOptions, instructions, reading, windows};
+use super::{McpOptions, artifacts, instructions, windows};
 use crate::live_output::{self, UpdateSender};
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{

@@ -51,7 +51,7 @@ pub(super) fn job_state(job: &JobData) -> String {
 }
 
 /// Describes how a job has ended, if it has.
-fn ending(state: &JobProgress) -> String {
+pub(super) fn ending(state: &JobProgress) -> String {
     match state {
         JobProgress::Running => "is running".to_owned(),
         JobProgress::Ended { ending, .. } => match ending {

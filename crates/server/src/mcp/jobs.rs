@@ -1,6 +1,6 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
-use super::job_texts::{call_state, condition_text, first_line, job_state, with_line};
+use super::job_texts::{call_state, condition_text, ending, first_line, job_state, with_line};
 use super::output_so_far::OutputSoFar;
 use super::remote;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART_WINDOW};
@@ -18,6 +18,7 @@ use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};

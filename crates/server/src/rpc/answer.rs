@@ -13,3 +13,12 @@ pub(super) fn data<D: Serialize>(data: D) -> RpcAnswer {
         .map(Some)
         .map_err(|error| ErrorReply::from(error.to_string()))
 }
+
+/// Runs blocking or long work on another thread, so that it does not block other tasks.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ErrorReply> + Send + 'static,
+) -> Result<T, ErrorReply> {
+    agent_bash::run_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(format!("the request was not served: {error}").into()))
+}

@@ -1,7 +1,6 @@
 //! Serves `check` and `explain`.
 
-use super::answer::{RpcAnswer, data};
-use super::dispatch::run_blocking;
+use super::answer::{RpcAnswer, data, run_blocking};
 use crate::into_data::IntoData;
 use agent_bash::policy::{Check, ExpandedDefinition, Explanation, Span, Verdict};
 use agent_bash::{CallPolicy, CheckOptions, CheckedScript, Conversation};

@@ -1,6 +1,6 @@
 //! Serves a request and produces the data of its response.
 
-use super::answer::{RpcAnswer, data};
+use super::answer::{RpcAnswer, data, run_blocking};
 use super::changes;
 use super::checks;
 use super::files::Uploads;
@@ -21,7 +21,7 @@ use agent_bash::core::{
 };
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::running::RunningCalls;
-use agent_bash::session::BangOptions;
+use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdate;
 use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
@@ -194,13 +194,7 @@ impl ServedRequest {
             RpcCall::SessionReset { session: name } => data(ResetData {
                 reset: session.reset_shell(&SessionName(name)),
             }),
-            RpcCall::SessionMessages => data(MessagesData {
-                messages: session
-                    .messages()
-                    .into_iter()
-                    .map(IntoData::into_data)
-                    .collect(),
-            }),
+            RpcCall::SessionMessages => messages(session.messages()),
             RpcCall::SessionBeginTurn => {
                 session.begin_turn();
                 Ok(None)
@@ -214,13 +208,7 @@ impl ServedRequest {
                     "only a worker serves `program`; run agent-bash on this machine yourself";
                 Err(ErrorReply::from(error.to_owned()))
             }
-            RpcCall::SessionEndTurn => data(MessagesData {
-                messages: session
-                    .end_turn()
-                    .into_iter()
-                    .map(IntoData::into_data)
-                    .collect(),
-            }),
+            RpcCall::SessionEndTurn => messages(session.end_turn()),
         }
     }
 
@@ -474,11 +462,9 @@ pub(super) fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
-/// Runs blocking or long work on another thread, so that it does not block other tasks.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ErrorReply> + Send + 'static,
-) -> Result<T, ErrorReply> {
-    agent_bash::run_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(format!("the request was not served: {error}").into()))
+/// Answers with messages of the conversation.
+fn messages(messages: Vec<BangMessage>) -> RpcAnswer {
+    data(MessagesData {
+        messages: messages.into_iter().map(IntoData::into_data).collect(),
+    })
 }

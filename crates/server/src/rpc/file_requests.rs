@@ -1,7 +1,7 @@
 //! Requests about files and artifacts.
 
-use super::answer::{RpcAnswer, data};
-use super::dispatch::{ServedRequest, run_blocking, to_reply};
+use super::answer::{RpcAnswer, data, run_blocking};
+use super::dispatch::{ServedRequest, to_reply};
 use super::files::{self, UploadPiece};
 use crate::into_data::IntoData;
 use crate::stored_output;

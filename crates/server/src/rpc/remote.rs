@@ -2,7 +2,6 @@
 //! host.
 
 use super::request_error::ErrorReply;
-use crate::stored_output;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::terminal::NO_TARGET_TERMINALS;
 use agent_bash_protocol::RpcCall;

@@ -5,7 +5,7 @@
 //! it has received nothing for the time of its lease. Jobs continue.
 
 use super::request_error::ErrorReply;
-use super::{RpcService, dispatch, outbox::Outbox, read, response};
+use super::{RpcService, dispatch, outbox::Outbox, parse_line, response};
 use crate::jobs::duration;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::supervisor::Supervisor;

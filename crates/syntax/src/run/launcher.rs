@@ -347,7 +347,7 @@ mod tests {
     fn every_launcher_leads_to_its_command() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
-        // A shell whose only script is standard input has its own test.
+        // A launcher of a shell that reads its script from stdin has its own test.
         let is_shell = |row: &Launcher| row.shell.is_some() && !row.example.contains('@');
         for launcher in LAUNCHERS.iter().filter(|row| !is_shell(row)) {
             for name in &launcher.names {
@@ -393,7 +393,10 @@ mod tests {
                     (format!("echo 'rm -rf /x' | {start}"), true),
                     (
                         format!("{start} cat <<< 'rm -rf /x'"),
-                        matches!(launcher.command_form, CommandForm::Nothing | CommandForm::Dashes),
+                        matches!(
+                            launcher.command_form,
+                            CommandForm::Nothing | CommandForm::Dashes
+                        ),
                     ),
                 ] {
                     let script = Script::read(&text, &context);

@@ -4,7 +4,7 @@ use crate::profiles;
 use crate::schema::fields;
 use crate::{SandboxTerms, ToolSchema};
 use agent_bash_core::sandbox::{
-    Escalation, MissingPromise, LackingPolicy, Network, Report, SandboxLevel, Tier, TmpDirectory,
+    Escalation, LackingPolicy, MissingPromise, Network, Report, SandboxLevel, Tier, TmpDirectory,
 };
 use agent_bash_core::{Profile, TextLayout};
 use agent_bash_policy::SafeMode;

@@ -2,7 +2,7 @@
 //! sandbox.
 
 use agent_bash_core::sandbox::{
-    Escalation, MissingPromise, LackingPolicy, Network, SandboxLevel, TmpDirectory,
+    Escalation, LackingPolicy, MissingPromise, Network, SandboxLevel, TmpDirectory,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,10 @@ pub struct SandboxTerms<'a> {
 
 /// Returns the description of the sandbox in force. `None` if commands run without a sandbox.
 /// `missing` has the promises that this system does not enforce; `None` if these are not known yet.
-pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[MissingPromise]>) -> Option<String> {
+pub(crate) fn description(
+    terms: &SandboxTerms<'_>,
+    missing: Option<&[MissingPromise]>,
+) -> Option<String> {
     let temporary = match terms.tmp {
         TmpDirectory::Private => "$TMPDIR",
         TmpDirectory::Shared => "/tmp",
@@ -62,9 +65,11 @@ pub(crate) fn description(terms: &SandboxTerms<'_>, missing: Option<&[MissingPro
             " A result names the parts of the sandbox that this system does not enforce.".to_owned()
         }
         Some(missing) => {
-            let is_relevant =
-                |lack: &&MissingPromise| terms.level != SandboxLevel::ReadOnly || **lack != MissingPromise::Protected;
-            let relevant: Vec<MissingPromise> = missing.iter().filter(is_relevant).copied().collect();
+            let is_relevant = |lack: &&MissingPromise| {
+                terms.level != SandboxLevel::ReadOnly || **lack != MissingPromise::Protected
+            };
+            let relevant: Vec<MissingPromise> =
+                missing.iter().filter(is_relevant).copied().collect();
             match (&relevant[..], terms.lacking) {
                 ([], _) => String::new(),
                 (relevant, LackingPolicy::Accept) => format!(

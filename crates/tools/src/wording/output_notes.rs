@@ -1,5 +1,5 @@
-//! The output as one text, and the lines below it: the shown range, the link to the full output, the
-//! notices. The profile `standard` and the adapters use them.
+//! The output as one text, and the lines below it: the shown range, the link to the full output,
+//! the notices. The profile `standard` and the adapters use them.
 
 use super::{end_line, shown_text};
 use agent_bash_core::{

@@ -1,7 +1,7 @@
 //! [`complete`]: finds candidates for the word at the end of a text, and inserts one.
 
 use super::candidate::{Candidate, MAX_CANDIDATES, NamePrefix};
-use super::{commands, git, make, paths, quoted, variables};
+use super::{commands, git, make, paths, quoting, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
 

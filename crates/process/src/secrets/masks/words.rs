@@ -89,8 +89,8 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// Advances to the next word. Returns `follows_directly` and `ends_command` of that word; `None` at the
-    /// end.
+    /// Advances to the next word. Returns `follows_directly` and `ends_command` of that word;
+    /// `None` at the end.
     fn skip(&mut self) -> Option<(bool, bool)> {
         let (mut follows_directly, mut ends_command) = (true, false);
         let mut is_opened = false;

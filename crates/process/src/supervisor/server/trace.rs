@@ -205,8 +205,8 @@ impl Tracer {
         shell_without_files.is_some_and(|shell_without_files| shell_without_files.is_still(shell))
     }
 
-    /// Returns a pipe that becomes readable when the change set has reached its size limit. Then the
-    /// call must be ended.
+    /// Returns a pipe that becomes readable when the change set has reached its size limit. Then
+    /// the call must be ended.
     pub(super) fn limit_pipe(&self) -> BorrowedFd<'_> {
         self.limit_pipe.as_fd()
     }

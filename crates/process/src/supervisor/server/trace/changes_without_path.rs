@@ -105,6 +105,11 @@ fn upper_directory(table: &[u8], device: &[u8]) -> Option<PathBuf> {
     options.next().map(mountinfo_path)
 }
 
+/// Returns why a record is incomplete after a process outside the call was controlled.
+pub(super) fn controlled_process_reason(process: i32) -> String {
+    format!("process {process}, outside of the call, was controlled and may have changed files")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Records system calls that change files without naming them.
 
-use super::changes_without_path;
+use super::changes_without_path::{self, controlled_process_reason};
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use super::recorded_root::FileLocation;
@@ -127,13 +127,6 @@ impl TraceContext {
             } => is_same_file_system && file.links() > names,
         })
     }
-}
-
-/// Returns why a record is incomplete after a process outside the call was controlled.
-pub(super) fn controlled_process_reason(process: i32) -> String {
-    format!(
-        "process {process}, outside of the call, was controlled_process_reason and may have changed files"
-    )
 }
 
 /// Returns the file whose descriptor a system call copies from another process.

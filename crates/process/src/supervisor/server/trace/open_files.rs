@@ -1,8 +1,7 @@
 //! Records files that processes have open for writing, or mapped, and connections to outside
 //! processes: a process can write to these without a traced system call.
 
-use super::changes_without_path;
-use super::indirect::controlled_process_reason;
+use super::changes_without_path::{self, controlled_process_reason};
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use crate::proc_scan;

@@ -1,7 +1,6 @@
 //! Records the changes of a traced system call before it continues.
 
-use super::changes_without_path;
-use super::indirect::controlled_process_reason;
+use super::changes_without_path::{self, controlled_process_reason};
 use super::named_file::NamedFile;
 use super::recorded_root::{FileLocation, RecordedRoot};
 use super::sockets::KnownSockets;
