@@ -9,9 +9,8 @@
 //! calls, uses a [`Conversation`].
 //!
 //! This crate connects the others: `agent-bash-policy` checks a script, `agent-bash-exec` runs it,
-//! `agent-bash-sink` limits and stores its output, and `agent-bash-process` builds its environment.
-//! Two things are made only here: the texts for models ([`layout`], [`schema`]) and the values of
-//! the [`profiles`].
+//! `agent-bash-sink` limits and stores its output, `agent-bash-process` builds its environment, and
+//! `agent-bash-tools` has the [`profiles`] and the texts for models.
 
 pub mod adapters;
 mod answer_mask;

@@ -18,14 +18,14 @@ pub enum RequestError {
     /// A script cannot contain NUL.
     #[error("`command` has a NUL byte at offset {0}, which no shell can read; remove it")]
     NulInCommand(usize),
-    /// Longer than [`MAX_COMMAND_BYTES`].
+    /// Longer than [`MAX_COMMAND_BYTES`](crate::MAX_COMMAND_BYTES).
     #[error(
         "`command` has {bytes} bytes, more than the {max} that are taken; write it to a file and run that"
     )]
     CommandTooLong {
         /// Length of the script.
         bytes: usize,
-        /// [`MAX_COMMAND_BYTES`].
+        /// [`MAX_COMMAND_BYTES`](crate::MAX_COMMAND_BYTES).
         max: usize,
     },
     /// An unknown field.
