@@ -335,7 +335,7 @@ fn several_change_sets_are_undone_and_redone_as_one() {
     assert_eq!(text(), "1\n2\n3\n");
     let undone = changes(&["undo", "--since", "2", "--json"]);
     let json: Value = serde_json::from_str(stdout_of_success(&undone)).expect("JSON");
-    assert_eq!(json["of"], serde_json::json!(["3", "2"]));
+    assert_eq!(json["sets"], serde_json::json!(["3", "2"]));
     stdout_of_success(&changes(&["redo", "--since=10m"]));
     fs::write(project.join("a"), "theirs\n").expect("a write");
     let refused = changes(&["undo", "--since", "1h"]);

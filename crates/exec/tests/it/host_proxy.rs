@@ -173,7 +173,9 @@ async fn proxy_ends_with_its_host() {
     fs::write(place.workspace.join("go"), "").unwrap();
     assert!(support::soon(|| exists("ended")).await);
     let out = fs::read_to_string(place.workspace.join("out")).unwrap();
-    assert!(out.contains("Connection refused"), "{out}");
+    // The kernel may have queued the connection before the host closed its listener.
+    let is_refused = out.contains("Connection refused") || out.contains("Connection reset");
+    assert!(is_refused && !out.contains("answered"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -250,7 +250,7 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     let reset = |ran: &FinishedRun| {
         let notices = ran.outcome.notices.iter();
         notices
-            .filter(|it| it.text.contains("gain privileges"))
+            .filter(|it| it.text.contains("gaining privileges"))
             .count()
     };
     let taking = say(gives_up, true).await;

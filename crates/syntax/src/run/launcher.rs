@@ -373,6 +373,7 @@ mod tests {
         }
         assert!(missed.is_empty(), "{}", missed.join("\n"));
     }
+
     #[test]
     fn a_launched_shell_runs_its_standard_input() {
         let context = Context::new("/home/u/project").with_home("/home/u");
@@ -401,7 +402,7 @@ mod tests {
                 ] {
                     let script = Script::read(&text, &context);
                     let mut all = script.commands.iter();
-                    if all.any(|ran| ran.to_string() == "rm -rf /x") != is_run {
+                    if all.any(|command| command.to_string() == "rm -rf /x") != is_run {
                         missed.push(text);
                     }
                 }
