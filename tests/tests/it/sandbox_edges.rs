@@ -457,8 +457,9 @@ fn protected_file_written_by_another_hard_link_is_named_and_settings_stay() -> R
     let mut named = named(&scene.call(&repo, &[write])?);
     named.sort();
     for file in [".agent-bash.toml", ".git/config", ".vscode"] {
-        let is_named = named.iter().any(|path| path.starts_with(file));
-        ensure!(is_named, "{file}: {named:?}");
+        let file = repo.join(file);
+        let is_named = named.iter().any(|path| Path::new(path).starts_with(&file));
+        ensure!(is_named, "{}: {named:?}", file.display());
     }
     ensure!(fs::read(repo.join(".agent-bash.toml"))?.is_empty());
     ensure!(!text(&scene.call(&repo, &[&read])?).contains("CANARY"));
