@@ -71,10 +71,10 @@ class SandboxClient(UnixLocalSandboxClient):
         super().__init__()
         self._shell = shell
 
-    async def create(self, **options: Any) -> SandboxSession:  # type: ignore[override]
+    async def create(self, **options: Any) -> SandboxSession:
         return await self.resume((await super().create(**options)).state)
 
     async def resume(self, state: SandboxSessionState) -> SandboxSession:
-        session = _Session.from_state(state)  # type: ignore[arg-type]
+        session = _Session(state=state)  # type: ignore[arg-type]
         session.shell = self._shell
         return self._wrap_session(session, instrumentation=self._instrumentation)
