@@ -52,7 +52,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let listed: Value = serde_json::from_str(&listed)?;
             let reads = (agent.reads)(&returned);
             ensure!(
-                listed[0]["turn"] == "1",
+                listed["turn"] == "1",
                 "{listed}, and the model reads {reads}"
             );
             agent_bash(&world, &["changes", "undo", "--turn"])?;
