@@ -68,7 +68,10 @@ pub enum WriteError {
     /// The command has no terminal: its stdin is `/dev/null`.
     #[error("the command's input is closed, because the command has no terminal")]
     NoInput,
-    /// The command's terminal was not created yet, or the call has ended.
+    /// The command's terminal was not created yet.
+    #[error("the command's terminal is not open yet; try again")]
+    NotOpen,
+    /// The call has ended, or the program does not read.
     #[error(transparent)]
     Refused(#[from] InputRefused),
 }
@@ -301,7 +304,10 @@ impl RunningCall {
     /// [`WriteError`]: the call has no terminal, or the terminal was not created yet.
     pub fn terminal(&self) -> Result<&PtySession, WriteError> {
         let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
-        Ok(terminal.get().ok_or(InputRefused::Ended)?)
+        terminal.get().ok_or_else(|| match self.account() {
+            Some(_) => WriteError::Refused(InputRefused::Ended),
+            None => WriteError::NotOpen,
+        })
     }
 
     /// Returns the pid and the process group of the command; `None` before the command is started.

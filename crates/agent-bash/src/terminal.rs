@@ -153,7 +153,7 @@ pub async fn until_quiet(
 }
 
 /// Returns the call's terminal once it is open.
-async fn opened_terminal(call: &RunningCall, clock: &dyn Clock) -> PtySession {
+pub(crate) async fn opened_terminal(call: &RunningCall, clock: &dyn Clock) -> PtySession {
     loop {
         match call.terminal() {
             Ok(terminal) => return terminal.clone(),

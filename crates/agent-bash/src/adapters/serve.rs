@@ -3,6 +3,7 @@
 
 use crate::output_mask::mask_job_output;
 use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::terminal::opened_terminal;
 use crate::{Approver, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
 use agent_bash_exec::{JobError, JobState, OutputRange};
@@ -242,9 +243,18 @@ impl ClientAdapters {
         if chars == CTRL_C && !call.is_on_terminal() {
             call.cancel.cancel();
         } else if !chars.is_empty() && call.account().is_none() {
+            if call.is_on_terminal() {
+                // A command that has just been started has no terminal yet.
+                tokio::select! {
+                    biased;
+                    _ = opened_terminal(&call, &*self.clock) => {}
+                    _ = call.ended() => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
             call.write(chars.as_bytes()).map_err(|error| match error {
                 WriteError::NoInput => STDIN_CLOSED.to_owned(),
-                WriteError::Refused(error) => format!("failed to write to stdin: {error}"),
+                error => format!("failed to write to stdin: {error}"),
             })?;
         }
         let account = match call.wait(&*self.clock, Some(wait), cancel).await {
