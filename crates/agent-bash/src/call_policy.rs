@@ -8,7 +8,6 @@ use agent_bash_policy::{
     Context, ExpandedDefinition, Explanation, InterceptMode, Policy, Script, Verdict,
     expanded_definitions, explain,
 };
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The call that a script is checked for.
@@ -16,12 +15,10 @@ use std::sync::Arc;
 pub struct CheckOptions {
     /// The model's other tools; `None` for [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
-    /// The persistent shell that would run the script.
+    /// The persistent shell that would run the script, by default in the shell's own directory.
     pub session: Option<SessionName>,
     /// The working directory, as in a [`Request`].
     pub cwd: Option<String>,
-    /// The persistent shell's own directory, used without `cwd`.
-    pub session_cwd: Option<PathBuf>,
 }
 
 /// The checks of a call, with the definitions that the call's shell has before its script.
@@ -47,10 +44,9 @@ impl CallPolicy {
         // In other modes, the interceptor does not block commands.
         let blocking = interception.filter(|options| options.mode == InterceptMode::Block);
         let tools = options.tools.or_else(|| host.tools.clone());
-        let cwd = match (options.cwd, options.session_cwd) {
-            (None, Some(directory)) => directory,
-            (requested, _) => working_directory::resolve(host, requested.as_deref()),
-        };
+        let in_session = options.session.filter(|_| options.cwd.is_none());
+        let cwd = in_session.and_then(|name| tool.executor.session_cwd(&name));
+        let cwd = cwd.unwrap_or_else(|| working_directory::resolve(host, options.cwd.as_deref()));
         Self {
             policy: Policy {
                 interceptor: blocking.map(|interception| interception.rules.clone()),

@@ -3,7 +3,7 @@
 use super::answer::{RpcAnswer, data, run_blocking};
 use crate::into_data::IntoData;
 use agent_bash::policy::{Check, ExpandedDefinition, Explanation, Span, Verdict};
-use agent_bash::{CallPolicy, CheckOptions, CheckedScript, Conversation};
+use agent_bash::{CheckOptions, CheckedScript, Conversation};
 use agent_bash_protocol::data::{
     CheckAnswerData, CheckData, DefinitionData, ExplainData, ReadCommandData, RuleAnswerData,
     VerdictData,
@@ -15,7 +15,7 @@ pub(super) async fn check(
     script: String,
     options: CheckOptions,
 ) -> RpcAnswer {
-    let policy = policy(session, options).await;
+    let policy = session.tool().call_policy(options).await;
     let checked = run_blocking(move || Ok(policy.check(&script))).await?;
     data(checked.into_data())
 }
@@ -26,21 +26,9 @@ pub(super) async fn explain(
     script: String,
     options: CheckOptions,
 ) -> RpcAnswer {
-    let policy = policy(session, options).await;
+    let policy = session.tool().call_policy(options).await;
     let explanation = run_blocking(move || Ok(policy.explain(&script))).await?;
     data(explanation.into_data())
-}
-
-/// Returns the checks of a call. Without a requested directory, a call in a persistent shell runs
-/// in the shell's own directory.
-async fn policy(session: &Conversation, options: CheckOptions) -> CallPolicy {
-    let shell = options.session.as_ref();
-    let session_cwd = shell.and_then(|name| session.shell_cwd(name));
-    let options = CheckOptions {
-        session_cwd,
-        ..options
-    };
-    session.tool().call_policy(options).await
 }
 
 impl IntoData<CheckData> for CheckedScript {

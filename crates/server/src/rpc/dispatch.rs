@@ -260,7 +260,6 @@ impl ServedRequest {
             tools: tools.or_else(|| self.tools.clone()),
             session: session.map(SessionName),
             cwd,
-            session_cwd: None,
         }
     }
 
