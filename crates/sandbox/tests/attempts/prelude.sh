@@ -10,6 +10,9 @@ await() {
     test -e "$1"
 }
 
+# Until the last process in the background has written to FILE, or has ended.
+await_start() { until test -s "$1" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done; }
+
 # As the user that the attempt is made by.
 as_user() {
     if test "$(id -u)" = "$USER_ID"; then "$@"; else setpriv --reuid="$USER_ID" --regid="$USER_ID" --clear-groups "$@"; fi
