@@ -93,8 +93,20 @@ const NO_NAMESPACES: [Refusal; 12] = [
 /// The calls by which a process reaches into another one, and which take `CAP_SYS_PTRACE`.
 const NO_PIDFD_GETFD: Refusal = always(libc::SYS_pidfd_getfd, EPERM);
 
-const DOCKER_20: [Refusal; 17] = joined(
-    NO_NAMESPACES,
+/// The calls of Linux 6.13 and later for attributes: `setxattrat`, `getxattrat`, `listxattrat`,
+/// `removexattrat`, `open_tree_attr`, `file_getattr` and `file_setattr`.
+const NO_ATTRIBUTE_CALLS: [Refusal; 7] = [
+    always(463, ENOSYS),
+    always(464, ENOSYS),
+    always(465, ENOSYS),
+    always(466, ENOSYS),
+    always(467, ENOSYS),
+    always(468, ENOSYS),
+    always(469, ENOSYS),
+];
+
+const DOCKER_20: [Refusal; 24] = joined::<19, 5, 24>(
+    joined(NO_NAMESPACES, NO_ATTRIBUTE_CALLS),
     [
         NO_PIDFD_GETFD,
         always(libc::SYS_process_vm_readv, EPERM),
@@ -104,8 +116,8 @@ const DOCKER_20: [Refusal; 17] = joined(
     ],
 );
 
-const DOCKER_2026: [Refusal; 15] = joined(
-    NO_NAMESPACES,
+const DOCKER_2026: [Refusal; 22] = joined::<19, 3, 22>(
+    joined(NO_NAMESPACES, NO_ATTRIBUTE_CALLS),
     [
         NO_PIDFD_GETFD,
         always(libc::SYS_io_uring_setup, EPERM),
@@ -113,14 +125,19 @@ const DOCKER_2026: [Refusal; 15] = joined(
     ],
 );
 
-const PODMAN: [Refusal; 4] = [
-    NO_PIDFD_GETFD,
-    always(libc::SYS_io_uring_setup, ENOSYS),
-    always(libc::SYS_kcmp, EPERM),
-    always(FCHMODAT2, ENOSYS),
-];
+const PODMAN: [Refusal; 11] = joined(
+    NO_ATTRIBUTE_CALLS,
+    [
+        NO_PIDFD_GETFD,
+        always(libc::SYS_io_uring_setup, ENOSYS),
+        always(libc::SYS_kcmp, EPERM),
+        always(FCHMODAT2, ENOSYS),
+    ],
+);
 
-const GVISOR: [Refusal; 14] = [
+const GVISOR: [Refusal; 21] = joined(NO_ATTRIBUTE_CALLS, GVISOR_ALONE);
+
+const GVISOR_ALONE: [Refusal; 14] = [
     // A filter with a listener: SECCOMP_FILTER_FLAG_NEW_LISTENER, alone and with
     // WAIT_KILLABLE_RECV.
     when(libc::SYS_seccomp, &[When::Is(1, 0x8)], EINVAL),

@@ -15,7 +15,7 @@ mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
-pub use links::leads_out;
+pub use links::{leads_out, links_and_target, with_resolved_parent};
 pub use names::is_reported_name;
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
@@ -169,7 +169,12 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         if wanted.shared_tmp {
             writable.insert(existing("tmp", Path::new("/tmp"))?);
         }
-        protected.extend(facts.settings.iter().map(|path| with_resolved_parent(path)));
+        protected.extend(
+            facts
+                .settings
+                .iter()
+                .flat_map(|path| links_and_target(path)),
+        );
         protected.extend(scan::protected_at(&writable));
         let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
         for git in &repositories {
@@ -195,11 +200,11 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
             });
         }
     }
-    // The target of a link can be protected, the link itself cannot.
+    // The target of a link can be protected. The links on the way to the target are compared.
     let linked: Vec<PathBuf> = protected
         .iter()
         .filter(|path| path.is_symlink())
-        .filter_map(|path| std::fs::canonicalize(path).ok())
+        .flat_map(|path| links_and_target(path))
         .collect();
     protected.extend(linked);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
@@ -238,16 +243,6 @@ fn hosts(wanted: &WantedSandbox, tier: Tier) -> Result<Vec<String>, ResolveError
         (Network::Hosts, Tier::Base) => Err(ResolveError::NoProxy),
         (Network::Loopback, Tier::Base) => Err(ResolveError::NoLoopback),
         (Network::Off | Network::Loopback | Network::On, _) => Ok(Vec::new()),
-    }
-}
-
-/// Returns the path with its directory resolved, as far as the directory exists. A link as the last
-/// name stays a link.
-#[must_use]
-pub fn with_resolved_parent(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(directory), Some(name)) => canonical(directory).join(name),
-        _ => canonical(path),
     }
 }
 

@@ -226,6 +226,48 @@ fn settings_changed_by_a_call_have_no_effect() -> Result<()> {
     Ok(())
 }
 
+/// The user's settings file may be a link into the workspace, as in a repository of dotfiles.
+#[test]
+fn settings_reached_through_replaced_links_have_no_effect() -> Result<()> {
+    for is_directory_linked in [true, false] {
+        let scene = Scene::new()?;
+        let (repo, home) = (scene.repo(), scene.world.home());
+        fs::create_dir_all(repo.join("dots"))?;
+        fs::write(
+            repo.join("dots/config.toml"),
+            "[sandbox]\nnetwork = \"loopback\"\n",
+        )?;
+        symlink("dots", repo.join("link"))?;
+        let config = home.join(".config/agent-bash");
+        fs::create_dir_all(home.join(".config"))?;
+        if is_directory_linked {
+            symlink(repo.join("link"), &config)?;
+        } else {
+            fs::create_dir(&config)?;
+            symlink(repo.join("link/config.toml"), config.join("config.toml"))?;
+        }
+        for script in [
+            "mkdir other third; echo '[sandbox]' | tee other/config.toml > third/config.toml",
+            "ln -sfn other link",
+            "ln -sfn third link",
+            "rm link",
+            "mkdir link; echo '[sandbox]' > link/config.toml",
+        ] {
+            scene.call(&repo, &[script])?;
+            let result = scene.call(&repo, &["true"])?;
+            let network = &result["sandbox"]["network"];
+            ensure!(network == "loopback", "{script}: {result}");
+        }
+        fs::write(
+            repo.join("link/config.toml"),
+            "[sandbox]\nnetwork = \"on\"\n",
+        )?;
+        let result = scene.call(&repo, &["true"])?;
+        ensure!(result["sandbox"]["network"] == "on", "{result}");
+    }
+    Ok(())
+}
+
 #[test]
 fn changed_git_programs_and_hooks_are_named() -> Result<()> {
     for (before, script, want) in [

@@ -5,7 +5,7 @@ use super::workspaces::Workspaces;
 use crate::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_sandbox::{NameScan, with_resolved_parent};
+use agent_bash_sandbox::{NameScan, links_and_target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,18 +23,23 @@ const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
 /// A settings file before a call.
 #[derive(Debug, Clone)]
 pub(super) struct SettingsFile {
+    /// The path at which the host looks for the file.
     path: PathBuf,
-    /// The target, if the path is a symbolic link.
-    target: Option<PathBuf>,
+    /// The links of this path, and the file to which they lead.
+    links_and_target: Vec<PathBuf>,
     /// The text that the host uses.
     text: Option<String>,
 }
 
 impl SettingsFile {
     fn is_among(&self, changed: &[PathBuf]) -> bool {
-        let target = std::fs::canonicalize(&self.path).ok();
-        let names = [Some(&self.path), self.target.as_ref(), target.as_ref()];
-        changed.iter().any(|path| names.contains(&Some(path)))
+        let now = links_and_target(&self.path);
+        let mut all = self.links_and_target.iter().chain(&now);
+        all.any(|path| changed.contains(path))
+    }
+
+    fn is_at(&self, path: &PathBuf) -> bool {
+        self.path == *path || self.links_and_target.contains(path)
     }
 }
 
@@ -63,25 +68,20 @@ impl NamesBeforeCall {
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
         let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
-        let mut files: Vec<PathBuf> = files
-            .iter()
-            .map(|path| with_resolved_parent(path))
-            .collect();
+        let mut files: Vec<PathBuf> = files.to_vec();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();
         files.dedup();
         let settings = files.into_iter().filter_map(|path| {
-            let target = path.is_symlink().then(|| std::fs::canonicalize(&path).ok());
-            let target = target.flatten();
+            let links_and_target = links_and_target(&path);
             let is_protected = |path: &PathBuf| plan.protected.contains(path);
-            let is_writable = is_protected(&path)
-                || target.as_ref().is_some_and(is_protected)
+            let is_writable = links_and_target.iter().any(is_protected)
                 || path.ends_with(PROJECT_FILE)
                     && scan.files_named(PROJECT_FILE).any(|it| it == path);
             is_writable.then(|| SettingsFile {
                 text: guarded.effective_text(&path),
                 path,
-                target,
+                links_and_target,
             })
         });
         Self {
@@ -154,7 +154,7 @@ impl NamesBeforeCall {
         };
         let known = self.settings.iter().filter(|file| file.is_among(changed));
         let known = known.map(|file| (file.path.clone(), file.text.clone()));
-        let is_known = |path: &PathBuf| self.settings.iter().any(|file| file.path == *path);
+        let is_known = |path: &PathBuf| self.settings.iter().any(|file| file.is_at(path));
         let others = changed
             .iter()
             .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));

@@ -2,7 +2,7 @@
 //! a later call may write.
 
 use super::error::ResolveError;
-use super::paths::is_too_wide;
+use super::paths::{canonical, is_too_wide};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
@@ -57,6 +57,32 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
         links.push(next);
     }
     Ok(LinkedPath { links, target })
+}
+
+/// Returns the links that lead from the path to its target, and the target. The directory of each is
+/// canonical. If the links form a loop, only the path with its directory resolved.
+#[must_use]
+pub fn links_and_target(path: &Path) -> Vec<PathBuf> {
+    match follow(path) {
+        Ok(LinkedPath { mut links, target }) => {
+            links.push(target);
+            links
+        }
+        Err(_) => vec![with_resolved_parent(path)],
+    }
+}
+
+/// Returns the path with its directory resolved, as far as the directory exists. A link as the last
+/// name stays a link.
+#[must_use]
+pub fn with_resolved_parent(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(directory), Some(name)) => {
+            let followed = follow(directory).map(|followed| followed.target);
+            followed.unwrap_or_else(|_| canonical(directory)).join(name)
+        }
+        _ => canonical(path),
+    }
 }
 
 /// True if the path passes through a link in one of these canonical directories, and leads out of
@@ -170,6 +196,26 @@ mod tests {
             assert!(!is_refused(&[]), "{path}");
         }
         assert!(follow(&base.join("w/loop")).is_err());
+    }
+
+    #[test]
+    fn links_and_target_include_missing_targets_and_links_of_directories() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir(base.join("real")).unwrap();
+        symlink("real", base.join("first")).unwrap();
+        symlink("first/gone", base.join("second")).unwrap();
+        symlink("loop", base.join("loop")).unwrap();
+        for (path, want) in [
+            ("real/x", &["real/x"][..]),
+            ("second/x", &["second", "first", "real/gone/x"]),
+            ("loop", &["loop"]),
+        ] {
+            let want: Vec<PathBuf> = want.iter().map(|name| base.join(name)).collect();
+            assert_eq!(links_and_target(&base.join(path)), want, "{path}");
+        }
+        let parent = with_resolved_parent(&base.join("second/x"));
+        assert_eq!(parent, base.join("real/gone/x"));
     }
 
     #[test]

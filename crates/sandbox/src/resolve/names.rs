@@ -1,5 +1,6 @@
 //! The names of files that run, configure or instruct programs outside the sandbox.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// The project settings of this program.
@@ -58,14 +59,26 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
     ".zed",
     ".fleet",
     ".helix",
+    ".lapce",
+    ".nova",
+    ".theia",
+    ".vim",
+    ".vs",
+    ".kateproject",
     ".devcontainer",
     ".devcontainer.json",
     // Run when an editor, a debugger or a shell enters the directory.
     ".envrc",
+    ".shadowenv.d",
+    ".rvmrc",
+    ".rbenv-vars",
+    ".phpbrewrc",
+    ".tmux-sessionizer",
     ".exrc",
     ".vimrc",
     ".gvimrc",
     ".lvimrc",
+    ".local.vimrc",
     ".nvimrc",
     ".nvim.lua",
     ".lazy.lua",
@@ -95,6 +108,11 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
     ".hg/hgrc-not-shared",
     ".hg/sharedpath",
     ".jj/repo/config.toml",
+    ".jj/workspace-config.toml",
+    ".sl/config",
+    ".git/sl/config",
+    ".pijul/config",
+    "_darcs/prefs/defaults",
 ];
 
 /// Files that calls may write as part of their work, and that are compared after the call:
@@ -105,8 +123,10 @@ const COMPARED_NAMES: &[&str] = &[
     "AGENT.md",
     "CLAUDE.md",
     "CLAUDE.local.md",
+    "CODEBUDDY.md",
     "CRUSH.md",
     "GEMINI.md",
+    "IFLOW.md",
     "QWEN.md",
     "WARP.md",
     ".cursorrules",
@@ -116,43 +136,121 @@ const COMPARED_NAMES: &[&str] = &[
     ".roorules",
     ".rules",
     ".goosehints",
+    ".augment-guidelines",
+    ".openhands_instructions",
+    ".continuerc.json",
+    ".aiassistant",
+    ".sourcegraph",
+    ".tabnine",
+    ".kilo",
+    "kilo.json",
+    "kilo.jsonc",
+    "gptme.toml",
     // Run by git.
     ".husky",
     ".githooks",
     ".pre-commit-config.yaml",
     ".pre-commit-config.yml",
-    // Run by a shell that enters the directory.
+    ".overcommit.yml",
+    "prek.toml",
+    "hk.pkl",
+    "captainhook.json",
+    // Run or obeyed by a shell that enters the directory.
     ".mise",
     ".mise.toml",
     ".mise.local.toml",
     "mise.toml",
     "mise.local.toml",
+    ".tool-versions",
+    ".prototools",
     ".autoenv",
     ".autoenv.zsh",
-    // Run by R; `renv` writes it.
+    ".autoenv_leave.zsh",
+    ".env",
+    ".env.leave",
+    ".ruby-env",
+    ".versions.conf",
+    // Run by a terminal multiplexer that opens the directory.
+    ".tmuxinator.yml",
+    ".tmuxp.yaml",
+    ".tmuxp.json",
+    // Run by an interpreter that starts there; `renv` and R write the first three.
     ".Rprofile",
     ".Renviron",
+    ".RData",
+    "startup.m",
+    ".scilab",
+    "scilab.ini",
+    "irbrc",
+    "_irbrc",
+    "$irbrc",
+    // Run or obeyed by an editor that opens the directory, or by a program that the editor starts.
+    ".project",
+    ".externalToolBuilders",
+    ".factorypath",
+    ".run",
+    ".gitpod.yml",
+    ".idx",
+    ".codesandbox",
+    ".replit",
+    ".trunk",
+    ".ycm_extra_conf.py",
+    ".vimspector.json",
+    ".neoconf.json",
+    ".nlsp-settings",
+    ".luarc.json",
+    ".luarc.jsonc",
+    ".ctags",
+    ".ctags.d",
+    "ctags.d",
+    "gtags.conf",
 ];
 
 /// All names without a pattern.
 pub(super) const ALL_NAMES: [&[&str]; 2] = [PROTECTED_NAMES, COMPARED_NAMES];
 
-/// Pairs of a directory's name and a file's name. In such a directory, the file is treated like
-/// those of [`COMPARED_NAMES`].
-const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
-    (".github", "copilot-instructions.md"),
-    (".github", "instructions"),
-    (".github", "prompts"),
-    (".github", "chatmodes"),
-    (".github", "agents"),
-    (".github", "hooks"),
-    (".github", "skills"),
-    (".config", "mise"),
-    (".config", "mise.toml"),
-    (".hg", "hgrc"),
-    (".hg", "hgrc-not-shared"),
-    (".hg", "sharedpath"),
+/// The ends of further paths that are treated like those of [`COMPARED_NAMES`].
+const COMPARED_PATHS: &[&str] = &[
+    ".github/copilot-instructions.md",
+    ".github/instructions",
+    ".github/prompts",
+    ".github/chatmodes",
+    ".github/agents",
+    ".github/hooks",
+    ".github/skills",
+    ".github/copilot",
+    ".github/lsp.json",
+    ".github/mcp.json",
+    ".config/mise",
+    ".config/mise.toml",
+    ".config/wt.toml",
+    ".hg/hgrc",
+    ".hg/hgrc-not-shared",
+    ".hg/sharedpath",
+    ".jj/repo/config.toml",
+    ".jj/repo/config-id",
+    ".jj/workspace-config.toml",
+    ".jj/workspace-config-id",
+    ".sl/config",
+    ".pijul/config",
+    "_darcs/prefs/defaults",
 ];
+
+/// The ends of paths that are treated like those of [`COMPARED_PATHS`], unless a directory is
+/// there. The file of Jujutsu names another repository.
+const COMPARED_FILES: &[&str] = &[".jj/repo"];
+
+/// Returns the names of [`COMPARED_PATHS`] and [`COMPARED_FILES`] in this directory.
+pub(super) fn compared_names_in(directory: &Path) -> impl Iterator<Item = &'static str> + '_ {
+    let ends = COMPARED_PATHS.iter().chain(COMPARED_FILES);
+    ends.filter_map(|end| name_in(end, directory))
+}
+
+/// Returns the name of an end of a path, if the rest of the end leads to this directory.
+fn name_in<'a>(end: &'a str, directory: &Path) -> Option<&'a str> {
+    let (within, name) = end.rsplit_once('/')?;
+    directory.ends_with(within).then_some(name)
+}
 
 /// True if the list contains the name. Some file systems do not distinguish cases.
 fn is_in(names: &[&str], name: &str) -> bool {
@@ -167,26 +265,45 @@ pub(super) fn is_protected_name(name: &str) -> bool {
             .strip_suffix(".code-workspace")
             .is_some_and(|stem| !stem.is_empty())
         || (name.starts_with(".aider") && has_extension(name, &["yml", "yaml"]))
+        // Variables that plugins of version managers set: `.nodenv-vars`, `.plenv-vars`, ...
+        || (name.starts_with('.') && name.ends_with("env-vars"))
 }
 
 /// True if a change of this path is reported after a call. The path may be at any depth.
 pub fn is_reported_name(path: &Path) -> bool {
-    let text =
-        |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str().map(str::to_owned));
-    let Some(name) = text(path.file_name()) else {
-        return false;
-    };
-    let within = text(path.parent().and_then(Path::file_name)).unwrap_or_default();
-    is_reported_name_in(&within, &name)
+    is_reported_path(path, false)
 }
 
-/// True if [`is_reported_name`] is true for the name alone, or in a directory with this name.
-pub(super) fn is_reported_name_in(directory: &str, name: &str) -> bool {
+/// True if [`is_reported_name`] is true for the path, at which there may be a directory.
+pub(super) fn is_reported_path(path: &Path, is_directory: bool) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    let directory = path.parent().unwrap_or(Path::new(""));
+    name.is_some_and(|name| is_reported_entry(directory, name, is_directory))
+}
+
+/// True if [`is_reported_name`] is true for this entry of the directory.
+pub(super) fn is_reported_entry(directory: &Path, name: &str, is_directory: bool) -> bool {
+    let is_end = |end: &&str| name_in(end, directory) == Some(name);
     is_protected_name(name)
         || is_in(COMPARED_NAMES, name)
-        || COMPARED_NAMES_WITHIN.contains(&(directory, name))
-        || (name.trim_start_matches('.').starts_with("lefthook")
-            && has_extension(name, &["yml", "yaml", "toml", "json", "jsonc"]))
+        || matches_pattern(directory, name)
+        || COMPARED_PATHS.iter().any(is_end)
+        || (!is_directory && COMPARED_FILES.iter().any(is_end))
+}
+
+/// True for names that a program accepts in several forms.
+fn matches_pattern(directory: &Path, name: &str) -> bool {
+    let plain = name.trim_start_matches('.');
+    (plain.starts_with("lefthook")
+        && has_extension(name, &["yml", "yaml", "toml", "json", "jsonc"]))
+        || (plain.starts_with("mise.") && has_extension(name, &["toml"]))
+        || name.starts_with(".lintstagedrc")
+        || name.starts_with("lint-staged.config.")
+        || (name.starts_with("jupyter_")
+            && (name.ends_with("config.py") || name.ends_with("config.json")))
+        || has_extension(name, &["sublime-project"])
+        // An allowed `.envrc` runs the scripts that nix-direnv stored.
+        || (has_extension(name, &["rc"]) && directory.ends_with(".direnv"))
 }
 
 fn has_extension(name: &str, extensions: &[&str]) -> bool {
@@ -223,10 +340,36 @@ mod tests {
             ("/w/.Rprofile", false, true),
             ("/w/lib/.hg/hgrc", false, true),
             ("/w/hgrc", false, false),
+            ("/w/.rbenv-vars", true, true),
+            ("/w/a/.nodenv-vars", true, true),
+            ("/w/lib/.jj/repo/config.toml", false, true),
+            ("/w/repo/config.toml", false, false),
+            ("/w/lib/.jj/repo", false, true),
+            ("/w/.jj/workspace-config.toml", false, true),
+            ("/w/.direnv/flake-profile-a.rc", false, true),
+            ("/w/flake-profile-a.rc", false, false),
+            ("/w/mise.ci.toml", false, true),
+            ("/w/jupyter_server_config.py", false, true),
+            ("/w/jupyter_kernels.py", false, false),
+            ("/w/x.sublime-project", false, true),
+            ("/w/.lintstagedrc.json", false, true),
+            ("/w/.env", false, true),
+            ("/w/.env.example", false, false),
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
             assert_eq!(is_protected_name(name), protected, "{path}");
             assert_eq!(is_reported_name(Path::new(path)), named, "{path}");
         }
+    }
+
+    #[test]
+    fn repository_of_jujutsu_is_reported_only_as_a_file() {
+        let path = Path::new("/w/.jj/repo");
+        assert!(is_reported_path(path, false) && !is_reported_path(path, true));
+        let names: Vec<&str> = compared_names_in(Path::new("/w/.jj")).collect();
+        assert_eq!(
+            names,
+            ["workspace-config.toml", "workspace-config-id", "repo"]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
 use super::git::RepositoryPaths;
-use super::names::{self, is_reported_name};
+use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn protected_ancestor(changed: &Path) -> Option<&Path> {
                 (inner.as_os_str().is_empty() && *path == changed)
                     || GIT_FILES.iter().any(|name| inner == Path::new(name))
             }
-            None => is_reported_name(path),
+            None => is_reported_path(path, *path != changed),
         }
     };
     let is_foreign = changed.iter().any(|name| name == "node_modules");
@@ -123,6 +123,8 @@ mod tests {
             ("lib/.git/objects/a", true),
             ("AGENTS.md", true),
             ("node_modules/a/.vscode/x", true),
+            ("lib/.jj/repo/store/type", true),
+            ("sub/.jj/repo", true),
         ];
         let want = [
             ".envrc",
@@ -131,6 +133,7 @@ mod tests {
             "AGENTS.md",
             "lib/.git/config",
             "pkg/.vscode",
+            "sub/.jj/repo",
         ];
         assert_eq!(named(&changed, &[]), want);
     }

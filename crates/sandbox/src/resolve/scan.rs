@@ -5,7 +5,7 @@
 mod repositories;
 mod version;
 
-use super::names::{self, is_protected_name, is_reported_name_in};
+use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -290,7 +290,6 @@ fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory>
         "modules",
         "worktrees",
     ];
-    let own_name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_foreign = path.iter().any(is_dependency);
     let mut found = ScannedDirectory {
         version,
@@ -311,7 +310,7 @@ fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory>
             Some("HEAD" | "objects" | "refs" | "commondir") => {
                 repository_files.insert(name.clone());
             }
-            Some(text) if !is_foreign && is_reported_name_in(own_name, text) => {
+            Some(text) if !is_foreign && is_reported_entry(path, text, is_directory) => {
                 found.named.push(name);
                 return;
             }
@@ -327,8 +326,9 @@ fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory>
         classify(entry.file_name(), is_directory);
         remaining -= 1;
         if remaining == 0 {
-            let all = names::ALL_NAMES.iter().copied().flatten();
-            for name in all.chain(&[".git", "HEAD", "objects", "refs", "commondir"]) {
+            let all = names::ALL_NAMES.iter().copied().flatten().copied();
+            let all = all.chain(names::compared_names_in(path));
+            for name in all.chain([".git", "HEAD", "objects", "refs", "commondir"]) {
                 if let Ok(found) = path.join(name).symlink_metadata() {
                     classify(name.into(), found.is_dir());
                 }
