@@ -76,6 +76,32 @@ fn on_a_terminal(output: &[u8], rows: u16, cols: u16) -> String {
 const LONG_LINE: &str =
     "'a long line that is much longer than the console is wide, so that it wraps at least once";
 
+/// On a loaded machine, a program may have run the line before its drawing is read.
+#[test]
+fn line_is_edited_if_canonical_mode_was_restored_before_the_output_was_read() {
+    let read = |chunks: &[(&[u8], bool)]| {
+        let mut emulator = Emulator::new(PtySize::clamped(80, 24), TerminalColors::DARK, false);
+        let mut shown = Vec::new();
+        for (chunk, raw) in chunks {
+            shown.extend(emulator.process(chunk, Duration::ZERO, *raw).output);
+        }
+        shown.extend(emulator.finish(Duration::ZERO));
+        shown
+    };
+    let (prompt, rest) = PYTHON_WIDE.split_at(4);
+    let shown = read(&[(prompt, true), (rest, false)]);
+    let wanted = ">>> print(\"häuser ZZ日本 x\")\nhäuser ZZ日本 x\n>>>";
+    assert_eq!(on_a_card(&shown), wanted);
+    assert_eq!(in_an_artifact(&shown), wanted);
+    // Later lines are no edits: the reader gets them as they were written.
+    let lines = b"1\r\n10 %\r20 %\r\n";
+    assert_eq!(
+        read(&[(prompt, true), (lines, false)]),
+        b">>> 1\r\n10 %\r20 %\r\n"
+    );
+    assert_eq!(read(&[(b"ab\x08c", false)]), b"ab\x08c");
+}
+
 #[test]
 fn edited_lines_are_read_as_they_were_run() {
     let long = LONG_LINE.trim_start_matches('\'');

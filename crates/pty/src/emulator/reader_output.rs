@@ -32,6 +32,9 @@ pub(super) struct ReaderOutput {
     resized: Option<LineInEdit>,
     /// True directly after the end of bracketed paste: readline sends a carriage return next.
     pub(super) is_after_prompt: bool,
+    /// True if canonical mode was off when the last chunk was read. A line editor may restore
+    /// canonical mode before its last output is read.
+    pub(super) was_raw: bool,
 }
 
 impl ReaderOutput {
@@ -51,9 +54,13 @@ impl ReaderOutput {
         } else {
             0
         };
+        let is_edited = |offset: &usize| {
+            let is_open_line = || !bytes[ended..ended + offset].contains(&b'\n');
+            raw || is_prompt || self.was_raw && is_open_line()
+        };
         if self.edited.is_none()
-            && (raw || is_prompt)
-            && let Some(offset) = LineInEdit::start_offset(&bytes[ended..], is_prompt)
+            && let Some(offset) =
+                LineInEdit::start_offset(&bytes[ended..], is_prompt).filter(is_edited)
         {
             let (before, edits) = bytes.split_at(ended + offset);
             screen.feed(before);
