@@ -200,13 +200,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
             });
         }
     }
-    // The target of a link can be protected. The links on the way to the target are compared.
-    let linked: Vec<PathBuf> = protected
-        .iter()
-        .filter(|path| path.is_symlink())
-        .flat_map(|path| links_and_target(path))
-        .collect();
-    protected.extend(linked);
+    add_targets_of_links(&mut protected);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
     for path in resolver.trusted("devices", &wanted.devices)? {
@@ -234,6 +228,14 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         plan,
         workspace: workspace_root,
     })
+}
+
+/// Adds the targets of links, which can be protected, and the links on the way to a target, which
+/// are compared after a call.
+fn add_targets_of_links(protected: &mut BTreeSet<PathBuf>) {
+    let links = protected.iter().filter(|path| path.is_symlink());
+    let linked: Vec<PathBuf> = links.flat_map(|path| links_and_target(path)).collect();
+    protected.extend(linked);
 }
 
 /// Returns the hosts that the sandbox may reach. Refuses a network that the tier does not have.

@@ -10,6 +10,13 @@ await() {
     test -e "$1"
 }
 
+# The same until FILE has a text, which a process writes after it has made the file.
+await_text() {
+    local left=$((${2:-2} * 50))
+    until test -s "$1" || test $((left--)) = 0; do sleep 0.02; done
+    test -s "$1"
+}
+
 # Until the last process in the background has written to FILE, or has ended.
 await_start() { until test -s "$1" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done; }
 
