@@ -126,6 +126,8 @@ static int as_giver(char **word)
 	strncpy(address.sun_path, word[0], sizeof address.sun_path - 1);
 	must("bind", bind(listener, (struct sockaddr *)&address, sizeof address));
 	must("listen", listen(listener, 1));
+	puts("it listens");
+	fflush(stdout);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
