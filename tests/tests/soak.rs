@@ -34,6 +34,13 @@ const UNCHANGED: u64 = 100;
 /// Calls in flight at once.
 const AT_ONCE: u64 = 200;
 
+/// The directory of change sets in the state directory.
+const CHANGES: &str = "changes";
+
+/// The largest number of change sets that a server keeps for later calls. On a slow machine, fewer
+/// calls of the first wave may run at the same time.
+const REUSABLE_SETS: usize = 16;
+
 /// Allowed growth in memory, in KiB, regardless of the number of calls: what an allocator retains
 /// after two hundred concurrent calls. A leak of a hundred bytes per call would show in the long
 /// run.
@@ -83,8 +90,10 @@ struct ResourceCounts {
     descriptors: usize,
     /// The processes, threads, descriptors or memory of the server and its descendants.
     processes: usize,
-    /// In its state directory and the temporary directory.
+    /// In its state directory and the temporary directory, without those of change sets.
     files: usize,
+    /// Change sets in the state directory.
+    change_sets: usize,
 }
 
 impl ResourceCounts {
@@ -98,6 +107,7 @@ impl ResourceCounts {
             descriptors: procfs::descriptors(server).len(),
             processes: are_here.count(),
             files: files(&world.state()) + files(&world.temp()),
+            change_sets: change_sets(&world.state()),
         })
     }
 
@@ -109,6 +119,7 @@ impl ResourceCounts {
             descriptors: self.descriptors.max(other.descriptors),
             processes: self.processes.max(other.processes),
             files: self.files.max(other.files),
+            change_sets: self.change_sets.max(other.change_sets),
         }
     }
 
@@ -118,6 +129,7 @@ impl ResourceCounts {
             && self.descriptors <= before.descriptors
             && self.processes <= before.processes
             && self.files <= before.files
+            && self.change_sets <= before.change_sets.max(REUSABLE_SETS)
     }
 }
 
@@ -125,21 +137,40 @@ impl fmt::Display for ResourceCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:6} KiB, {} threads, {} descriptors, {} processes, {} files",
-            self.memory_kib, self.threads, self.descriptors, self.processes, self.files
+            "{:6} KiB, {} threads, {} descriptors, {} processes, {} files, {} change sets",
+            self.memory_kib,
+            self.threads,
+            self.descriptors,
+            self.processes,
+            self.files,
+            self.change_sets
         )
     }
 }
 
-/// Number of files below a directory at this moment.
+fn entries(directory: &Path) -> impl Iterator<Item = std::fs::DirEntry> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    entries.flatten()
+}
+
+/// Number of files below a directory at this moment, without those of change sets: a set that waits
+/// for its next call has more or fewer files, as its last call left them.
 fn files(directory: &Path) -> usize {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
+    entries(directory)
         .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => 1 + files(&entry.path()),
+            Ok(kind) if kind.is_dir() && entry.file_name() != CHANGES => 1 + files(&entry.path()),
             _ => 1,
         })
         .sum()
+}
+
+/// Number of change sets in a state directory at this moment.
+fn change_sets(state: &Path) -> usize {
+    let sessions = entries(&state.join(CHANGES));
+    let sets = sessions.flat_map(|session| entries(&session.path()));
+    let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    sets.filter(|set| set.file_name().to_str().is_some_and(is_number))
+        .count()
 }
 
 struct Soak {
