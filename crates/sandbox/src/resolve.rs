@@ -25,7 +25,7 @@ pub use workspace::KnownWorkspace;
 use crate::path_lookup::PathLookup;
 use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use links::UntrustedDirectories;
-use paths::{canonical, existing, in_home, is_too_wide};
+use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -159,7 +159,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         let further = resolver.all("writable", &wanted.writable)?;
         resolver.untrusted.directories.extend(further);
         for path in resolver.trusted("writable", &wanted.writable)? {
-            let path = existing("writable", &path)?;
+            let path = existing_without_links("writable", &path)?;
             protected.extend(names::PROTECTED_NAMES.iter().map(|name| path.join(name)));
             let git = git::RepositoryPaths::of(&path);
             protected.extend(git.protected.iter().cloned());
@@ -204,7 +204,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
     for path in resolver.trusted("devices", &wanted.devices)? {
-        devices.insert(existing("devices", &path)?);
+        devices.insert(existing_without_links("devices", &path)?);
     }
     let caches = match wanted.level {
         WriteLevel::ReadOnly => BTreeSet::new(),
@@ -292,7 +292,7 @@ impl PathResolver<'_> {
         let home = self.home.as_deref();
         let one = |path: &PathBuf| {
             let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
-            let path = existing("caches", found.first()?).ok()?;
+            let path = existing_without_links("caches", found.first()?).ok()?;
             let overlaps = |hidden: &PathBuf| hidden.starts_with(&path) || path.starts_with(hidden);
             let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
             is_usable.then_some(path)

@@ -49,7 +49,43 @@ pub(super) fn existing(list: &'static str, path: &Path) -> Result<PathBuf, Resol
     })
 }
 
+/// Returns an existing path that was followed before and has no links since. A running call may
+/// replace a directory by a link meanwhile.
+pub(super) fn existing_without_links(
+    list: &'static str,
+    followed: &Path,
+) -> Result<PathBuf, ResolveError> {
+    let path = existing(list, followed)?;
+    if path == followed {
+        return Ok(path);
+    }
+    Err(ResolveError::Unusable {
+        list,
+        path: followed.to_owned(),
+        error: std::io::Error::other("it is being replaced"),
+    })
+}
+
 /// True if the directory contains the user's home.
 pub(super) fn is_too_wide(path: &Path, home: Option<&Path>) -> bool {
     path.parent().is_none() || home.is_some_and(|home| home.starts_with(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn existing_without_links_refuses_a_directory_that_became_a_link() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        let directory = base.join("writable");
+        fs::create_dir(&directory).unwrap();
+        let found = || existing_without_links("writable", &directory);
+        assert_eq!(found().unwrap(), directory);
+        fs::rename(&directory, base.join("moved")).unwrap();
+        std::os::unix::fs::symlink("moved", &directory).unwrap();
+        let text = found().unwrap_err().to_string();
+        assert!(text.contains("it is being replaced"), "{text}");
+    }
 }

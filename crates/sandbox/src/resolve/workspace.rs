@@ -2,7 +2,7 @@
 
 use super::error::ResolveError;
 use super::links::{self, UntrustedDirectories};
-use super::paths::{existing, is_too_wide};
+use super::paths::{existing_without_links, is_too_wide};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -39,11 +39,7 @@ pub(super) fn find(
     let followed = links::follow(directory).map_err(unusable)?;
     links::check("workspace", directory, &followed, &untrusted)?;
     // The path is followed only once, since a running call may replace a directory on the way.
-    let directory = existing("workspace", &followed.target)?;
-    if directory != followed.target {
-        let error = std::io::Error::other("it is being replaced");
-        return Err(unusable(error));
-    }
+    let directory = existing_without_links("workspace", &followed.target)?;
     let found = workspace_around(&directory, home, known)?;
     check_for_planted_link(&directory, known, &untrusted)?;
     Ok(found)
