@@ -11,6 +11,7 @@ use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +68,7 @@ struct ScannedDirectory {
 #[derive(Debug, Default)]
 pub struct NameScan {
     directories: BTreeMap<PathBuf, Arc<ScannedDirectory>>,
-    /// The files that count.
+    /// The files that count, and the directories that cannot be listed.
     files: BTreeMap<PathBuf, FileVersion>,
     /// True if the scan reached all directories.
     is_whole: bool,
@@ -122,7 +123,8 @@ impl NameScan {
             // The second scan may not have reached the file; then it still has the same version.
             let is_other = match repository {
                 Some(directory) => !is_git_directory(directory),
-                None => !before.is_at(path),
+                // A directory that could not be listed before can be listed now.
+                None => !before.is_at(path) || now.directories.contains_key(*path),
             };
             let own = FileVersion::at(path).map(|version| version.changed);
             let changed = match repository {
@@ -242,8 +244,15 @@ impl ScanWalk<'_> {
         }
         let known = self.before.directories.get(&path);
         let known = known.filter(|known| known.version == version).cloned();
-        let Some(directory) = known.or_else(|| scan_directory(&path, version).map(Arc::new)) else {
-            return;
+        let directory = match known.map_or_else(|| scan_directory(&path, version), Ok) {
+            Ok(directory) => directory,
+            Err(error) => {
+                // Programs outside find the files in such a directory by their names.
+                if error.kind() == io::ErrorKind::PermissionDenied {
+                    self.now.files.insert(path, version.without_time());
+                }
+                return;
+            }
         };
         for name in &directory.named {
             add_files(
@@ -277,8 +286,8 @@ fn is_dependency(name: &OsStr) -> bool {
         .is_some_and(|name| DEPENDENCY_DIRECTORIES.contains(&name))
 }
 
-/// Reads a directory; `None` if that fails.
-fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory> {
+/// Reads a directory.
+fn scan_directory(path: &Path, version: FileVersion) -> io::Result<Arc<ScannedDirectory>> {
     /// Directories of a repository that are not scanned.
     const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
         "objects",
@@ -321,7 +330,7 @@ fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory>
         }
     };
     let mut remaining = MAX_ENTRIES;
-    for entry in fs::read_dir(path).ok()?.flatten() {
+    for entry in fs::read_dir(path)?.flatten() {
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         classify(entry.file_name(), is_directory);
         remaining -= 1;
@@ -345,7 +354,7 @@ fn scan_directory(path: &Path, version: FileVersion) -> Option<ScannedDirectory>
         };
         found.directories.retain(|name| !is_inside(name));
     }
-    Some(found)
+    Ok(Arc::new(found))
 }
 
 /// Adds a file or the files below a directory, and the targets of links.
@@ -421,4 +430,39 @@ pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         .flatten()
         .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
     protected.map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::sandbox::{Caches, Network, WriteLevel};
+
+    /// Root can list every directory, so the test adds the entry of such a directory itself.
+    #[test]
+    fn directory_that_could_not_be_listed_is_reported_before_and_afterwards() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        let closed = root.join("closed");
+        fs::create_dir(&closed).unwrap();
+        let plan = Plan {
+            level: WriteLevel::WorkspaceWrite,
+            network: Network::Off,
+            hosts: Vec::new(),
+            tier: Tier::Full,
+            writable: vec![root],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        };
+        let listed = NameScan::of(&plan, &NameScan::default(), &|| false);
+        let mut unlisted = NameScan::of(&plan, &NameScan::default(), &|| false);
+        unlisted.directories.remove(&closed);
+        let version = FileVersion::at(&closed).unwrap().without_time();
+        unlisted.files.insert(closed.clone(), version);
+        let changed = |before: &NameScan, now| before.changed(now, &plan, (0, 0), false);
+        assert_eq!(changed(&listed, &unlisted), [closed.clone()]);
+        assert_eq!(changed(&unlisted, &listed), [closed]);
+        assert!(changed(&unlisted, &unlisted).is_empty());
+    }
 }
