@@ -12,6 +12,7 @@ mod scan;
 mod secret_places;
 mod secrets;
 mod stamp;
+mod system_secrets;
 mod workspace;
 
 pub use error::ResolveError;

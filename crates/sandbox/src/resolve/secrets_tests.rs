@@ -159,6 +159,18 @@ fn secrets_moved_by_variables_are_hidden_at_both_places() {
             ".netrc",
         ),
         (
+            "JUPYTER_RUNTIME_DIR",
+            "ROOT/moved",
+            "moved/jpserver-1.json",
+            ".local/share/jupyter/runtime/jpserver-1.json",
+        ),
+        (
+            "OPENAI_API_KEY_FILE",
+            "ROOT/moved/key",
+            "moved/key",
+            ".netrc",
+        ),
+        (
             "MY_SERVICE_TOKEN_FILE",
             "ROOT/moved/token",
             "moved/token",
