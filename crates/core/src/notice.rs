@@ -216,7 +216,7 @@ pub enum NoticeKind {
     },
     /// Files changed or appeared that run or configure programs outside the sandbox.
     ProtectedChanged {
-        /// The files; absolute.
+        /// The files; absolute, at most 1,000.
         paths: Vec<String>,
     },
     /// A trial holds back changes of files that run or configure programs outside the sandbox.
@@ -460,6 +460,14 @@ mod tests {
                 want
             );
         }
+    }
+
+    #[test]
+    fn long_list_of_protected_files_says_how_many_follow() {
+        let paths = vec!["/p/.envrc".to_owned(); 41];
+        let text = Notice::from(NoticeKind::ProtectedChanged { paths }).text;
+        assert_eq!(text.matches("/p/.envrc").count(), 40);
+        assert!(text.contains("/p/.envrc, and 1 more, which run"), "{text}");
     }
 
     #[test]

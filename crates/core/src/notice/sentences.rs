@@ -156,11 +156,11 @@ impl NoticeKind {
             }
             Self::ProtectedChanged { paths } => format!(
                 "This call changed {}, which run or configure programs outside of the sandbox.",
-                listed(paths)
+                first_listed(paths)
             ),
             Self::ProtectedInTrial { paths } => format!(
                 "This trial would change {}, which run or configure programs outside of the sandbox.",
-                listed(paths)
+                first_listed(paths)
             ),
             Self::SandboxUnsupported => "A program was ended by SIGSYS: the sandbox runs no 32-bit programs, since it filters the system calls of 64-bit ones only.".to_owned(),
             Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
@@ -208,14 +208,26 @@ fn unanswered_sentence(unknown: &[UnknownObservation]) -> String {
     )
 }
 
+/// Returns a list of paths; names at most forty, and says how many follow.
+fn first_listed(paths: &[String]) -> String {
+    const MAX_NAMED: usize = 40;
+    let named = listed(&paths[..paths.len().min(MAX_NAMED)]);
+    format!("{named}{}", more_than(MAX_NAMED, paths.len()))
+}
+
+/// Returns the end of a list of which only the first `named` are named.
+fn more_than(named: usize, count: usize) -> String {
+    match count.saturating_sub(named) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    }
+}
+
 /// Returns the sentence for processes with unrecorded changes; names at most five.
 fn untraced_sentence(pids: &[u32]) -> String {
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = pids.iter().take(MAX_NAMED).map(u32::to_string).collect();
-    let more = match pids.len().saturating_sub(MAX_NAMED) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
+    let more = more_than(MAX_NAMED, pids.len());
     let named = named.join(", ");
     format!(
         "The processes that still run (pid {named}{more}) are not traced: their further file changes are in no list"
@@ -245,10 +257,8 @@ fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
     let targets: Vec<String> = named.iter().map(target).collect();
     let mut entries: Vec<String> = named.iter().map(entry).collect();
     entries.dedup();
-    let (more, rest) = match refused.len().saturating_sub(MAX_NAMED) {
-        0 => (String::new(), ""),
-        more => (format!(", and {more} more"), ", …"),
-    };
+    let more = more_than(MAX_NAMED, refused.len());
+    let rest = if more.is_empty() { "" } else { ", …" };
     format!(
         "The sandbox refused {connections}: {}{more}; the user can allow them in the list `sandbox.network`: [{}{rest}].",
         targets.join(", "),

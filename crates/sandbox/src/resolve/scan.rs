@@ -31,7 +31,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_ENTRIES: usize = 10_000;
 
 /// The maximum number of paths in a result.
-const MAX_PATHS: usize = 40;
+const MAX_PATHS: usize = 1000;
 
 /// Directories that package managers fill. The names in them belong to other projects; only
 /// repositories count.
