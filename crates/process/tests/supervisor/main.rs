@@ -52,6 +52,7 @@ const CASES: &[(&str, Case)] = cases![
     dropping_client_ends_tree_and_reaps_supervisor,
     close_leaves_no_zombie,
     supervisor_reaps_orphans,
+    supervisor_survives_signals_of_groups_and_timers,
     wake_continues_stopped_supervisor,
     stopped_supervisor_counts_as_disconnected,
     all_reaped_waits_for_dropped_supervisors,
@@ -385,6 +386,13 @@ async fn supervisor_reaps_orphans(supervisor: Supervisor) {
     // The shell is still running, so the supervisor must have reaped them.
     assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
     assert!(exists(fds.pid));
+}
+
+async fn supervisor_survives_signals_of_groups_and_timers(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let script = "for name in HUP INT QUIT ALRM TERM USR1 USR2 VTALRM PROF IO XCPU XFSZ; do kill -$name $PPID; done; exit 7";
+    let _fds = start(&mut supervised, script).await;
+    assert_eq!(end(&mut supervised).await, ShellEnd::Exited(7));
 }
 
 async fn wake_continues_stopped_supervisor(supervisor: Supervisor) {

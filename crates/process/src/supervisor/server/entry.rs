@@ -14,7 +14,8 @@ use crate::supervisor::{IN_SESSION_ARGUMENT, PROCESS_NAME, SAME_DIRECTORY_ARGUME
 use crate::system_error::system_error;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
-use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGIO, SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
@@ -28,13 +29,13 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, Clone)]
 pub struct Token(());
 
-/// Signals that must not kill a supervisor: signals that users or scripts send to whole groups, and
-/// signals of resource limits inherited from the host (a write beyond a limit then fails as on a
-/// full disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
+/// Signals that must not kill a supervisor: signals that users or scripts send to whole groups,
+/// signals of timers and descriptors, and signals of resource limits inherited from the host (a
+/// write beyond a limit then fails as on a full disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
 /// inherited by shells.
-const SIGNALS_WITH_EMPTY_HANDLER: [i32; 12] = [
+const SIGNALS_WITH_EMPTY_HANDLER: [i32; 15] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
-    SIGXCPU, SIGXFSZ,
+    SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
 ];
 
 /// Must be called first in `main`, before any thread is started.
