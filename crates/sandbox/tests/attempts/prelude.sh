@@ -3,16 +3,16 @@
 # As root, or as the root of a namespace of its own.
 as_admin() { "$@" 2> /dev/null || unshare -Urm "$@"; }
 
-# Until FILE is there, for two seconds, or a number of SECONDS.
+# Until FILE is there, for at most twenty seconds, or a number of SECONDS.
 await() {
-    local left=$((${2:-2} * 50))
+    local left=$((${2:-20} * 50))
     until test -e "$1" || test $((left--)) = 0; do sleep 0.02; done
     test -e "$1"
 }
 
 # The same until FILE has a text, which a process writes after it has made the file.
 await_text() {
-    local left=$((${2:-2} * 50))
+    local left=$((${2:-20} * 50))
     until test -s "$1" || test $((left--)) = 0; do sleep 0.02; done
     test -s "$1"
 }
@@ -65,7 +65,7 @@ gone() { test ! -e "/proc/$1/status" || state "$1" Z; }
 state() { grep -q "^State:.$2" "/proc/$1/status"; }
 attribute() { attacker has-attribute "$1"; }
 await_output() {
-    local left=100
+    local left=300
     until grep -qs "$1" "$SEEN/output" || test $((left--)) = 0; do sleep 0.02; done
 }
 
