@@ -398,6 +398,10 @@ fn protected_names_are_reported_at_any_depth() -> Result<()> {
         ".github/copilot-instructions.md",
         ".husky/pre-commit",
         "lefthook.yml",
+        ".rbenv-vars",
+        ".tool-versions",
+        "lib/.jj/repo/config.toml",
+        "pkg/.direnv/flake-profile-a.rc",
     ];
     let all = files.join(" ");
     for before in [
