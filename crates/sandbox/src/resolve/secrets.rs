@@ -6,7 +6,7 @@ use super::secret_places::{FILE_ENDINGS, FILE_VARIABLES, SECRET_GROUPS, SecretGr
 use super::system_secrets::SYSTEM_SECRETS;
 use crate::path_lookup::PathLookup;
 use rustix::fs::{Access, access};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 /// completely.
 const MAX_SEARCHED_HOMES: usize = 32;
 
-/// Maximum number of entries of a hidden directory that are checked for links.
+/// Maximum number of entries below a hidden directory that are checked for links, and their maximum
+/// depth.
 const MAX_ENTRIES: usize = 1000;
+const MAX_LINK_DEPTH: usize = 2;
 
 /// The input of the search for secret files.
 pub(super) struct SecretSearch<'a> {
@@ -137,11 +139,8 @@ impl SecretSearch<'_> {
         if !self.lookup.may_exist(directory) {
             return Vec::new();
         }
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let links = entries
-            .take(MAX_ENTRIES)
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-        let targets = links.filter_map(|link| fs::canonicalize(link.path()).ok());
+        let links = links_below(directory);
+        let targets = links.iter().filter_map(|link| fs::canonicalize(link).ok());
         targets
             .filter(|target| {
                 let is_candidate =
@@ -217,6 +216,29 @@ fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     paths
         .filter(|path| access(*path, Access::READ_OK).is_ok())
         .map(canonical)
+}
+
+/// Returns the links below a directory, those near the top first.
+fn links_below(directory: &Path) -> Vec<PathBuf> {
+    let mut links = Vec::new();
+    let mut pending = VecDeque::from([(directory.to_owned(), 1)]);
+    let mut remaining = MAX_ENTRIES;
+    while let Some((directory, depth)) = pending.pop_front() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let Some(rest) = remaining.checked_sub(1) else {
+                return links;
+            };
+            remaining = rest;
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => links.push(entry.path()),
+                Ok(kind) if kind.is_dir() && depth < MAX_LINK_DEPTH => {
+                    pending.push_back((entry.path(), depth + 1));
+                }
+                _ => {}
+            }
+        }
+    }
+    links
 }
 
 #[cfg(test)]

@@ -255,13 +255,15 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
         "dotfiles/netrc",
         "dotfiles/aws",
         "home/vault/key",
+        "home/other/key",
         "workspace/config",
     ] {
         stage.write(file);
     }
     fs::create_dir_all(stage.at("home/.aws")).unwrap();
-    fs::create_dir_all(stage.at("home/.ssh")).unwrap();
+    fs::create_dir_all(stage.at("home/.ssh/work")).unwrap();
     for (target, link) in [
+        ("home/other", "home/.ssh/work/keys"),
         ("dotfiles/netrc", "home/.netrc"),
         ("dotfiles/aws", "home/.aws/credentials"),
         ("home/vault", "home/.ssh/keys"),
@@ -271,7 +273,12 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
         symlink(stage.at(target), stage.at(link)).unwrap();
     }
     let hidden = stage.hidden(&[], &[]);
-    for path in ["dotfiles/netrc", "dotfiles/aws", "home/vault/key"] {
+    for path in [
+        "dotfiles/netrc",
+        "dotfiles/aws",
+        "home/vault/key",
+        "home/other/key",
+    ] {
         assert!(stage.hides(&hidden, path), "{path}");
     }
     for path in ["workspace/x", "workspace/config"] {
