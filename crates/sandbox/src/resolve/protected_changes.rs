@@ -4,6 +4,7 @@ use super::git::RepositoryPaths;
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// A changed file of a workspace.
@@ -40,10 +41,10 @@ pub fn protected_among(
         below.is_ok_and(|below| changed.iter().any(|file| file.affects(below)))
     };
     let mut found: BTreeSet<PathBuf> = protected.into_iter().filter(is_changed).collect();
-    for below in changed
+    let named = changed
         .iter()
-        .filter_map(|file| protected_ancestor(&file.path))
-    {
+        .filter_map(|file| protected_ancestor(&file.path).map(Path::to_owned));
+    for below in named.chain(new_repositories(&root, changed)) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
             found.insert(path);
@@ -52,28 +53,71 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
+/// Files that git reads in a repository before it runs a program, and the steps of a stopped
+/// rebase.
+const GIT_FILES: [&str; 6] = [
+    "config",
+    "config.worktree",
+    "commondir",
+    "hooks",
+    "info/attributes",
+    "rebase-merge/git-rebase-todo",
+];
+
+/// True if the path in a git directory is one of [`GIT_FILES`], there or in a submodule.
+fn is_git_file(inner: &Path) -> bool {
+    let is_in_module = || {
+        let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
+        inner.starts_with("modules")
+            && !inner.iter().any(is_data)
+            && GIT_FILES.iter().any(|name| inner.ends_with(name))
+    };
+    GIT_FILES.iter().any(|name| inner == Path::new(name)) || is_in_module()
+}
+
+/// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or
+/// is one and gets another configuration.
+fn new_repositories(root: &Path, changed: &[ChangedPath]) -> BTreeSet<PathBuf> {
+    let is_part = |name: &OsStr| {
+        let parts = ["HEAD", "commondir", "config", "objects", "refs"];
+        parts.iter().any(|part| name == *part)
+    };
+    let is_changed = |path: PathBuf| changed.iter().any(|file| file.path.starts_with(&path));
+    let exists = |path: PathBuf| root.join(path).exists();
+    let is_repository = |has: &dyn Fn(&str) -> bool| {
+        has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+    };
+    let is_reported = |directory: &&Path| {
+        let was = is_repository(&|name| exists(directory.join(name)));
+        let is =
+            is_repository(&|name| is_changed(directory.join(name)) || exists(directory.join(name)));
+        let mut settings = ["HEAD", "commondir", "config"].iter();
+        is && (!was || settings.any(|name| is_changed(directory.join(name))))
+    };
+    let paths = changed.iter().map(|file| file.path.as_path());
+    let outside = paths.filter(|path| !path.iter().any(|name| name == ".git"));
+    let directories: BTreeSet<&Path> = outside
+        .flat_map(Path::ancestors)
+        .filter(|path| path.file_name().is_some_and(is_part))
+        .filter_map(Path::parent)
+        .collect();
+    let repositories = directories.into_iter().filter(is_reported);
+    repositories.map(|path| path.join("HEAD")).collect()
+}
+
 /// Returns the protected file or directory, by name and at any depth, that contains or is the
 /// changed path.
 fn protected_ancestor(changed: &Path) -> Option<&Path> {
-    /// Files that git reads in a repository before it runs a program.
-    const GIT_FILES: [&str; 5] = [
-        "config",
-        "config.worktree",
-        "commondir",
-        "hooks",
-        "info/attributes",
-    ];
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
     let is_protected = |path: &&Path| {
         let git = path.ancestors().find(|ancestor| ancestor.ends_with(".git"));
         match git.and_then(|git| path.strip_prefix(git).ok()) {
-            // The repository of the root is protected as a whole.
-            Some(_) if changed.starts_with(".git") => false,
-            Some(inner) => {
-                (inner.as_os_str().is_empty() && *path == changed)
-                    || GIT_FILES.iter().any(|name| inner == Path::new(name))
+            // The caller compares the `.git` of the root.
+            Some(inner) if inner.as_os_str().is_empty() => {
+                *path == changed && changed != Path::new(".git")
             }
+            Some(inner) => is_git_file(inner),
             None => is_reported_path(path, *path != changed),
         }
     };
@@ -118,6 +162,15 @@ mod tests {
             (".envrc", true),
             (".git/hooks/post-commit", true),
             (".git/index", true),
+            (".git/refs/heads/config", true),
+            (".git/rebase-merge/git-rebase-todo", true),
+            (".git/modules/a/b/config", true),
+            (".git/modules/a/b/refs/heads/config", true),
+            ("bare/HEAD", true),
+            ("bare/objects", true),
+            ("bare/refs/heads/main", true),
+            ("src/config", true),
+            ("src/objects", true),
             ("pkg/.vscode/tasks.json", true),
             ("lib/.git/config", true),
             ("lib/.git/objects/a", true),
@@ -129,8 +182,11 @@ mod tests {
         let want = [
             ".envrc",
             ".git/hooks",
+            ".git/modules/a/b/config",
+            ".git/rebase-merge/git-rebase-todo",
             ".vscode",
             "AGENTS.md",
+            "bare/HEAD",
             "lib/.git/config",
             "pkg/.vscode",
             "sub/.jj/repo",
