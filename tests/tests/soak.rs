@@ -148,7 +148,7 @@ impl fmt::Display for ResourceCounts {
     }
 }
 
-fn entries(directory: &Path) -> impl Iterator<Item = std::fs::DirEntry> {
+fn entries(directory: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     entries.flatten()
 }

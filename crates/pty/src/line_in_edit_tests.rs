@@ -94,12 +94,12 @@ fn line_is_edited_if_canonical_mode_was_restored_before_the_output_was_read() {
     assert_eq!(on_a_card(&shown), wanted);
     assert_eq!(in_an_artifact(&shown), wanted);
     // Later lines are no edits: the reader gets them as they were written.
-    let lines = b"1\r\n10 %\r20 %\r\n";
+    let lines = &b"1\r\n10 %\r20 %\r\n"[..];
     assert_eq!(
         read(&[(prompt, true), (lines, false)]),
         b">>> 1\r\n10 %\r20 %\r\n"
     );
-    assert_eq!(read(&[(b"ab\x08c", false)]), b"ab\x08c");
+    assert_eq!(read(&[(&b"ab\x08c"[..], false)]), b"ab\x08c");
 }
 
 #[test]

@@ -38,8 +38,8 @@ impl SettingsFile {
         all.any(|path| changed.contains(path))
     }
 
-    fn is_at(&self, path: &PathBuf) -> bool {
-        self.path == *path || self.links_and_target.contains(path)
+    fn is_at(&self, path: &Path) -> bool {
+        self.path == *path || self.links_and_target.iter().any(|it| it == path)
     }
 }
 

@@ -253,7 +253,7 @@ const COMPARED_FILES: &[&str] = &[".jj/repo"];
 /// Returns the names of [`COMPARED_PATHS`] and [`COMPARED_FILES`] in this directory.
 pub(super) fn compared_names_in(directory: &Path) -> impl Iterator<Item = &'static str> + '_ {
     let ends = COMPARED_PATHS.iter().chain(COMPARED_FILES);
-    ends.filter_map(|end| name_in(end, directory))
+    ends.filter_map(move |end| name_in(end, directory))
 }
 
 /// Returns the name of an end of a path, if the rest of the end leads to this directory.

@@ -31,8 +31,8 @@ pub struct Token(());
 
 /// Signals that must not kill a supervisor: signals that users or scripts send to whole groups,
 /// signals of timers and descriptors, and signals of resource limits inherited from the host (a
-/// write beyond a limit then fails as on a full disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
-/// inherited by shells.
+/// write beyond a limit then fails as on a full disk). The signals get handlers that do nothing:
+/// unlike ignored signals, handlers are not inherited by shells.
 const SIGNALS_WITH_EMPTY_HANDLER: [i32; 15] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
