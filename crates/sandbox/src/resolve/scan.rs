@@ -461,7 +461,7 @@ mod tests {
         let version = FileVersion::at(&closed).unwrap().without_time();
         unlisted.files.insert(closed.clone(), version);
         let changed = |before: &NameScan, now| before.changed(now, &plan, (0, 0), false);
-        assert_eq!(changed(&listed, &unlisted), [closed.clone()]);
+        assert_eq!(changed(&listed, &unlisted), std::slice::from_ref(&closed));
         assert_eq!(changed(&unlisted, &listed), [closed]);
         assert!(changed(&unlisted, &unlisted).is_empty());
     }
