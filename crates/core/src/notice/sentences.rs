@@ -215,7 +215,7 @@ fn first_listed(paths: &[String]) -> String {
     format!("{named}{}", more_than(MAX_NAMED, paths.len()))
 }
 
-/// Returns the end of a list of which only the first `named` are named.
+/// Returns the end of a list of `count` values that names the first `named` values only.
 fn more_than(named: usize, count: usize) -> String {
     match count.saturating_sub(named) {
         0 => String::new(),

@@ -59,8 +59,8 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
     Ok(LinkedPath { links, target })
 }
 
-/// Returns the links that lead from the path to its target, and the target. The directory of each is
-/// canonical. If the links form a loop, only the path with its directory resolved.
+/// Returns the links that lead from the path to its target, and the target. The directory of each
+/// is canonical. If the links form a loop, only the path with its directory resolved.
 #[must_use]
 pub fn links_and_target(path: &Path) -> Vec<PathBuf> {
     match follow(path) {
