@@ -20,7 +20,9 @@ mod shell;
 mod tui;
 mod values;
 
-pub(crate) use about::{DoctorArgs, EnvArgs, SandboxArgs, SchemaArgs, SettingsArgs};
+pub(crate) use about::{
+    DoctorArgs, EnvArgs, SandboxAction, SandboxArgs, SandboxRunArgs, SchemaArgs, SettingsArgs,
+};
 pub(crate) use allow::AllowArgs;
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use changes::{ChangesAction, ChangesArgs};
@@ -129,7 +131,7 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Check what works on this system, by running harmless commands.
     Doctor(DoctorArgs),
-    /// Show what a sandbox enforces on this system, by trying each promise.
+    /// Show what a sandbox enforces on this system, by trying each promise; run a program in one.
     Sandbox(SandboxArgs),
     /// Remove artifacts, finished jobs, records and leftovers, and report what was removed.
     Clean(CleanArgs),

@@ -24,6 +24,7 @@ pub(crate) mod rpc;
 pub(crate) mod run;
 pub(crate) mod sandbox;
 mod sandbox_probe;
+pub(crate) mod sandbox_run;
 pub(crate) mod schema;
 mod script;
 pub(crate) mod serve_session;

@@ -17,7 +17,7 @@ mod table;
 mod theme;
 mod usage;
 
-use args::{Cli, Command};
+use args::{Cli, Command, SandboxAction};
 use clap::Parser;
 use commands::shell::CommandLine;
 use process_start::StartContext;
@@ -130,6 +130,9 @@ fn dispatch(
         Command::Completions(args) => commands::generated::completions(&args),
         Command::Man(args) => commands::generated::man(&args),
         Command::Doctor(_) => commands::doctor::doctor(&start),
-        Command::Sandbox(_) => commands::sandbox::sandbox(&start),
+        Command::Sandbox(args) => match &args.action {
+            None => commands::sandbox::sandbox(&start),
+            Some(SandboxAction::Run(args)) => commands::sandbox_run::run(args, &start),
+        },
     }
 }

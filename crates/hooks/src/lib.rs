@@ -27,6 +27,7 @@ mod call_fields;
 mod hook_call;
 pub mod install;
 mod mcp_agent;
+mod sandboxed_agent;
 mod supported_agent;
 pub mod take_over;
 mod verdict;
@@ -36,6 +37,7 @@ pub use agents::{AUTO, CLAUDE_CODE, by_name, hook_agents, mcp_agent, shell_agent
 pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use hook_call::{BadCall, MAX_INPUT_BYTES};
 pub use mcp_agent::McpAgent;
+pub use sandboxed_agent::{SandboxedAgent, sandboxed_agent, sandboxed_programs};
 
 use agent_bash::HostContext;
 use agent_bash::exceptions::CheckedBy;

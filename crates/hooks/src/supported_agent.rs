@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::agent_shell::wrapper_form::Wrapper;
 use crate::mcp_agent::McpAgent;
+use crate::sandboxed_agent::SandboxedAgent;
 use crate::take_over::ShellAgent;
 
 /// An agent that agent-bash can be connected to.
@@ -20,6 +21,8 @@ pub(crate) struct SupportedAgent {
     /// The script in which the agent wraps the model's text; `None` if the agent passes the text
     /// unchanged, or its wrapper is not known.
     pub(crate) wrapper: Option<Wrapper>,
+    /// What the agent needs in a sandbox; `None` if that is not known.
+    pub(crate) sandbox: Option<SandboxedAgent>,
 }
 
 impl SupportedAgent {
@@ -31,6 +34,7 @@ impl SupportedAgent {
             shell: None,
             conversation_variable: None,
             wrapper: None,
+            sandbox: None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! open; see docs/design/shell.md.
 
 mod output_destination;
-mod signals;
+pub(super) mod signals;
 
 use crate::commands::shell_link;
 use crate::output;
@@ -17,6 +17,7 @@ use agent_bash::core::{
 use agent_bash::process::own_process_group;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
+use agent_bash::settings::Settings;
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
 use agent_bash_hooks::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash_hooks::take_over::ShellLink;
@@ -184,7 +185,7 @@ pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<
 }
 
 /// A shell that has ended.
-struct FinishedShell {
+pub(super) struct FinishedShell {
     result: ToolResult,
     /// The signal that ended the shell.
     signal: Option<i32>,
@@ -205,8 +206,6 @@ fn supervised(
     // A survivor continues, as it would with the real shell, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
     let signals = ShellSignals::new();
-    let mut captured = Vec::new();
-    let destination = OutputDestination::choose(&mut captured, &signals);
     // Claude Code names the shell by its path, except if it uses the prefix.
     let arg0 = if line.is_prefix {
         program.clone().into_os_string()
@@ -217,21 +216,37 @@ fn supervised(
         program,
         arg0,
         args: line.args.clone(),
-        captured,
+        captured: Vec::new(),
         group: own_process_group().map_or(0, rustix::process::Pid::as_raw_pid),
     };
+    let reported = reported_line(&invocation);
+    let shown = format!("{} -c {command}", line.name);
+    let mut finished = run_in_place(&settings, start, supervisor, command, invocation, &signals)?;
+    name_subshells(&mut finished.result, &reported, &shown);
+    Ok(finished)
+}
+
+/// Runs a program with this process's arguments, descriptors and process group, without limits of
+/// time or output.
+pub(super) fn run_in_place(
+    settings: &Settings,
+    start: &StartContext,
+    supervisor: &Supervisor,
+    command: String,
+    mut invocation: Invocation,
+    signals: &ShellSignals,
+) -> anyhow::Result<FinishedShell> {
+    let destination = OutputDestination::choose(&mut invocation.captured, signals);
     let runtime = OneCallRuntime::new()?;
     let conversation = {
         let _in_runtime = runtime.enter();
         let name = conversation_name(&start.host);
         let options = ConversationOptions::call_of(name, supervisor.clone());
-        let environment = agent_shell::environment(&settings, &start.host);
+        let environment = agent_shell::environment(settings, &start.host);
         let host = start.host.clone();
-        Conversation::open_with(&settings, host, options, |it| it.environment(environment))?
+        Conversation::open_with(settings, host, options, |it| it.environment(environment))?
     };
-    let reported = reported_line(&invocation);
-    let shown = format!("{} -c {command}", line.name);
-    let called = call(&conversation, command, invocation, destination, &signals);
+    let called = call(&conversation, command, invocation, destination, signals);
     let (mut finished, is_within_line) = runtime.block_on(called)??;
     for line in finished.refusal.iter().flat_map(advice) {
         let text = &mut finished.result.text;
@@ -240,8 +255,7 @@ fn supervised(
         }
         *text = format!("{}\n{line}", text.trim_end());
     }
-    let mut result = finished.result;
-    name_subshells(&mut result, &reported, &shown);
+    let result = finished.result;
     let signal = match result.status {
         Status::Signaled { number, .. } => Some(number),
         // The shell had not started yet when the signal was received.
@@ -327,7 +341,7 @@ fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
 
 /// Prints the notices that a reader of the output needs, on their own lines. Then ends this process
 /// by the signal that ended the shell, or returns the shell's exit code.
-fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
+pub(super) fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
     let result = &ended.result;
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {

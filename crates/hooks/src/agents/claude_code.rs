@@ -6,6 +6,7 @@ use crate::agent_shell::wrapper_form::{Wrapper, optional, required};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::STRICT;
 use crate::mcp_agent::McpAgent;
+use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 use agent_bash_syntax::ast::Link;
@@ -101,7 +102,24 @@ const FILE_FORMS: &[FileForm] = &[
 ];
 
 /// All that is known of the agent.
+/// The hosts are those that its documentation asks firewalls to allow.
+const SANDBOX: SandboxedAgent = SandboxedAgent {
+    state: &[
+        AgentState {
+            protected: &["settings.json", "settings.local.json"],
+            ..AgentState::directory("CLAUDE_CONFIG_DIR", ".claude")
+        },
+        AgentState {
+            below_variable: None,
+            file: Some("{}\n"),
+            ..AgentState::directory("CLAUDE_CONFIG_DIR", ".claude.json")
+        },
+    ],
+    hosts: &["api.anthropic.com", "claude.ai", "platform.claude.com"],
+};
+
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    sandbox: Some(SANDBOX),
     mcp: Some(MCP),
     shell: Some(SHELL),
     conversation_variable: Some("CLAUDE_CODE_SESSION_ID"),

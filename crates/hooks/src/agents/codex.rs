@@ -4,6 +4,7 @@ use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, SettingsPath, same_
 use crate::answer_format::AnswerFormat;
 use crate::install::json::STRICT;
 use crate::mcp_agent::{McpAgent, McpForm};
+use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellWay};
 
@@ -41,7 +42,16 @@ const SHELL: ShellAgent = ShellAgent {
 };
 
 /// All that is known of the agent.
+const SANDBOX: SandboxedAgent = SandboxedAgent {
+    state: &[AgentState {
+        protected: &["hooks.json"],
+        ..AgentState::directory("CODEX_HOME", ".codex")
+    }],
+    hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
+};
+
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    sandbox: Some(SANDBOX),
     mcp: Some(MCP),
     shell: Some(SHELL),
     conversation_variable: Some("CODEX_THREAD_ID"),

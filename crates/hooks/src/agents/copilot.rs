@@ -4,6 +4,7 @@ use crate::agent::{Agent, HookForm, JsonEntry, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::STRICT;
 use crate::mcp_agent::{McpAgent, McpForm};
+use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellWay};
 
@@ -46,7 +47,13 @@ const SHELL: ShellAgent = ShellAgent {
 };
 
 /// All that is known of the agent.
+const SANDBOX: SandboxedAgent = SandboxedAgent {
+    state: &[AgentState::directory("COPILOT_HOME", ".copilot")],
+    hosts: &["github", "api.githubcopilot.com", "*.githubcopilot.com"],
+};
+
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    sandbox: Some(SANDBOX),
     mcp: Some(MCP),
     shell: Some(SHELL),
     conversation_variable: Some("COPILOT_AGENT_SESSION_ID"),

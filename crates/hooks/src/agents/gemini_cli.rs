@@ -6,6 +6,7 @@ use crate::agent_shell::wrapper_form::{Wrapper, required};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::COMMENTS;
 use crate::mcp_agent::McpAgent;
+use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellWay};
 use agent_bash_syntax::ast::Link;
@@ -72,7 +73,23 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
 }];
 
 /// All that is known of the agent.
+const SANDBOX: SandboxedAgent = SandboxedAgent {
+    state: &[AgentState {
+        below_variable: Some(".gemini"),
+        protected: &["settings.json"],
+        ..AgentState::directory("GEMINI_CLI_HOME", ".gemini")
+    }],
+    hosts: &[
+        "generativelanguage.googleapis.com",
+        "cloudcode-pa.googleapis.com",
+        "oauth2.googleapis.com",
+        "accounts.google.com",
+        "www.googleapis.com",
+    ],
+};
+
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    sandbox: Some(SANDBOX),
     mcp: Some(MCP),
     shell: Some(SHELL),
     wrapper: Some(WRAPPER),

@@ -4,6 +4,7 @@ use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::{JsonForm, LENIENT};
 use crate::mcp_agent::{McpAgent, McpForm};
+use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 
@@ -62,7 +63,34 @@ const CONFIG: SettingsPath = SettingsPath {
 };
 
 /// All that is known of the agent.
+/// The providers of models are the most common ones; others are added by `--network`.
+const SANDBOX: SandboxedAgent = SandboxedAgent {
+    state: &[
+        AgentState {
+            below_variable: Some("opencode"),
+            ..AgentState::directory("XDG_DATA_HOME", ".local/share/opencode")
+        },
+        AgentState {
+            below_variable: Some("opencode"),
+            ..AgentState::directory("XDG_STATE_HOME", ".local/state/opencode")
+        },
+        AgentState {
+            below_variable: Some("opencode"),
+            ..AgentState::directory("XDG_CACHE_HOME", ".cache/opencode")
+        },
+    ],
+    hosts: &[
+        "opencode.ai",
+        "models.dev",
+        "api.anthropic.com",
+        "api.openai.com",
+        "openrouter.ai",
+        "npm",
+    ],
+};
+
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    sandbox: Some(SANDBOX),
     mcp: Some(MCP),
     shell: Some(SHELL),
     ..SupportedAgent::with_hook(HOOK)

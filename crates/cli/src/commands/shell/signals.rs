@@ -21,6 +21,12 @@ const FORWARDED_SIGNALS: [SignalKind; 6] = [
     SignalKind::user_defined2(),
 ];
 
+/// SIGINT and SIGQUIT, which a terminal sends for Ctrl-C and Ctrl-\\.
+const KEYBOARD_SIGNALS: [i32; 2] = [
+    SignalKind::interrupt().as_raw_value(),
+    SignalKind::quit().as_raw_value(),
+];
+
 /// How long to wait for the pid of a shell that is being started.
 const SHELL_START_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -32,16 +38,27 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The shell, and the signal that was received.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ShellSignals {
+pub(in crate::commands) struct ShellSignals {
     /// The pid of the shell; 0 until the supervisor reports it.
     shell: watch::Sender<i32>,
     /// Number of the first signal that ends a shell; 0 if none was received.
     first: Arc<AtomicI32>,
+    /// True if the terminal sends the signals of its keys to the program and to this process.
+    on_terminal: bool,
 }
 
 impl ShellSignals {
-    pub(super) fn new() -> Self {
+    pub(in crate::commands) fn new() -> Self {
         Self::default()
+    }
+
+    /// Signals for an interactive program in the foreground of a terminal. The terminal already
+    /// sends SIGINT and SIGQUIT to the program, so these are not forwarded.
+    pub(in crate::commands) fn on_terminal() -> Self {
+        Self {
+            on_terminal: true,
+            ..Self::default()
+        }
     }
 
     /// Sets the pid of the shell.
@@ -75,6 +92,9 @@ impl ShellSignals {
         tokio::spawn(async move {
             loop {
                 let number = poll_fn(|context| next(&mut handled, context)).await;
+                if own.on_terminal && KEYBOARD_SIGNALS.contains(&number) {
+                    continue;
+                }
                 tokio::spawn(own.clone().pass_on(number, passed_to.clone()));
             }
         });

@@ -1,0 +1,189 @@
+//! The files and hosts that an agent needs if the agent itself runs in a sandbox.
+
+use crate::agents::SUPPORTED;
+use agent_bash::core::sandbox::Network;
+use agent_bash::{HostContext, SandboxSettings};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// An agent that can run in a sandbox.
+#[derive(Debug)]
+pub struct SandboxedAgent {
+    /// The files that the agent writes at each use: its login, its settings, its conversations.
+    pub(crate) state: &'static [AgentState],
+    /// Entries of `sandbox.network` for the agent's models and login.
+    pub(crate) hosts: &'static [&'static str],
+}
+
+/// A directory or a file of an agent.
+#[derive(Debug)]
+pub(crate) struct AgentState {
+    /// The environment variable with a directory that replaces the user's home. Empty if the agent
+    /// has no such variable.
+    pub(crate) variable: &'static str,
+    /// The path below the variable's directory; may be empty. `None` if the agent does not use this
+    /// path while the variable is set.
+    pub(crate) below_variable: Option<&'static str>,
+    /// The path below the user's home.
+    pub(crate) below_home: &'static str,
+    /// The text of a new file; `None` for a directory.
+    pub(crate) file: Option<&'static str>,
+    /// Files in the directory that name programs to run, and that the agent need not write.
+    pub(crate) protected: &'static [&'static str],
+}
+
+impl AgentState {
+    /// A directory below the user's home, or named by a variable.
+    pub(crate) const fn directory(variable: &'static str, below_home: &'static str) -> Self {
+        Self {
+            variable,
+            below_variable: Some(""),
+            below_home,
+            file: None,
+            protected: &[],
+        }
+    }
+
+    /// Returns the path on this host; `None` if the agent does not use it.
+    fn path(&self, host: &HostContext) -> Option<PathBuf> {
+        let named = host.env.get(OsStr::new(self.variable));
+        match named.filter(|value| !value.is_empty()) {
+            Some(directory) => Some(Path::new(directory).join(self.below_variable?)),
+            None => Some(host.home.as_ref()?.join(self.below_home)),
+        }
+    }
+
+    /// Creates the directory or file if it does not exist, readable by the user only: a sandbox
+    /// cannot make a missing path writable.
+    fn create(&self, path: &Path) -> io::Result<()> {
+        let Some(text) = self.file else {
+            return DirBuilder::new().recursive(true).mode(0o700).create(path);
+        };
+        let mut options = OpenOptions::new();
+        match options.write(true).create_new(true).mode(0o600).open(path) {
+            Ok(mut file) => file.write_all(text.as_bytes()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl SandboxedAgent {
+    /// Adds the agent's files to the settings, and its hosts unless the network is `on`. Creates
+    /// the files that do not exist.
+    ///
+    /// # Errors
+    /// The path that cannot be created, and why.
+    pub fn add_to(&self, sandbox: &mut SandboxSettings, host: &HostContext) -> io::Result<()> {
+        for state in self.state {
+            let Some(path) = state.path(host) else {
+                continue;
+            };
+            state.create(&path).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            })?;
+            // Names a link by its target: the sandbox refuses a link that a call could replace.
+            let path = fs::canonicalize(&path)?;
+            let protected = state.protected.iter().map(|name| path.join(name));
+            sandbox.protected.extend(protected);
+            sandbox.readable.push(path.clone());
+            sandbox.writable.push(path);
+        }
+        if sandbox.network != Network::On {
+            sandbox.network = Network::Hosts;
+            let hosts = self.hosts.iter().map(|host| (*host).to_owned());
+            sandbox.hosts.extend(hosts);
+        }
+        Ok(())
+    }
+}
+
+/// Finds the agent with this program, such as `claude`.
+pub fn sandboxed_agent(program: &str) -> Option<&'static SandboxedAgent> {
+    let agent = SUPPORTED
+        .iter()
+        .find(|agent| agent.hook.program == program)?;
+    agent.sandbox.as_ref()
+}
+
+/// Returns the programs of all agents whose files and hosts are known.
+pub fn sandboxed_programs() -> impl Iterator<Item = &'static str> {
+    let known = SUPPORTED.iter().filter(|agent| agent.sandbox.is_some());
+    known.map(|agent| agent.hook.program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+
+    fn host(home: &Path, env: &[(&str, &Path)]) -> HostContext {
+        let env: BTreeMap<OsString, OsString> = env
+            .iter()
+            .map(|(name, path)| (name.into(), path.into()))
+            .collect();
+        let mut host = HostContext::capture(home.to_owned());
+        host.home = Some(home.to_owned());
+        host.env = Arc::new(env);
+        host
+    }
+
+    #[test]
+    fn files_of_an_agent_are_created_writable_and_readable() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let mut sandbox = SandboxSettings::default();
+        let claude = sandboxed_agent("claude").unwrap();
+        claude.add_to(&mut sandbox, &host(&home, &[])).unwrap();
+        let files = [home.join(".claude"), home.join(".claude.json")];
+        assert_eq!(sandbox.writable, files);
+        assert_eq!(sandbox.readable, files);
+        assert!(
+            sandbox
+                .protected
+                .contains(&home.join(".claude/settings.json"))
+        );
+        assert_eq!(fs::read_to_string(&files[1]).unwrap(), "{}\n");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
+        assert_eq!(files.map(|path| mode(&path)), [0o700, 0o600]);
+        assert_eq!(sandbox.network, Network::Hosts);
+        assert!(sandbox.hosts.iter().any(|host| host == "api.anthropic.com"));
+    }
+
+    #[test]
+    fn variable_moves_the_files_and_existing_files_keep_their_text() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir(home.join("moved")).unwrap();
+        fs::write(home.join("moved/.claude.json"), "{\"a\":1}").unwrap();
+        let mut sandbox = SandboxSettings {
+            network: Network::On,
+            ..SandboxSettings::default()
+        };
+        let moved = home.join("moved");
+        let host = host(&home, &[("CLAUDE_CONFIG_DIR", &moved)]);
+        let claude = sandboxed_agent("claude").unwrap();
+        claude.add_to(&mut sandbox, &host).unwrap();
+        assert_eq!(sandbox.writable, [moved.clone()]);
+        let text = fs::read_to_string(moved.join(".claude.json")).unwrap();
+        assert_eq!(text, "{\"a\":1}");
+        assert!(!home.join(".claude.json").exists());
+        assert_eq!(sandbox.network, Network::On);
+    }
+
+    #[test]
+    fn hosts_of_every_agent_are_entries_of_a_list() {
+        for program in sandboxed_programs() {
+            let agent = sandboxed_agent(program).unwrap();
+            let hosts: Vec<String> = agent.hosts.iter().map(|it| (*it).to_owned()).collect();
+            agent_bash_proxy::AllowedHosts::parse(&hosts).unwrap();
+            assert!(!hosts.is_empty() && !agent.state.is_empty(), "{program}");
+        }
+    }
+}
