@@ -1,8 +1,10 @@
 //! An agent as a value: how to install it, how to start it against a model stub, and how to read
 //! its requests.
 
+use crate::sandbox::program;
 use crate::wire::Wire;
 use agent_bash_tests::packages::{cached_packages, made_once, npm};
+use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
@@ -116,6 +118,8 @@ pub(crate) enum Way {
     Shell,
     /// Both [`Self::Shell`] and [`Self::Hook`].
     ShellAndHook,
+    /// The agent runs in a sandbox: `agent-bash sandbox run`.
+    Sandbox,
 }
 
 /// The world and the settings with which an agent is started.
@@ -161,8 +165,29 @@ impl AgentHome<'_> {
             .env("npm_config_registry", &self.model)
             .env("npm_config_fetch_retries", "0")
             .envs(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, NOWHERE)))
-            .env("NO_PROXY", "127.0.0.1");
+            .env("NO_PROXY", "127.0.0.1,127.0.0.2");
         Ok(command)
+    }
+
+    /// Returns a command that runs the agent's command in a sandbox that reaches its model.
+    pub(crate) fn in_sandbox(&self, agent: &Agent, command: &Command) -> Result<Command> {
+        let name = program(agent).context("an agent that can run in a sandbox")?;
+        let model = self.model.trim_start_matches("http://");
+        let mut sandboxed = self.world.command(product::agent_bash()?);
+        sandboxed
+            .args(["sandbox", "run", "--network", model, "--agent", name, "--"])
+            .arg(command.get_program())
+            .args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => sandboxed.env(name, value),
+                None => sandboxed.env_remove(name),
+            };
+        }
+        if let Some(directory) = command.get_current_dir() {
+            sandboxed.current_dir(directory);
+        }
+        Ok(sandboxed)
     }
 
     /// The commands that add the marketplace of the plugins, and install the plugin by the
@@ -194,7 +219,8 @@ impl AgentHome<'_> {
             | Way::Plugin
             | Way::Foreign(_)
             | Way::Shell
-            | Way::ShellAndHook => return None,
+            | Way::ShellAndHook
+            | Way::Sandbox => return None,
         }
         Some(environment)
     }

@@ -17,6 +17,7 @@ mod mcp;
 mod model;
 mod opencode;
 mod run;
+mod sandbox;
 mod shell;
 mod wire;
 
@@ -44,7 +45,8 @@ struct Check {
 
 fn main() {
     let mut trials = Vec::new();
-    let checks = mcp::CHECKS.iter().chain(hooks::CHECKS).chain(shell::CHECKS);
+    let checks = [mcp::CHECKS, hooks::CHECKS, shell::CHECKS, sandbox::CHECKS];
+    let checks = checks.into_iter().flatten();
     for check in checks {
         for agent in AGENTS.into_iter().filter(|agent| (check.of)(agent)) {
             let trial = Trial::test(format!("{}: {}", agent.name, check.name), || {

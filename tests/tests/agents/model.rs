@@ -8,7 +8,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -46,13 +46,13 @@ struct ReceivedRequests {
 }
 
 impl Model {
-    /// Starts the server on a free port.
-    pub(crate) fn start(wire: &'static Wire, ask: Ask) -> Result<Self> {
+    /// Starts the server on a free port of a loopback address.
+    pub(crate) fn start(wire: &'static Wire, address: Ipv4Addr, ask: Ask) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()?;
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
+        let listener = runtime.block_on(TcpListener::bind((address, 0)))?;
         let address = listener.local_addr()?;
         let received = Arc::new(Mutex::new(ReceivedRequests::default()));
         let ours = Arc::clone(&received);

@@ -7,6 +7,7 @@ use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs::File;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 /// The time that an agent may take on a loaded machine. Normally one to ten seconds.
@@ -33,7 +34,12 @@ pub(crate) fn play_with_request(
     world: &World,
     ask: Ask,
 ) -> Result<(Value, Value)> {
-    let model = Model::start(agent.wire, ask)?;
+    // A sandbox's proxy connects to this address only, since programs reach 127.0.0.1 without it.
+    let address = match way {
+        Way::Sandbox => Ipv4Addr::new(127, 0, 0, 2),
+        _ => Ipv4Addr::LOCALHOST,
+    };
+    let model = Model::start(agent.wire, address, ask)?;
     let place = AgentHome {
         world,
         program: agent.package.program()?,
@@ -68,6 +74,9 @@ pub(crate) fn play_with_request(
     };
     if let Some(script) = in_place {
         world.script("agent-bash", &format!("REAL={real}\n{script}\n"))?;
+    }
+    if matches!(way, Way::Sandbox) {
+        command = place.in_sandbox(agent, &command)?;
     }
     command
         .stdout(File::create(&said)?)
