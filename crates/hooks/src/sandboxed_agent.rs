@@ -170,7 +170,7 @@ mod tests {
         let host = host(&home, &[("CLAUDE_CONFIG_DIR", &moved)]);
         let claude = sandboxed_agent("claude").unwrap();
         claude.add_to(&mut sandbox, &host).unwrap();
-        assert_eq!(sandbox.writable, [moved.clone()]);
+        assert_eq!(sandbox.writable, std::slice::from_ref(&moved));
         let text = fs::read_to_string(moved.join(".claude.json")).unwrap();
         assert_eq!(text, "{\"a\":1}");
         assert!(!home.join(".claude.json").exists());
