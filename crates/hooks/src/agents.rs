@@ -51,6 +51,7 @@ pub use claude_code::CLAUDE_CODE;
 
 use crate::agent::{Agent, HookForm, same_directory};
 use crate::mcp_agent::McpAgent;
+use crate::sandboxed_agent::SandboxedAgent;
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::ShellAgent;
 use std::iter;
@@ -111,4 +112,43 @@ pub fn mcp_agent(name: &str) -> Option<&'static McpAgent> {
 /// Finds an agent with a shell tool by its name on the command line.
 pub fn shell_agent(name: &str) -> Option<&'static ShellAgent> {
     shell_agents().find(|agent| agent.name == name)
+}
+
+/// Finds the agent with this program, such as `claude`.
+pub fn sandboxed_agent(program: &str) -> Option<&'static SandboxedAgent> {
+    let agent = SUPPORTED
+        .iter()
+        .find(|agent| agent.hook.program == program)?;
+    agent.sandbox.as_ref()
+}
+
+/// Returns the programs of all agents whose files and hosts are known.
+pub fn sandboxed_programs() -> impl Iterator<Item = &'static str> {
+    let known = SUPPORTED.iter().filter(|agent| agent.sandbox.is_some());
+    known.map(|agent| agent.hook.program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::HostContext;
+    use agent_bash::settings;
+
+    #[test]
+    fn hosts_of_every_agent_are_entries_of_a_list() {
+        let home = tempfile::tempdir().unwrap();
+        let mut host = HostContext::capture(home.path().to_owned());
+        host.env = Default::default();
+        host.home = None;
+        for program in sandboxed_programs() {
+            let agent = sandboxed_agent(program).unwrap();
+            assert!(
+                !agent.hosts.is_empty() && !agent.state.is_empty(),
+                "{program}"
+            );
+            let mut loaded = settings::load(&host).unwrap();
+            let list = agent.hosts.join(",");
+            loaded.set("sandbox.network", &list, program).unwrap();
+        }
+    }
 }

@@ -33,11 +33,14 @@ pub mod take_over;
 mod verdict;
 
 pub use agent::Agent;
-pub use agents::{AUTO, CLAUDE_CODE, by_name, hook_agents, mcp_agent, shell_agent, shell_agents};
+pub use agents::{
+    AUTO, CLAUDE_CODE, by_name, hook_agents, mcp_agent, sandboxed_agent, sandboxed_programs,
+    shell_agent, shell_agents,
+};
 pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use hook_call::{BadCall, MAX_INPUT_BYTES};
 pub use mcp_agent::McpAgent;
-pub use sandboxed_agent::{SandboxedAgent, sandboxed_agent, sandboxed_programs};
+pub use sandboxed_agent::SandboxedAgent;
 
 use agent_bash::HostContext;
 use agent_bash::exceptions::CheckedBy;
