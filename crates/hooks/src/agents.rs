@@ -138,7 +138,7 @@ mod tests {
     fn hosts_of_every_agent_are_entries_of_a_list() {
         let home = tempfile::tempdir().unwrap();
         let mut host = HostContext::capture(home.path().to_owned());
-        host.env = Default::default();
+        host.env = std::sync::Arc::default();
         host.home = None;
         for program in sandboxed_programs() {
             let agent = sandboxed_agent(program).unwrap();
