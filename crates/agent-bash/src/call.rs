@@ -53,9 +53,6 @@ pub struct CallOptions<'a> {
     /// The names of the model's other tools, which override
     /// [`HostContext::tools`](crate::HostContext::tools) for this call.
     pub tools: Option<Vec<String>>,
-    /// The working directory of the persistent shell that the request names, if the host knows it.
-    /// The rules resolve relative paths from this directory, unless the request names one.
-    pub session_cwd: Option<PathBuf>,
     /// The largest text that the client passes on to the model, if that may be less than the
     /// profile shows. The limit holds for the complete text, including the lines around the output.
     pub window: Option<Window>,
@@ -76,7 +73,6 @@ impl fmt::Debug for CallOptions<'_> {
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)
-            .field("session_cwd", &self.session_cwd)
             .field("window", &self.window)
             .field("invocation", &self.invocation)
             .finish()

@@ -3,7 +3,7 @@
 use crate::predefined;
 use crate::stage::working_directory;
 use crate::tool_context::ToolContext;
-use agent_bash_core::{Request, SessionName};
+use agent_bash_core::{Cancel, Request, SessionName};
 use agent_bash_policy::{
     Context, ExpandedDefinition, Explanation, InterceptMode, Policy, Script, Verdict,
     expanded_definitions, explain,
@@ -64,15 +64,25 @@ impl CallPolicy {
         }
     }
 
-    /// Returns the checks of a call.
-    pub(crate) async fn of_call(tool: &ToolContext, options: CheckOptions) -> Self {
+    /// Returns the checks of a call, after the earlier calls of its persistent shell; `None` if
+    /// cancelled meanwhile.
+    pub(crate) async fn of_call(
+        tool: &ToolContext,
+        options: CheckOptions,
+        cancel: &Cancel,
+    ) -> Option<Self> {
+        let name = options.session.as_ref();
+        let _permit = match name.map(|name| tool.queues.join(name)) {
+            Some(queue_slot) => Some(queue_slot.acquire(cancel).await?),
+            None => None,
+        };
         // The aliases of git are read for scripts that may call git.
         let mut request = Request::new("git");
         request.session.clone_from(&options.session);
         let mut policy = Self::without_definitions(tool, options);
         let cwd = policy.context.cwd.clone();
         policy.context.predefined = predefined::of_call(tool, &request, &cwd).await;
-        policy
+        Some(policy)
     }
 
     /// Checks a script.

@@ -79,8 +79,8 @@ impl<T> Future for PolledWork<'_, T> {
     }
 }
 
-/// The queues in front of persistent shells, one per name. A queue keeps the order of the calls
-/// while their checks run, before each call enters the shell's own queue.
+/// The queues in front of persistent shells, one per name. A queue keeps the order of the calls, and
+/// delays the checks of a call until the shell's earlier calls have ended.
 #[derive(Debug, Default)]
 pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
@@ -90,7 +90,7 @@ pub(crate) struct QueueSlot(PolledWork<'static, OwnedMutexGuard<()>>);
 /// The permit of the call at the head of a queue. Dropping it lets the next call continue.
 #[derive(Debug)]
 pub(crate) struct QueuePermit {
-    _guard: Option<OwnedMutexGuard<()>>,
+    _guard: OwnedMutexGuard<()>,
 }
 
 impl SessionQueues {
@@ -112,15 +112,14 @@ impl SessionQueues {
 }
 
 impl QueueSlot {
-    /// Waits for the head of the queue. A cancelled call stops waiting, because its script will not
-    /// run.
-    pub(crate) async fn acquire(self, cancel: &Cancel) -> QueuePermit {
-        let guard = tokio::select! {
+    /// Waits for the head of the queue. Returns `None` if the call is cancelled meanwhile, because
+    /// its script will not run.
+    pub(crate) async fn acquire(self, cancel: &Cancel) -> Option<QueuePermit> {
+        tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            guard = self.0 => Some(guard),
-        };
-        QueuePermit { _guard: guard }
+            guard = self.0 => Some(QueuePermit { _guard: guard }),
+        }
     }
 }
 
@@ -174,7 +173,7 @@ mod tests {
         let off = Cancel::new();
         off.cancel();
         // The slot leaves the queue without a permit.
-        drop(second.acquire(&off).await);
+        assert!(second.acquire(&off).await.is_none());
         let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).acquire(&never)).await;
         assert!(waits.is_err());
         // Another shell has another queue, and so has a new shell of the same name.

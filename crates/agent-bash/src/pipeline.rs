@@ -105,19 +105,22 @@ async fn stages(
     call.window = call.window.or(window);
     call.limits = call.limits.for_call(request.show, request.show_kb);
     call.details = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
-    let in_session = request.session.as_ref().filter(|_| request.cwd.is_none());
-    let session_cwd = in_session.and_then(|name| {
-        let known = options.session_cwd.clone();
-        known.or_else(|| tool.executor.session_cwd(name))
-    });
-    call.cwd = session_cwd
-        .unwrap_or_else(|| working_directory::resolve(&tool.host, request.cwd.as_deref()));
+    call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
     let queue_slot = queue_slot(tool, &request);
     // Yield, so that later calls also take their slots before this call continues.
     tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
+    // The shell's directory and definitions are known once the shell's earlier calls have ended.
+    let _permit = match queue_slot {
+        Some(queue_slot) => queue_slot.acquire(cancel).await,
+        None => None,
+    };
+    let in_session = request.session.as_ref().filter(|_| request.cwd.is_none());
+    if let Some(cwd) = in_session.and_then(|name| tool.executor.session_cwd(name)) {
+        call.cwd = cwd;
+    }
 
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
@@ -129,17 +132,9 @@ async fn stages(
     match &tool.remote_host {
         Some(remote_host) => {
             let remote_host = &**remote_host;
-            remote::run(
-                remote_host,
-                call,
-                policy_verdict,
-                options,
-                queue_slot,
-                cancel,
-            )
-            .await
+            remote::run(remote_host, call, policy_verdict, options, cancel).await
         }
-        None => run_locally(tool, call, policy_verdict, options, queue_slot, cancel).await,
+        None => run_locally(tool, call, policy_verdict, options, cancel).await,
     }
 }
 
@@ -153,7 +148,6 @@ async fn run_locally(
     call: &mut Call,
     policy_verdict: PolicyVerdict,
     options: CallOptions<'_>,
-    queue_slot: Option<in_order::QueueSlot>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
@@ -181,7 +175,7 @@ async fn run_locally(
     let mut sandbox = match requested_sandbox {
         Some(requested) => {
             let executor = run::executor(tool, terminal);
-            let in_session = queue_slot.is_some();
+            let in_session = request.session.is_some();
             Some(requested.decide(tool, executor, in_session).await?)
         }
         None => None,
@@ -228,10 +222,6 @@ async fn run_locally(
         Some(askpass) => askpass.add_variables(&mut spec.env),
         None => call.answers = None,
     }
-    let _permit = match queue_slot {
-        Some(queue_slot) => Some(queue_slot.acquire(cancel).await),
-        None => None,
-    };
     change_record.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {

@@ -337,6 +337,9 @@ impl Conversation {
         }
         let cancel = cancel.child();
         let _permit = self.acquire_permit(&cancel)?;
+        let name = SessionName(USER_SHELL.to_owned());
+        let definitions = &self.tool.context.session_definitions;
+        definitions.note_script(&name, command);
         let ran = caught_in(bang::run(&self.tool.context, command, options, &cancel));
         let message = ran.await??;
         let mut record = lock(&self.record);

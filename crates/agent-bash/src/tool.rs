@@ -110,8 +110,10 @@ impl BashTool {
     }
 
     /// Returns the checks of a call, which read scripts with the definitions of the call's shell.
-    pub async fn call_policy(&self, options: CheckOptions) -> CallPolicy {
-        CallPolicy::of_call(&self.context, options).await
+    /// Like a call, waits for the earlier calls of the persistent shell. `None` if cancelled
+    /// meanwhile.
+    pub async fn call_policy(&self, options: CheckOptions, cancel: &Cancel) -> Option<CallPolicy> {
+        CallPolicy::of_call(&self.context, options, cancel).await
     }
 
     /// Returns the schema for a model. The schema offers trials if trials are possible in the

@@ -87,13 +87,11 @@ pub(crate) async fn call(
     session.begin_turn();
     let command = request.command.clone();
     let mut feed = running.feed(live);
-    let shell = request.session.as_ref();
     let options = CallOptions {
         live: Some(&mut feed),
         is_attended: true,
         unlimited: extras.unlimited,
         definitions: extras.definitions,
-        session_cwd: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
     let account = session

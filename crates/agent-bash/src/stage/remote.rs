@@ -1,7 +1,6 @@
 //! Sends an allowed call to a remote host, with the findings of the policy.
 
 use crate::call::{Call, CallOptions, StartedCallEnd};
-use crate::in_order;
 use crate::stage::policy::PolicyVerdict;
 use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
 use agent_bash_tools::Refusal;
@@ -13,7 +12,6 @@ pub(crate) async fn run(
     call: &mut Call,
     verdict: PolicyVerdict,
     options: CallOptions<'_>,
-    slot: Option<in_order::QueueSlot>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
@@ -38,11 +36,6 @@ pub(crate) async fn run(
         ..findings
     };
     let checked = PolicyFindings { request, findings };
-    // Calls of a persistent shell are sent in the order of their arrival.
-    let _permit = match slot {
-        Some(slot) => Some(slot.acquire(cancel).await),
-        None => None,
-    };
     call.started = true;
     match remote_host.run(&checked, options.live, cancel).await {
         Ok(result) => Ok(StartedCallEnd::Remote(Box::new(result))),

@@ -3,7 +3,7 @@
 use crate::scripted::{Scripted, builder};
 use agent_bash::core::{Cancel, Status, ToolResult};
 use agent_bash::{
-    APPROVAL_RULE, Approval, Approver, BashTool, BashToolBuilder, CallOptions, Proposal, profiles,
+    APPROVAL_RULE, Approval, Approver, BashTool, BashToolBuilder, Proposal, profiles,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -168,32 +168,4 @@ async fn cancelled_call_does_not_wait_for_the_approver() {
     .await;
     assert_eq!((started, result.status), (false, Status::Cancelled));
     assert_eq!(result.text, "[Command cancelled]\n(no output)");
-}
-
-#[tokio::test]
-async fn call_of_a_persistent_shell_is_checked_in_its_directory() {
-    let executor = Scripted::exits(0, b"ran");
-    let tool = builder(&profiles::STANDARD, &executor, Path::new("/p")).sessions(true);
-    let tool = tool.build();
-    for (input, want) in [
-        (json!({"command": "git add -A", "session": "a"}), "/q"),
-        // Control: without a shell, or with a directory of its own, that is nothing to it.
-        (json!({"command": "git add -A"}), "/p"),
-        (
-            json!({"command": "git add -A", "session": "a", "cwd": "/r"}),
-            "/r",
-        ),
-    ] {
-        let options = CallOptions {
-            session_cwd: Some("/q".into()),
-            ..CallOptions::default()
-        };
-        let result = tool.execute_with(input, options, &Cancel::new()).await;
-        assert!(
-            matches!(result.status, Status::Blocked { .. }),
-            "{result:?}"
-        );
-        assert_eq!(result.cwd, want);
-    }
-    assert_eq!(executor.runs(), 0);
 }

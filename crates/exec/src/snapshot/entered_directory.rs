@@ -2,39 +2,25 @@
 
 use std::path::{Component, Path, PathBuf};
 
+/// Blanks between words.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// Returns the directory that a script enters first, if its first command is `cd` with a literal
 /// path.
 pub(super) fn entered_directory(script: &str, cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let blanks = [' ', '\t'];
     let rest = script.trim_start().strip_prefix("cd")?;
-    let rest = rest.strip_prefix(blanks)?.trim_start_matches(blanks);
-    let first = rest.chars().next()?;
-    let (quote, (word, rest)) = if matches!(first, '"' | '\'') {
-        (Some(first), rest[1..].split_once(first)?)
-    } else {
-        let end = rest.find(|c: char| c.is_whitespace() || ";&|".contains(c));
-        (None, rest.split_at(end.unwrap_or(rest.len())))
-    };
-    let rest = rest.trim_start_matches(blanks);
-    let ends_command = rest.is_empty() || ["&&", ";", "\n"].iter().any(|end| rest.starts_with(end));
-    let below_home = below_home(word, quote);
-    let is_special = |c: char| "$`\\*?[{\"'()<>#!".contains(c);
-    let literal = below_home.unwrap_or(word);
-    if !ends_command
-        || word.is_empty()
-        || word.starts_with('-')
-        || literal.contains(is_special)
-        || quote.is_none() && literal.starts_with('~')
-    {
+    let rest = rest.strip_prefix(BLANKS)?.trim_start_matches(BLANKS);
+    let (word, rest) = literal_word(rest, home.and_then(Path::to_str))?;
+    let rest = rest.trim_start_matches(BLANKS);
+    let ends_command = ["&&", "||", ";", "\n"]
+        .iter()
+        .any(|end| rest.starts_with(end));
+    if !(ends_command || rest.is_empty()) || word.is_empty() || word.starts_with('-') {
         return None;
     }
-    let path = match below_home {
-        Some(rest) => home?.join(rest),
-        None => cwd.join(word),
-    };
     // As bash does, `..` removes the last name.
     let mut entered = PathBuf::new();
-    for part in path.components() {
+    for part in cwd.join(word).components() {
         match part {
             Component::ParentDir => drop(entered.pop()),
             Component::CurDir => {}
@@ -44,15 +30,44 @@ pub(super) fn entered_directory(script: &str, cwd: &Path, home: Option<&Path>) -
     entered.is_dir().then_some(entered)
 }
 
-/// Returns the part of a word below the home directory, which `~` or `$HOME` names.
-fn below_home(word: &str, quote: Option<char>) -> Option<&str> {
-    let names: &[&str] = match quote {
-        Some('\'') => &[],
-        Some(_) => &["$HOME", "${HOME}"],
-        None => &["$HOME", "${HOME}", "~"],
-    };
-    let rest = names.iter().find_map(|name| word.strip_prefix(name))?;
-    (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
+/// Returns the first word without its quotes, and the text after it. `None` if the word contains
+/// expansions other than `~` and `$HOME`.
+fn literal_word<'t>(text: &'t str, home: Option<&str>) -> Option<(String, &'t str)> {
+    let ends_word = |c: char| c.is_whitespace() || ";&|".contains(c);
+    let (mut word, mut rest, mut quote) = (String::new(), text, None);
+    if let Some(after) = rest.strip_prefix('~') {
+        let is_home = after.is_empty() || after.starts_with(|c| c == '/' || ends_word(c));
+        word.push_str(home.filter(|_| is_home)?);
+        rest = after;
+    }
+    while let Some(c) = rest.chars().next() {
+        match (quote, c) {
+            (None, c) if ends_word(c) => break,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (Some('\''), c) => word.push(c),
+            (_, '$') => {
+                rest = after_home(rest)?;
+                word.push_str(home?);
+                continue;
+            }
+            (_, '`' | '\\') => return None,
+            (None, c) if "*?[{()<>#!".contains(c) => return None,
+            (_, c) => word.push(c),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    quote.is_none().then_some((word, rest))
+}
+
+/// Returns the text after `$HOME` or `${HOME}`.
+fn after_home(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix("${HOME}") {
+        return Some(rest);
+    }
+    let rest = text.strip_prefix("$HOME")?;
+    let continues = rest.starts_with(|c: char| c == '_' || c.is_ascii_alphanumeric());
+    (!continues).then_some(rest)
 }
 
 #[cfg(test)]
@@ -79,6 +94,14 @@ mod tests {
             ("cd $HOME/a && x", Some("a")),
             ("cd \"$HOME/b c\" && x", Some("b c")),
             ("cd ${HOME}; x", Some("")),
+            ("cd \"$HOME\"/a && x", Some("a")),
+            ("cd \"${HOME}\"/'b c'; x", Some("b c")),
+            ("cd ~/\"b c\"; x", Some("b c")),
+            ("cd \"..\"/a && x", Some("a")),
+            ("cd ../a || exit", Some("a")),
+            ("cd ~\"/a\" && x", None),
+            ("cd \"$HOME && x", None),
+            ("cd \"$HOME\"$D && x", None),
             ("cd '$HOME/a' && x", None),
             ("cd \"~/a\" && x", None),
             ("cd $HOMES/a && x", None),
@@ -89,7 +112,6 @@ mod tests {
             ("cd .. | x", None),
             ("cd .. & x", None),
             ("cd - && x", None),
-            ("cd \"..\"/a && x", None),
             ("cdx ..", None),
         ] {
             assert_eq!(of(script), want.map(PathBuf::from), "{script}");

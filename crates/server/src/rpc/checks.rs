@@ -3,30 +3,20 @@
 use super::answer::{RpcAnswer, data, run_blocking};
 use crate::into_data::IntoData;
 use agent_bash::policy::{Check, ExpandedDefinition, Explanation, Span, Verdict};
-use agent_bash::{CheckOptions, CheckedScript, Conversation};
+use agent_bash::{CallPolicy, CheckedScript};
 use agent_bash_protocol::data::{
     CheckAnswerData, CheckData, DefinitionData, ExplainData, ReadCommandData, RuleAnswerData,
     VerdictData,
 };
 
 /// Answers `check`.
-pub(super) async fn check(
-    session: &Conversation,
-    script: String,
-    options: CheckOptions,
-) -> RpcAnswer {
-    let policy = session.tool().call_policy(options).await;
+pub(super) async fn check(policy: CallPolicy, script: String) -> RpcAnswer {
     let checked = run_blocking(move || Ok(policy.check(&script))).await?;
     data(checked.into_data())
 }
 
 /// Answers `explain`.
-pub(super) async fn explain(
-    session: &Conversation,
-    script: String,
-    options: CheckOptions,
-) -> RpcAnswer {
-    let policy = session.tool().call_policy(options).await;
+pub(super) async fn explain(policy: CallPolicy, script: String) -> RpcAnswer {
     let explanation = run_blocking(move || Ok(policy.explain(&script))).await?;
     data(explanation.into_data())
 }

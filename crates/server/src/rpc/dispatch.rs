@@ -25,7 +25,7 @@ use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdate;
 use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
-use agent_bash::{BashTool, CallOptions, CheckOptions, Conversation, Input, LiveFeed};
+use agent_bash::{BashTool, CallOptions, CallPolicy, CheckOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
     BashData, CancelData, HelloData, JobData, JobKillData, JobOutputData, JobWaitData, JobsData,
@@ -144,13 +144,13 @@ impl ServedRequest {
                 tools,
                 session: shell,
                 cwd,
-            } => checks::check(session, command, self.check_options(tools, shell, cwd)).await,
+            } => checks::check(self.policy(tools, shell, cwd).await?, command).await,
             RpcCall::Explain {
                 command,
                 tools,
                 session: shell,
                 cwd,
-            } => checks::explain(session, command, self.check_options(tools, shell, cwd)).await,
+            } => checks::explain(self.policy(tools, shell, cwd).await?, command).await,
             RpcCall::Schema { adapter } => self.schema(adapter.as_deref()).await,
             RpcCall::AdapterCall {
                 adapter,
@@ -250,17 +250,21 @@ impl ServedRequest {
         }
     }
 
-    fn check_options(
+    /// Returns the checks of a call that the client would send now.
+    async fn policy(
         &self,
         tools: Option<Vec<String>>,
         session: Option<String>,
         cwd: Option<String>,
-    ) -> CheckOptions {
-        CheckOptions {
+    ) -> Result<CallPolicy, ErrorReply> {
+        let options = CheckOptions {
             tools: tools.or_else(|| self.tools.clone()),
             session: session.map(SessionName),
             cwd,
-        }
+        };
+        let policy = self.session.tool().call_policy(options, &self.cancel).await;
+        let cancelled = "cancelled while an earlier call of the session ran";
+        policy.ok_or_else(|| cancelled.to_owned().into())
     }
 
     /// Returns the call as input for the pipeline.

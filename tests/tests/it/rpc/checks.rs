@@ -1,7 +1,8 @@
 //! `check` and `explain`: with the definitions of the shell that would run the script.
 
-use super::{data, server, world};
-use anyhow::Result;
+use super::{SOON, answer, data, server, world};
+use agent_bash_tests::server_client::ServerClient;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 /// The names of the definitions that a response lists.
@@ -83,5 +84,100 @@ fn check_and_explain_use_functions_and_directory_of_a_session() -> Result<()> {
     let refused = data(&mut server, json!({"type": "tool_call", "request": call}))?;
     assert_eq!(refused["status"]["kind"], "blocked", "{refused}");
     assert!(world.home().join(".ssh").exists());
+    // The shell of the user's own commands.
+    let own = json!({"type": "bash", "command": "upload() { git push \"$@\"; }"});
+    data(&mut server, own)?;
+    let checked = json!({"type": "check", "command": "upload --force", "session": "!"});
+    let checked = data(&mut server, checked)?;
+    assert_eq!(checked["rule"], "no_force_push", "{checked}");
+    Ok(())
+}
+
+/// Returns the responses with these ids, which arrive in any order.
+fn answers<const N: usize>(server: &ServerClient, ids: [&str; N]) -> Result<[Value; N]> {
+    let mut answers = ids.map(|_| Value::Null);
+    while answers.contains(&Value::Null) {
+        let line = server.next(SOON)?;
+        let at = ids.iter().position(|id| line["id"] == *id);
+        if let Some(at) = at {
+            answers[at] = line;
+        }
+    }
+    Ok(answers)
+}
+
+/// Requests that are sent while a call of their session runs.
+#[test]
+fn calls_and_checks_are_decided_after_the_earlier_calls_of_their_session() -> Result<()> {
+    let world = world()?;
+    std::fs::create_dir(world.home().join(".ssh"))?;
+    std::fs::create_dir(world.cwd().join(".ssh"))?;
+    let mut server = server(&world)?;
+    let first = "shopt -s expand_aliases; until [ -e go ]; do sleep 0.02; done; \
+                 cd ~; alias g=git; publish() { git push \"$@\"; }";
+    let call = |id: &str, mut request: Value| {
+        request["session"] = json!("s");
+        json!({"id": id, "type": "tool_call", "request": request})
+    };
+    let check = |id: &str, kind: &str, command: &str| json!({"id": id, "type": kind, "command": command, "session": "s"});
+    for request in [
+        call("first", json!({"command": first})),
+        call("cancelled", json!({"command": "echo cancelled"})),
+        check("uncheckable", "check", "true"),
+        call("directory", json!({"command": "rm -rf .ssh"})),
+        call("function", json!({"command": "publish --force"})),
+        call("alias", json!({"command": "g push --force"})),
+        check("check", "check", "publish --force"),
+        check("explain", "explain", "rm -rf .ssh"),
+        json!({"id": "now", "type": "check", "command": "rm -rf .ssh"}),
+    ] {
+        server.send(&request)?;
+    }
+    // These do not wait: a check without a session, a call without one, and cancelled requests.
+    let now = answer(&server, &json!("now"))?;
+    assert_eq!(now["data"]["verdict"], "allow", "{now}");
+    let isolated =
+        json!({"type": "tool_call", "request": {"command": "[ ! -e go ] && echo isolated"}});
+    let isolated = data(&mut server, isolated)?;
+    assert_eq!(isolated["text"], "isolated\n", "{isolated}");
+    for id in ["cancelled", "uncheckable"] {
+        server.send(&json!({"type": "cancel", "target": id}))?;
+    }
+    let ended = answers(&server, ["cancelled", "uncheckable"])?;
+    let [cancelled, uncheckable] = &ended;
+    let status = &cancelled["data"]["status"]["kind"];
+    assert_eq!(status, "cancelled", "{cancelled}");
+    assert_eq!(uncheckable["success"], false, "{uncheckable}");
+    std::fs::write(world.cwd().join("go"), "")?;
+    let [first, refused @ .., check, explain] = answers(
+        &server,
+        [
+            "first",
+            "directory",
+            "function",
+            "alias",
+            "check",
+            "explain",
+        ],
+    )?;
+    assert_eq!(first["data"]["status"]["code"], 0, "{first}");
+    for refused in refused {
+        assert_eq!(refused["data"]["status"]["kind"], "blocked", "{refused}");
+    }
+    assert!(world.home().join(".ssh").exists());
+    assert_eq!(check["data"]["rule"], "no_force_push", "{check}");
+    let verdict = &explain["data"]["verdict"]["verdict"];
+    assert_eq!(verdict, "block", "{explain}");
+    // The directory of the request counts, not the directory of the shell.
+    let cwd = world.cwd().to_str().context("a path in UTF-8")?.to_owned();
+    let request = json!({"command": "rm -rf .ssh", "session": "s", "cwd": cwd});
+    let removed = data(
+        &mut server,
+        json!({"type": "tool_call", "request": request}),
+    )?;
+    assert_eq!(removed["status"]["code"], 0, "{removed}");
+    assert!(!world.cwd().join(".ssh").exists());
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
     Ok(())
 }
