@@ -39,6 +39,7 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
     Arc::new(Predefined {
         functions: Arc::clone(&defined.functions),
         aliases: Arc::clone(&defined.aliases),
+        expands_aliases: defined.expands_aliases,
         git_aliases: if may_call_git {
             git_aliases(cwd, &tool.environment.variables)
         } else {

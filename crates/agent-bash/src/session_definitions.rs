@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Texts by which a script may define or remove functions or aliases, or end the shell.
 const DEFINERS: &[&str] = &[
-    "()", "function", "alias", "source", ". ", "eval", "unset", "exit", "exec",
+    "()", "function", "alias", "shopt", "source", ". ", "eval", "unset", "exit", "exec",
 ];
 
 /// The definitions of persistent shells. Has an entry for each shell in which a call may have

@@ -10,6 +10,8 @@ pub struct ShellDefinitions {
     pub functions: Arc<BTreeMap<String, String>>,
     /// The aliases by name.
     pub aliases: Arc<BTreeMap<String, String>>,
+    /// True if the bash expands aliases.
+    pub expands_aliases: bool,
 }
 
 /// The user's definitions in a bash, as text for another bash. Environment variables are not

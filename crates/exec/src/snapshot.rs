@@ -10,18 +10,18 @@
 //!
 //! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
 //! host), `project` (the directory in which the file is read), `named_files` (further files of a
-//! project), `entered_directory`, `capture` (reading the file in a separate shell), `idle_terminal`
-//! (for files that test for a terminal), `dump` (the report of that shell), `filter` and `names`
-//! (excluded names), `configured_variables` (the variables that are loaded), `hook_changes` (the
-//! variables of a project), `search_path`, `compose` (the text that other shells load), `file` (the
-//! stored text), `running_shell` (the definitions of a persistent shell).
+//! project), `capture` (reading the file in a separate shell), `idle_terminal` (for files that test
+//! for a terminal), `dump` (the report of that shell), `filter` and `names` (excluded names),
+//! `cd_hook` (the file's `cd`), `configured_variables` (the variables that are loaded),
+//! `hook_changes` (the variables of a project), `search_path`, `compose` (the text that other
+//! shells load), `file` (the stored text), `running_shell` (the definitions of a persistent shell).
 
 mod cache;
 mod capture;
+mod cd_hook;
 mod compose;
 mod configured_variables;
 mod dump;
-mod entered_directory;
 mod file;
 mod filter;
 mod hook_changes;
@@ -86,8 +86,8 @@ pub(crate) struct Snapshot {
     path: Option<OsString>,
     /// The variables that the project's hooks changed.
     hooks: HookChanges,
-    /// True if the configuration defines a `cd` of its own, which snapshots exclude.
-    replaces_cd: bool,
+    /// The definitions of commands that call the configuration's `cd`, each followed by `; `.
+    cd_commands: Vec<u8>,
     /// The commands that set the options, each followed by `; `.
     options: Vec<u8>,
     allows_tail: bool,
@@ -102,6 +102,7 @@ impl Snapshot {
         let mut text = br"{ \command . ".to_vec();
         text.extend(quoted(self.file.path().as_os_str()));
         text.extend_from_slice(b"; } >/dev/null 2>&1; ");
+        text.extend_from_slice(&self.cd_commands);
         text
     }
 
@@ -127,9 +128,9 @@ impl Snapshot {
         text
     }
 
-    /// True if the configuration defines a `cd` of its own, which adapts to the new directory.
-    pub(crate) fn replaces_cd(&self) -> bool {
-        self.replaces_cd
+    /// True if a shell's `cd` calls the configuration's `cd`, which chooses versions.
+    pub(crate) fn has_cd_hook(&self) -> bool {
+        !self.cd_commands.is_empty()
     }
 
     /// Returns the names, aliases and search path of the configuration.
@@ -150,6 +151,7 @@ impl Snapshot {
             text.push(b'\n');
         }
         text.extend(std::fs::read(self.file.path())?);
+        text.extend_from_slice(&self.cd_commands);
         let options = if self.allows_tail {
             self.options.clone()
         } else {
@@ -197,7 +199,7 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         dump,
         variables,
         excluded,
-        replaces_cd,
+        cd_hook: [cd_text, cd_commands],
     } = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
@@ -215,14 +217,13 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         &after.exported,
         &after.aliases,
     ));
+    text.extend(cd_text);
     let file =
         SnapshotFile::write(&options.directory, &text).map_err(|source| SkipReason::NotStored {
             directory: options.directory.clone(),
             source,
         })?;
-    let has_aliases = !after.aliases.is_empty();
-    let (commands, allows_tail) =
-        compose::option_commands(&before.options, &after.options, has_aliases);
+    let (commands, allows_tail) = compose::option_commands(&before.options, &after.options);
     Ok(Snapshot {
         names: names.collect(),
         aliases: aliases.collect(),
@@ -233,7 +234,7 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         file,
         path: variables.path,
         hooks: variables.hooks,
-        replaces_cd,
+        cd_commands,
         options: commands,
         allows_tail,
     })

@@ -67,6 +67,7 @@ mod tests {
                 ("long", &long),
             ])),
             git_aliases: map(&[("pf", "push --force")]),
+            expands_aliases: true,
         };
         let context = Context::new("/").with_predefined(Arc::new(predefined));
         let names = |script: &str| -> Vec<String> {

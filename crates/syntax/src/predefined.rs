@@ -20,8 +20,10 @@ pub enum DefinitionKind {
 pub struct Predefined {
     /// The functions, by name, each with its definition as bash prints it.
     pub functions: Arc<BTreeMap<String, String>>,
-    /// The aliases that the shell expands.
+    /// The aliases, by name.
     pub aliases: Arc<BTreeMap<String, String>>,
+    /// True if the shell expands aliases, also those that the script defines.
+    pub expands_aliases: bool,
     /// The aliases of git, by name: `push --force`, or `!` and a script.
     pub git_aliases: BTreeMap<String, String>,
 }

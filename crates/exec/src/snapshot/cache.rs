@@ -2,7 +2,6 @@
 //! number.
 
 use super::capture::ConfigurationReader;
-use super::entered_directory::entered_directory;
 use super::options::SnapshotOptions;
 use super::project::{FileIdentity, Project, ProjectFinder};
 use super::skipped::SkipReason;
@@ -118,9 +117,6 @@ impl SnapshotCache {
     /// Returns the snapshot for a call that begins in `cwd`. If the cache has no snapshot for the
     /// call's shell, environment, configuration and project, starts a capture, and waits for it for
     /// at most `max_wait`. Cancel safe: the capture continues.
-    ///
-    /// If the configuration's tools replace `cd`, a script that begins with `cd DIRECTORY` gets the
-    /// snapshot of that directory.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
@@ -132,20 +128,7 @@ impl SnapshotCache {
             return SnapshotForCall::default();
         }
         let shell = (&spec.shell, &spec.env.base);
-        let mut found = self.for_shell(shell, cwd, supervisor, clock).await;
-        let replaces_cd = |snapshot: &Arc<Snapshot>| snapshot.replaces_cd();
-        let home = spec.env.get("HOME").map(Path::new);
-        if found.snapshot.as_ref().is_some_and(replaces_cd)
-            && let Some(entered) = entered_directory(&spec.script, cwd, home)
-        {
-            let notice = found.notice.take();
-            let entered = self.for_shell(shell, &entered, supervisor, clock).await;
-            found = SnapshotForCall {
-                notice: notice.or(entered.notice),
-                ..entered
-            };
-        }
-        found
+        self.for_shell(shell, cwd, supervisor, clock).await
     }
 
     /// Returns the snapshot for this shell, environment and directory. Waits like

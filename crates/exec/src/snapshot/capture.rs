@@ -2,6 +2,7 @@
 //! if the host ends. Then a second shell loads the definitions. Only definitions that the second
 //! shell reports unchanged are used.
 
+use super::cd_hook;
 use super::compose;
 use super::configured_variables::{self, ConfiguredVariables};
 use super::dump::{
@@ -64,8 +65,9 @@ pub(super) struct Configuration {
     pub(super) variables: ConfiguredVariables,
     /// Names of functions and aliases that are excluded because they would fail.
     pub(super) excluded: BTreeSet<String>,
-    /// True if the configuration defines a `cd`.
-    pub(super) replaces_cd: bool,
+    /// The functions for a new directory, and the commands that call them; both empty unless the
+    /// configuration replaces `cd`.
+    pub(super) cd_hook: [Vec<u8>; 2],
 }
 
 /// The mode of the shell that reads the configuration.
@@ -91,6 +93,7 @@ impl ConfigurationReader {
     /// Reads the configuration. Daemons that the configuration starts continue, as after the start
     /// of a shell in a terminal.
     pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
+        let begin = Duration::from_millis(self.clock.wall().0);
         let rc = &self.options.rc;
         let text = read_file(rc).map_err(|source| SkipReason::Unreadable {
             rc: rc.clone(),
@@ -120,8 +123,10 @@ impl ConfigurationReader {
         };
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
-        let mut definitions = state.functions.iter().chain(&state.aliases);
-        let replaces_cd = definitions.any(|definition| definition.name == "cd");
+        let commands = cd_hook::replaced_commands(state);
+        let replaces_cd = commands.contains(&"cd");
+        let cd = cd_hook::configured_cd(state)
+            .filter(|cd| !secrets.is_some_and(|filter| filter::holds_secret(&cd.text, filter)));
         for list in [&mut state.functions, &mut state.aliases] {
             let mut allowed = Vec::new();
             for definition in std::mem::take(list) {
@@ -137,6 +142,7 @@ impl ConfigurationReader {
             configured_variables::configured(&dump, &self.base, &self.options, replaces_cd);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
+        functions.extend(cd);
         let none = BTreeSet::new();
         let mut excluded =
             configured_variables::drop_broken(functions, aliases, &variables.withheld, &none);
@@ -160,11 +166,17 @@ impl ConfigurationReader {
         if length(functions) + length(aliases) > MAX_DEFINITION_BYTES {
             return Err(SkipReason::TooLong);
         }
+        let cd = functions.pop_if(|last| last.name == cd_hook::CD_NAME);
+        let cd_hook = cd.map_or_else(Default::default, |cd| {
+            let path = variables.path.as_deref().unwrap_or_default();
+            let links = cd_hook::shell_links(&variables.changed, path, begin);
+            [cd_hook::load_text(&cd, &links), cd_hook::define(&commands)]
+        });
         Ok(Configuration {
             dump,
             variables,
             excluded,
-            replaces_cd,
+            cd_hook,
         })
     }
 

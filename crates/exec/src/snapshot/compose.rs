@@ -28,8 +28,8 @@ const SKIPPED_SET_OPTIONS: &[&str] = &[
     "vi",
 ];
 
-/// `shopt` options that are not copied: options that cannot be set, and `expand_aliases`, which is
-/// set only if there are aliases.
+/// `shopt` options that are not copied: options that cannot be set, and `expand_aliases`, which
+/// [`option_commands`] sets.
 const SKIPPED_SHOPT_OPTIONS: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
 /// Options with which bash prints the commands that it runs, and so also the commands that follow
@@ -127,11 +127,7 @@ fn export(name: &str) -> Vec<u8> {
 
 /// Returns the commands that set the options changed by the configuration, each followed by `; `.
 /// Also returns whether commands may follow the script ([`PRINTING_OPTIONS`]).
-pub(super) fn option_commands(
-    before: &ShellOptions,
-    after: &ShellOptions,
-    has_aliases: bool,
-) -> (Vec<u8>, bool) {
+pub(super) fn option_commands(before: &ShellOptions, after: &ShellOptions) -> (Vec<u8>, bool) {
     let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, skipped: &[&str]| {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
             let names = a.difference(b);
@@ -145,7 +141,7 @@ pub(super) fn option_commands(
     let (mut on, off) = changed(&before.shopt, &after.shopt, SKIPPED_SHOPT_OPTIONS);
     // `expand_aliases` is on by default in interactive shells, so the comparison finds no change.
     // In shells that run a script, the option is off.
-    if has_aliases && after.shopt.contains("expand_aliases") {
+    if after.shopt.contains("expand_aliases") {
         on.push("expand_aliases".to_owned());
     }
     let mut commands = Vec::new();
@@ -178,46 +174,39 @@ mod tests {
         }
     }
 
-    fn options(before: &ShellOptions, after: &ShellOptions, aliases: bool) -> (String, bool) {
-        let (text, tail) = option_commands(before, after, aliases);
+    fn options(before: &ShellOptions, after: &ShellOptions) -> (String, bool) {
+        let (text, tail) = option_commands(before, after);
         (String::from_utf8(text).unwrap(), tail)
     }
 
     #[test]
     fn option_commands_contain_only_changes() {
-        let before = state(
-            &["braceexpand", "emacs", "histexpand"],
-            &["cmdhist", "expand_aliases"],
-        );
-        assert_eq!(options(&before, &before, false), (String::new(), true));
+        let before = state(&["braceexpand", "emacs", "histexpand"], &["cmdhist"]);
+        assert_eq!(options(&before, &before), (String::new(), true));
         let after = state(
             &["vi", "errexit", "noexec", "monitor"],
-            &["extglob", "globstar", "expand_aliases"],
+            &["extglob", "globstar"],
         );
         assert_eq!(
-            options(&before, &after, false).0,
+            options(&before, &after).0,
             "\\builtin shopt -s extglob globstar; \\builtin shopt -u cmdhist; \
              \\builtin set +o braceexpand; \\builtin set -o errexit; "
         );
     }
 
     #[test]
-    fn expand_aliases_is_set_if_there_are_aliases_and_it_was_on() {
+    fn expand_aliases_is_set_if_it_was_on() {
         let on = state(&[], &["expand_aliases"]);
         let off = state(&[], &[]);
-        assert_eq!(
-            options(&on, &on, true).0,
-            "\\builtin shopt -s expand_aliases; "
-        );
-        assert_eq!(options(&on, &off, true).0, "");
-        assert_eq!(options(&on, &on, false).0, "");
+        assert_eq!(options(&on, &on).0, "\\builtin shopt -s expand_aliases; ");
+        assert_eq!(options(&on, &off).0, "");
     }
 
     #[test]
     fn printing_options_forbid_a_tail() {
         let plain = state(&[], &[]);
-        assert!(!options(&plain, &state(&["xtrace"], &[]), false).1);
-        assert!(options(&plain, &state(&["errexit"], &[]), false).1);
+        assert!(!options(&plain, &state(&["xtrace"], &[])).1);
+        assert!(options(&plain, &state(&["errexit"], &[])).1);
     }
 
     #[test]

@@ -343,11 +343,8 @@ impl ShellState {
         };
         ShellDefinitions {
             functions: texts(&self.functions),
-            aliases: if self.options.shopt.contains("expand_aliases") {
-                texts(&self.aliases)
-            } else {
-                Arc::default()
-            },
+            aliases: texts(&self.aliases),
+            expands_aliases: self.options.shopt.contains("expand_aliases"),
         }
     }
 }

@@ -57,7 +57,7 @@ fn is_reserved(name: &str) -> bool {
 
 /// True if a text holds a secret: a token, a key, a URL with a password, or a literal assigned to a
 /// secret's name.
-fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
+pub(super) fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
     let text = String::from_utf8_lossy(text);
     let looks_secret = |value: &str| filter.is_secret(OsStr::new(""), OsStr::new(value));
     if looks_secret(&text) {

@@ -39,7 +39,7 @@ pub(crate) fn parse_report(output: &[u8]) -> Option<Definitions> {
             .set
             .retain(|name| !compose::PRINTING_OPTIONS.contains(&&**name));
     }
-    let (options, _) = compose::option_commands(&before.options, &after.options, true);
+    let (options, _) = compose::option_commands(&before.options, &after.options);
     let none = BTreeMap::new();
     Some(Definitions {
         text: compose::load_text(&none, &after.functions, &after.exported, &after.aliases),

@@ -39,6 +39,7 @@ fn functions_and_aliases_of_the_shell_are_followed() {
             ("all", "!git add -A"),
             ("st", "status"),
         ]),
+        expands_aliases: true,
     });
     for script in [
         "pf", "p --force", "outer", "true && g push --force", "gaa", "nice g push --force",

@@ -19,7 +19,7 @@ impl Walker<'_> {
     /// Adds the aliases that exist before the script to the state of the shell.
     pub(super) fn predefine_aliases(&self, shell: &mut ShellState) {
         let predefined = &self.context.predefined;
-        shell.expands_aliases = !predefined.aliases.is_empty();
+        shell.expands_aliases = predefined.expands_aliases;
         let git = predefined.git_aliases.iter();
         let git = git.map(|(name, text)| (format!("git {name}"), text.clone()));
         if !predefined.git_aliases.is_empty() {

@@ -84,6 +84,15 @@ fn check_and_explain_use_functions_and_directory_of_a_session() -> Result<()> {
     let refused = data(&mut server, json!({"type": "tool_call", "request": call}))?;
     assert_eq!(refused["status"]["kind"], "blocked", "{refused}");
     assert!(world.home().join(".ssh").exists());
+    // A shell that expands aliases, with an alias of the script.
+    let call = json!({"command": "shopt -s expand_aliases", "session": "t"});
+    data(&mut server, json!({"type": "tool_call", "request": call}))?;
+    for (session, verdict) in [("t", "block"), ("s", "allow")] {
+        let script = "alias g=git\ng push --force";
+        let checked = json!({"type": "check", "command": script, "session": session});
+        let checked = data(&mut server, checked)?;
+        assert_eq!(checked["verdict"], verdict, "{checked}");
+    }
     // The shell of the user's own commands.
     let own = json!({"type": "bash", "command": "upload() { git push \"$@\"; }"});
     data(&mut server, own)?;

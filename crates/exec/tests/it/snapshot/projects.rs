@@ -67,34 +67,93 @@ async fn a_session_that_enters_another_project_gets_its_version() {
     );
 }
 
-/// If a tool replaces `cd`, a script that begins with `cd` gets the tool's version for the entered
-/// directory.
+/// If a tool replaces `cd`, each `cd` of a script chooses the version of the entered directory, and
+/// is otherwise bash's `cd`.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replaced_cd_chooses_the_version_of_its_directory() {
+async fn a_replaced_cd_chooses_the_version_of_each_entered_directory() {
     let home = Home::with("hook");
     for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
         std::fs::create_dir_all(home.path(directory)).unwrap();
         std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
     }
     let hook = std::fs::read_to_string(home.rc()).unwrap();
-    for (rc, want) in [
-        (hook.clone(), "18\n"),
+    let function = "cd() { builtin cd \"$@\" && echo noise && cat && _hook; }\n";
+    let alias =
+        "chdir_hook() { \\cd \"$@\" || return; echo $unset; _hook; }\nalias cd=chdir_hook\n";
+    let scripts = [
+        ("cd ../two && echo $TOOL_VERSION", "22\n"),
+        ("cd \"$HOME\"/two; echo $TOOL_VERSION", "22\n"),
         (
-            hook.clone() + "cd() { builtin cd \"$@\" && _hook; }\n",
-            "22\n",
+            "for d in two one; do (cd ../$d; echo $TOOL_VERSION); done; echo $TOOL_VERSION",
+            "22\n18\n18\n",
         ),
-        (hook + "alias cd=chdir_hook\n", "22\n"),
+        (
+            "(set -euf; IFS=i; options=$-; x=$(cd ../two && pwd); cd ../two; cd ..; cd \"$OLDPWD\"
+              [[ $- == \"$options\" ]] && echo \"${x##*/}\" \"${PWD##*/}\" $TOOL_VERSION)",
+            "two two 22\n",
+        ),
+        (
+            "echo a | { cd ../two; cat; }; cd ../none 2>/dev/null || echo $?",
+            "a\n1\n",
+        ),
+    ];
+    for (rc, switches) in [
+        (hook.clone(), false),
+        (hook.clone() + function, true),
+        (hook + alias, true),
     ] {
         home.write_rc(&rc);
         let cache = home.cache(0);
         for session in [None, Some(SessionName("a".into()))] {
-            for directory in ["../two", "\"$HOME/two\""] {
-                let mut spec = home.spec(&format!("cd {directory} && echo $TOOL_VERSION"));
+            for (script, want) in scripts {
+                let mut spec = home.spec(script);
                 spec.session.clone_from(&session);
                 spec.cwd = home.path("one");
                 spec.enter_cwd = true;
-                assert_eq!(run(&cache, &spec).await.out, want, "{directory}: {rc}");
+                let want = if switches {
+                    want.to_owned()
+                } else {
+                    want.replace("22", "18")
+                };
+                assert_eq!(run(&cache, &spec).await.out, want, "{script}: {rc}");
             }
+        }
+    }
+}
+
+/// A tool whose `cd` changes a link that it has made for its shell, as fnm, does not change the
+/// versions of other calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_was_made_for_a_shell_is_changed_by_one_call_only() {
+    let home = Home::with("hook");
+    for version in ["18", "22"] {
+        let bin = home.path(version).join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("tool"), "").unwrap();
+    }
+    std::fs::create_dir(home.path("one")).unwrap();
+    let rc = "export LINK=$HOME/link-$$; ln -s ~/18 $LINK; PATH=$LINK/bin:$PATH
+        cd() { builtin cd \"$@\" && [ ! -d bin ] || ln -sfn \"$PWD\" $LINK; }\n";
+    home.write_rc(rc);
+    let cache = home.cache(0);
+    let show = "realpath ${PATH%%:*}";
+    // The shell of a session has the link from the second script on.
+    for (script, isolated, in_session) in [
+        (show.to_owned(), "18/bin", "18/bin"),
+        (format!("cd ~/22; cd ~; cd one; {show}"), "22/bin", "22/bin"),
+        (format!("(cd ~/22); {show}"), "18/bin", "22/bin"),
+        (format!("cd ~/18; {show}"), "18/bin", "18/bin"),
+    ] {
+        for (session, want) in [
+            (None, isolated),
+            (Some(SessionName("a".into())), in_session),
+        ] {
+            let mut spec = home.spec(&script);
+            spec.session.clone_from(&session);
+            spec.cwd = home.path("one");
+            spec.enter_cwd = true;
+            let want = format!("{}\n", home.path(want).display());
+            assert_eq!(run(&cache, &spec).await.out, want, "{script} {session:?}");
         }
     }
 }

@@ -1,0 +1,157 @@
+//! The `cd` of a configuration. Version managers (mise, fnm) replace `cd`, `pushd` and `popd`, and
+//! choose the versions of the new directory in them.
+//!
+//! Scripts rely on the meaning of `cd`. So shells get functions that call the builtin, and then the
+//! configuration's `cd` with the directory `.`, without input and output.
+
+use super::dump::{Definition, ShellState, Variable};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// The name under which shells have the configuration's `cd`.
+pub(super) const CD_NAME: &str = "__ab_cd";
+
+/// The commands that change the directory.
+const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// The beginning of the function that calls the configuration's `cd`. The options, separators and
+/// `OLDPWD` of the script neither affect that `cd`, nor does it change them. A `cd` that calls
+/// itself enters no directory again.
+const BEGIN: &str = r#"__ab_entered() {
+[[ ${__ab_entering-} ]] && \builtin return
+\builtin local - IFS=$' \t\n' OLDPWD="${OLDPWD-}" __ab_entering=1 __ab_link
+\builtin set +efux +o pipefail
+"#;
+
+/// The end of that function.
+const END: &str = r"\__ab_cd .
+\builtin return 0
+}
+";
+
+/// Returns the configuration's `cd`, formatted as by `declare -f`, under the name [`CD_NAME`].
+pub(super) fn configured_cd(state: &ShellState) -> Option<Definition> {
+    let find = |list: &[Definition]| {
+        let found = list.iter().find(|definition| definition.name == "cd");
+        found.map(|definition| definition.text.clone())
+    };
+    let body = match (find(&state.aliases), find(&state.functions)) {
+        (Some(words), _) => [b" () \n{ \n    ", &*words, b" \"$@\"\n}\n"].concat(),
+        (None, Some(text)) => text.strip_prefix(b"cd")?.to_vec(),
+        (None, None) => return None,
+    };
+    Some(Definition {
+        name: CD_NAME.to_owned(),
+        text: [CD_NAME.as_bytes(), &*body].concat(),
+    })
+}
+
+/// Returns the names of the commands that the configuration replaces.
+pub(super) fn replaced_commands(state: &ShellState) -> Vec<&'static str> {
+    let names = state.functions.iter().chain(&state.aliases);
+    let names: Vec<_> = names.map(|definition| definition.name.as_str()).collect();
+    let commands = COMMANDS.into_iter();
+    commands.filter(|command| names.contains(command)).collect()
+}
+
+/// Returns the text that defines the functions for the new directory. `links` are the names that
+/// [`shell_links`] returns.
+pub(super) fn load_text(cd: &Definition, links: &[&str]) -> Vec<u8> {
+    let mut text = cd.text.clone();
+    text.extend_from_slice(BEGIN.as_bytes());
+    for name in links {
+        // Another shell has the same link: this shell gets one of its own, behind which the
+        // manager's `cd` puts the version.
+        let command = format!(
+            r#"__ab_link=${{{name}-}}
+case $__ab_link in '' | *.$$) ;; *)
+\command ln -sfn -- "$(\command readlink -- "$__ab_link")" "$__ab_link.$$" || \builtin return 0
+PATH=${{PATH//"$__ab_link"/"$__ab_link.$$"}}
+\builtin export {name}="$__ab_link.$$" ;;
+esac
+"#
+        );
+        text.extend_from_slice(command.as_bytes());
+    }
+    text.extend_from_slice(END.as_bytes());
+    text
+}
+
+/// Returns the definitions of these commands, each followed by `; `. They are part of a shell's own
+/// text, because bash names the file of a function in its errors.
+pub(super) fn define(commands: &[&str]) -> Vec<u8> {
+    let function = |command: &&str| {
+        format!(
+            r#"{command}() {{ \builtin {command} "$@" || \builtin return; \__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; }}; "#
+        )
+    };
+    let functions: String = commands.iter().map(function).collect();
+    functions.into_bytes()
+}
+
+/// Returns the exported variables with the path of a symbolic link that the configuration has made
+/// for its shell, and that is in the search path: fnm changes versions by changing such a link.
+/// `begin` is the time since the epoch at which the configuration was read.
+pub(super) fn shell_links<'v>(
+    variables: &'v BTreeMap<String, Option<Variable>>,
+    search_path: &OsStr,
+    begin: Duration,
+) -> Vec<&'v str> {
+    let entries: Vec<&[u8]> = search_path.as_bytes().split(|byte| *byte == b':').collect();
+    let is_link = |value: &OsStr| {
+        let path = Path::new(value);
+        let metadata = path.symlink_metadata().ok();
+        let is_new = metadata.is_some_and(|metadata| {
+            let changed = Duration::from_secs(metadata.mtime().try_into().unwrap_or_default());
+            metadata.is_symlink() && changed.as_secs() >= begin.as_secs()
+        });
+        is_new
+            && entries
+                .iter()
+                .any(|entry| entry.starts_with(value.as_bytes()))
+    };
+    let exported = variables.iter().filter_map(|(name, variable)| {
+        let variable = variable
+            .as_ref()
+            .filter(|variable| variable.is_exported())?;
+        let is_absolute = variable.value.as_bytes().starts_with(b"/");
+        (is_absolute && is_link(&variable.value)).then_some(name.as_str())
+    });
+    exported.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shell_links_are_new_links_in_the_search_path() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name).into_os_string();
+        for name in ["link", "elsewhere"] {
+            std::os::unix::fs::symlink("/usr", path(name)).unwrap();
+        }
+        std::fs::create_dir(path("directory")).unwrap();
+        let variable = |attributes: &str, name: &str| {
+            Some(Variable {
+                declaration: format!("declare {attributes} {name}=").into_bytes(),
+                value: path(name),
+            })
+        };
+        let variables = BTreeMap::from([
+            ("LINK".to_owned(), variable("-x", "link")),
+            ("private".to_owned(), variable("--", "link")),
+            ("ELSEWHERE".to_owned(), variable("-x", "elsewhere")),
+            ("DIRECTORY".to_owned(), variable("-x", "directory")),
+            ("UNSET".to_owned(), None),
+        ]);
+        let search_path = [path("link/bin"), path("directory/bin")].join(OsStr::new(":"));
+        let links = |begin| shell_links(&variables, &search_path, begin);
+        assert_eq!(links(Duration::ZERO), ["LINK"]);
+        assert!(links(Duration::MAX).is_empty(), "an older link");
+    }
+}
