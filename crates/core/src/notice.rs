@@ -334,6 +334,8 @@ impl NoticeKind {
             | Self::ChangesLimit { .. }
             | Self::ChangesUntraced { .. }
             | Self::DefinitionMissing { .. }
+            | Self::SnapshotSkipped { .. }
+            | Self::SnapshotLoaded
             | Self::PortInUse { .. }
             | Self::LockHeld { .. }
             | Self::PromptUnanswered { .. }
@@ -341,8 +343,6 @@ impl NoticeKind {
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
             | Self::Advice { .. }
-            | Self::SnapshotSkipped { .. }
-            | Self::SnapshotLoaded
             | Self::AuditFailed { .. }
             | Self::JournalFailed { .. }
             | Self::WithoutSupervisor { .. } => false,

@@ -286,6 +286,19 @@ async fn notices_of_the_executor_are_in_the_result() {
     assert!(result.stages.is_empty(), "one stage is the status itself");
 }
 
+#[tokio::test]
+async fn missing_configuration_of_the_shell_is_in_the_text() {
+    let mut ended = outcome(ScriptEnding::Exited { code: 0 });
+    let reason = "it is slow".to_owned();
+    ended.notices = vec![NoticeKind::SnapshotSkipped { reason }.into()];
+    let executor = Scripted::new(vec![], Ok(ended));
+    let result = tool(&profiles::STANDARD, &executor)
+        .execute(json!("x"), &Cancel::new())
+        .await;
+    let want = "[The shell's configuration was not loaded: it is slow]";
+    assert!(result.text.ends_with(want), "{}", result.text);
+}
+
 /// A persistent shell has its own directory, whatever became of the tool's.
 #[tokio::test]
 async fn result_of_a_session_call_has_the_shells_directory() {

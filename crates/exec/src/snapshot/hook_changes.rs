@@ -92,12 +92,14 @@ impl PathEdit {
     }
 
     /// Returns the commands that apply the edit to the shell's `PATH`. Each entry gets a colon on
-    /// both sides, so that the removal of an entry leaves the colons of its neighbours.
+    /// both sides, so that the removal of an entry leaves the colons of its neighbours. An added
+    /// entry that a tool has already added in the shell moves to the front.
     fn commands(&self) -> Vec<u8> {
         let mut text = Vec::new();
-        if !self.removed.is_empty() {
+        let mut moved = self.removed.iter().chain(&self.added).peekable();
+        if moved.peek().is_some() {
             text.extend_from_slice(b"__ab=:${PATH-}:; __ab=${__ab//:/::}; ");
-            for entry in &self.removed {
+            for entry in moved {
                 let entry = quoted(OsStr::from_bytes(entry));
                 text.extend([b"__ab=${__ab//:", &*entry, b":/}; "].concat());
             }
@@ -180,6 +182,11 @@ mod tests {
             "2 unset /two:/mine:/usr/bin\n"
         );
         assert!(two.replace(&two).is_empty());
+        let before = "export A=1 PATH='/two:/one/b in:/usr/bin'; ";
+        assert_eq!(
+            run(&two.replace(&one), before, show),
+            "2 unset /two:/usr/bin\n"
+        );
         let none = HookChanges::default();
         let before = "export A=2 PATH=/two:/mine:/usr/bin; ";
         assert_eq!(

@@ -353,11 +353,11 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "shadows",
-        functions: "lsd",
+        functions: "__ab_cd __ab_entered cd lsd",
         aliases: "lsr",
         scripts: &[(
             "lsr; echo hi; cd /; pwd; ls -d /; type -t rm grep cd builtin",
-            "/\nhi\n/\n/\nfile\nfile\nbuiltin\nbuiltin\n",
+            "/\nhi\n/\n/\nfile\nfile\nfunction\nbuiltin\n",
         )],
         options: true,
         ..NOTHING
@@ -459,6 +459,8 @@ pub(crate) const CASES: &[Case] = &[
             "x=v; hard x; subshell; 12",
             "first\nSECOND\n0\n1\na\tb'c $x 'v'\nsub\nsub\nnumber\n",
         )],
+        // Aliases are expanded.
+        options: true,
         ..NOTHING
     },
     Case {
