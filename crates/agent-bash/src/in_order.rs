@@ -79,8 +79,8 @@ impl<T> Future for PolledWork<'_, T> {
     }
 }
 
-/// The queues in front of persistent shells, one per name. A queue keeps the order of the calls, and
-/// delays the checks of a call until the shell's earlier calls have ended.
+/// The queues in front of persistent shells, one per name. A queue keeps the order of the calls,
+/// and delays the checks of a call until the shell's earlier calls have ended.
 #[derive(Debug, Default)]
 pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
