@@ -146,7 +146,7 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
         .iter()
         .filter(|part| !part.may_be_any_name())
         .collect();
-    // `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
+    // `${DIR:?}`, and `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
     let is_required = |part: &PathPart| {
         matches!(
             &part.pieces[..],
@@ -157,7 +157,7 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
         )
     };
     match known.as_slice() {
-        [] if parts.len() > 1 && parts.first().is_some_and(is_required) => None,
+        [] if parts.first().is_some_and(is_required) => None,
         [] => Some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
         [part]

@@ -228,6 +228,10 @@ impl Walker<'_> {
         if invocation.only_reads {
             return Value::default();
         }
+        let start_file = invocation.start_file.and_then(|index| call.words.get(index));
+        if let Some(text) = start_file.and_then(|file| Self::file(&file.value, shell)) {
+            self.script_with(&text, Vec::new(), name, shell);
+        }
         if invocation.command {
             let Some(text) = call.words.get(operands) else {
                 return Value::default();
@@ -291,8 +295,8 @@ fn launched_state(
         LaunchHost::Local if directory.is_none() => return None,
         LaunchHost::Local => shell.host.clone(),
         LaunchHost::Remote => CommandHost::Remote,
-        LaunchHost::Container => CommandHost::Container,
-        LaunchHost::Disposable => {
+        LaunchHost::Container if parsed.mounts.is_empty() => CommandHost::Container,
+        LaunchHost::Container | LaunchHost::Disposable => {
             let positions = parsed.mounts.iter();
             let mounts = positions.filter_map(|position| attached(call, *position));
             let mounts = mounts.filter_map(|text| mount::mount(&text, shell));

@@ -55,6 +55,8 @@ pub(super) struct Launcher {
     text: OptionNames,
     begin: Vec<&'static str>,
     operands: usize,
+    /// The options in place of the first operand.
+    replaces: OptionNames,
     pub(super) assigns: bool,
     pub(super) is_package: bool,
     /// The letter and the long name of the option for the command's directory.
@@ -163,6 +165,7 @@ impl Launcher {
                         _ => LaunchHost::Disposable,
                     }
                 }
+                "replaces" => out.replaces = OptionNames::from_words(value),
                 "assigns" => out.assigns = true,
                 "package" => out.is_package = true,
                 "chdir" => out.chdir = value.split_once(' ').unwrap_or_default(),
@@ -213,6 +216,9 @@ impl Launcher {
             } else if options && text.len() > 1 && text.starts_with('-') {
                 is_valued = wanted.is_some() && !text.contains('=');
                 parsed.starts_shell |= self.shell.as_ref().is_some_and(|all| all.has_one_of(text));
+                if wanted.is_none() && self.replaces.has_one_of(text) {
+                    operands = operands.saturating_sub(1);
+                }
                 if let Some((name, attached)) = self.option(field) {
                     if name.len() == 1 && self.quits.contains(name) {
                         break;

@@ -174,12 +174,15 @@ impl OptionCommand {
 
     /// Returns the commands in a text.
     fn commands<'t>(&self, text: &'t str) -> Vec<&'t str> {
-        let is_start = |beginning: &&str| {
-            let start = text.get(..beginning.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+        let after = |beginning: &&str| {
+            let (head, tail) = beginning.split_once('*').unwrap_or((beginning, ""));
+            let start = text.get(..head.len())?;
+            let rest = &text[head.len()..];
+            let end = rest.find(tail)? + tail.len();
+            start.eq_ignore_ascii_case(head).then(|| &rest[end..])
         };
-        let rest = match self.beginnings.iter().find(|beginning| is_start(beginning)) {
-            Some(beginning) => &text[beginning.len()..],
+        let rest = match self.beginnings.iter().find_map(after) {
+            Some(rest) => rest,
             None if self.beginnings.is_empty() => text,
             None => return Vec::new(),
         };

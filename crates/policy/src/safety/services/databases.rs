@@ -85,7 +85,7 @@ fn statements(name: &str, command: &ResolvedCommand) -> Vec<String> {
             .checked_sub(1)
             .and_then(|index| arguments.get(index))
             .map(|field| field.value.prefix());
-        if before.is_some_and(|before| STATEMENT_OPTIONS.contains(&before)) {
+        if before.is_some_and(takes_statement) {
             out.push(field.value.script());
         } else if matches!(before, Some("-f" | "-i" | "--file" | "-init")) {
             out.extend(command.file(&field.value).map(Value::script));
@@ -99,6 +99,15 @@ fn statements(name: &str, command: &ResolvedCommand) -> Vec<String> {
         }
     }
     out
+}
+
+/// True if the next word is a statement, also after a cluster of letters: `psql -qc`, `mysql -Ne`.
+fn takes_statement(option: &str) -> bool {
+    let is_cluster = |letters: &str| letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    STATEMENT_OPTIONS.contains(&option)
+        || option.len() < 5
+            && option.ends_with(['c', 'e'])
+            && option.strip_prefix('-').is_some_and(is_cluster)
 }
 
 /// True if a word is an option with its value attached: `-e'…'`, `--execute=…`.

@@ -132,8 +132,8 @@ pub(in super::super) fn check_agent(
             let is_computed = |field: &Field| field.value.has_unknown();
             let is_by_xargs = command.started_by.iter().any(|program| program == "xargs");
             let is_parent = |field: &Field| {
-                let word = input.text.get(field.span.start..field.span.end);
-                word.is_some_and(|word| word.contains("$PPID") || word.contains("${PPID}"))
+                let word = source(field, input);
+                word.contains("$PPID") || word.contains("${PPID}")
             };
             // In an inner shell, the parent is the script's shell, not the agent.
             let is_outer_shell = || !command.started_by.iter().any(|program| is_shell(program));
@@ -144,6 +144,12 @@ pub(in super::super) fn check_agent(
         _ => false,
     };
     ends_agent.then(|| RuleFinding::on(command, command.arguments()))
+}
+
+/// Returns the text of a word in the script.
+fn source<'i>(field: &Field, input: &RuleInput<'i>) -> &'i str {
+    let text = input.text.get(field.span.start..field.span.end);
+    text.unwrap_or_default()
 }
 
 /// True if a command selects the agent or one of the agent's parent processes by a name or pattern.
@@ -161,6 +167,11 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
         Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x")),
         Some("killall") => (false, !(has("-r") || has("--regexp"))),
         Some("pidof") => (false, true),
+        // `ps -o ppid= -p $$`
+        Some("ps") if arguments.iter().any(|field| source(field, input).contains("$$")) => {
+            let mut words = arguments.iter();
+            return words.any(|field| field.value.prefix().contains("ppid"));
+        }
         // The names follow `-C`.
         Some("ps") if has("-C") => (false, true),
         // The agent has its working directory open.
