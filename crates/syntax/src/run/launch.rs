@@ -228,7 +228,8 @@ impl Walker<'_> {
         if invocation.only_reads {
             return Value::default();
         }
-        let start_file = invocation.start_file.and_then(|index| call.words.get(index));
+        let mut start_file = invocation.start_file.iter();
+        let start_file = start_file.find_map(|index| call.words.get(*index));
         if let Some(text) = start_file.and_then(|file| Self::file(&file.value, shell)) {
             self.script_with(&text, Vec::new(), name, shell);
         }

@@ -105,7 +105,7 @@ fn statements(name: &str, command: &ResolvedCommand) -> Vec<String> {
 fn takes_statement(option: &str) -> bool {
     let is_cluster = |letters: &str| letters.bytes().all(|byte| byte.is_ascii_alphabetic());
     STATEMENT_OPTIONS.contains(&option)
-        || option.len() < 5
+        || option.len() < 6
             && option.ends_with(['c', 'e'])
             && option.strip_prefix('-').is_some_and(is_cluster)
 }

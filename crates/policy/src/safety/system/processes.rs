@@ -156,6 +156,7 @@ fn source<'i>(field: &Field, input: &RuleInput<'i>) -> &'i str {
 fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let arguments = command.arguments();
     let has = |option: &str| has_option(arguments, option);
+    let is_own = |field: &Field| source(field, input).contains("$$");
     let follows_ps = || {
         command.reads_pipe
             && input
@@ -168,7 +169,7 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
         Some("killall") => (false, !(has("-r") || has("--regexp"))),
         Some("pidof") => (false, true),
         // `ps -o ppid= -p $$`
-        Some("ps") if arguments.iter().any(|field| source(field, input).contains("$$")) => {
+        Some("ps") if arguments.iter().any(is_own) => {
             let mut words = arguments.iter();
             return words.any(|field| field.value.prefix().contains("ppid"));
         }
