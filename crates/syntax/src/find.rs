@@ -14,8 +14,8 @@ pub struct Search {
     pub found: Vec<Value>,
     /// True with `-delete`.
     pub deletes: bool,
-    /// True if a test narrows the result by name, age, size, owner, …; the file type (`-type`) does
-    /// not count.
+    /// True if a test narrows the result by name, age, size, owner, …; of the file types (`-type`),
+    /// only links count.
     pub is_narrowed: bool,
     /// The commands of `-exec` and similar actions, with `{}` as written.
     pub commands: Vec<Vec<Field>>,
@@ -244,6 +244,9 @@ impl Search {
         // True if a test narrows the result: since the last `-o`, and in all alternatives before.
         let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
+        // True with `-type l`: links have no contents, and a tree works without them unless the tree
+        // is the system.
+        let mut links = false;
         // True with `-mindepth`: the starting points are not results.
         let mut below = false;
         while let Some(field) = words.get(index) {
@@ -268,10 +271,9 @@ impl Search {
                 "-xtype" if is_affirmed && argument.and_then(Value::literal) == Some("l") => {
                     filter = filter.or(Some(few_files()));
                 }
-                "-type"
-                    if is_affirmed && follows && argument.and_then(Value::literal) == Some("l") =>
-                {
-                    filter = filter.or(Some(few_files()));
+                "-type" if is_affirmed && argument.and_then(Value::literal) == Some("l") => {
+                    (narrowed, links) = (true, true);
+                    filter = filter.or(follows.then(few_files));
                 }
                 "-size" if is_affirmed && argument.is_some_and(is_zero_size) => {
                     filter = filter.or(Some(few_files()));
@@ -301,8 +303,9 @@ impl Search {
                 }
                 // Old files below `/tmp`, or below a directory that a variable names, are
                 // considered unused: scripts remove old logs and backups in this way.
-                let is_unused =
-                    search.is_narrowed && (is_temporary(start) || begins_unknown(start));
+                let is_link = links && !start.prefix().starts_with('/');
+                let is_unused = search.is_narrowed
+                    && (is_link || is_temporary(start) || begins_unknown(start));
                 let filter = match filter {
                     None if is_unused => Some(&few_files()),
                     filter => filter.as_ref(),

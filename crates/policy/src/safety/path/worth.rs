@@ -110,9 +110,12 @@ pub(in super::super) fn worth(value: &Value, path_base: &PathBase<'_>) -> Option
     match location.below_home(path_base.home)?.as_slice() {
         [name] if START_UP.contains(name) => Some(PathWorth::Key),
         [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
+            // `mktemp -d ~/.ssh/copy.XXXXXX`
+            let is_temporary = below.iter().any(|name| name.contains("XXX"));
             let is_replaceable = below
                 .last()
-                .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
+                .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name))
+                || is_temporary;
             (!is_replaceable).then_some(PathWorth::Key)
         }
         [name] if SETTINGS_DIRECTORIES.contains(name) => Some(PathWorth::Settings),
