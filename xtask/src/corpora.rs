@@ -16,6 +16,7 @@ struct CorporaArguments {
     bash: BashTests,
     nl2bash: Option<PathBuf>,
     tldr: Option<PathBuf>,
+    lines: Option<PathBuf>,
 }
 
 /// The source of bash's tests.
@@ -30,21 +31,22 @@ enum BashTests {
     At(PathBuf),
 }
 
-/// `cargo xtask corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR]`.
+/// `cargo xtask corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let selected = CorporaArguments::of(arguments)?;
     let downloads = Path::new(layers::metadata(tree)?.target_directory.as_str()).join("corpora");
     std::fs::create_dir_all(&downloads)?;
-    for (name, directory, read) in [
+    for (name, path, read) in [
         (
             "nl2bash",
             &selected.nl2bash,
             commands::nl2bash as fn(&Path) -> Result<_>,
         ),
         ("tldr", &selected.tldr, commands::tldr),
+        ("lines", &selected.lines, commands::json_lines),
     ] {
-        if let Some(directory) = directory {
-            let found = read(directory).with_context(|| format!("--{name}"))?;
+        if let Some(path) = path {
+            let found = read(path).with_context(|| format!("--{name}"))?;
             commands::check_commands(name, &found, &downloads)?;
         }
     }
@@ -67,25 +69,26 @@ impl CorporaArguments {
         let mut selected = Self::default();
         let mut words = arguments.iter();
         while let Some(option) = words.next() {
-            let directory = || -> Result<PathBuf> {
+            let path = || -> Result<PathBuf> {
                 let named = words
                     .clone()
                     .next()
-                    .with_context(|| format!("{option} needs a directory"))?;
+                    .with_context(|| format!("{option} needs a path"))?;
                 // The path is made absolute, because tests run in a different directory.
                 let found = std::path::absolute(named)?;
-                if !found.is_dir() {
-                    bail!("{option} {named}: no such directory");
+                if !found.exists() {
+                    bail!("{option} {named}: no such file or directory");
                 }
                 Ok(found)
             };
             match option.as_str() {
-                "--bash" => selected.bash = BashTests::At(directory()?),
-                "--nl2bash" => selected.nl2bash = Some(directory()?),
-                "--tldr" => selected.tldr = Some(directory()?),
-                other => {
-                    bail!("unexpected argument `{other}`; there are --bash, --nl2bash and --tldr")
-                }
+                "--bash" => selected.bash = BashTests::At(path()?),
+                "--nl2bash" => selected.nl2bash = Some(path()?),
+                "--tldr" => selected.tldr = Some(path()?),
+                "--lines" => selected.lines = Some(path()?),
+                other => bail!(
+                    "unexpected argument `{other}`; there are --bash, --nl2bash, --tldr and --lines"
+                ),
             }
             words.next();
         }
@@ -109,6 +112,7 @@ mod tests {
         assert_eq!(named.bash, BashTests::At("/".into()));
         assert_eq!((named.tldr, named.nl2bash), (Some("/".into()), None));
         assert_eq!(selected(&["--tldr", "/"]).unwrap().bash, BashTests::Skip);
+        assert_eq!(selected(&["--lines", "/"]).unwrap().lines, Some("/".into()));
         for bad in [&["--tldr"][..], &["--bash", "/nonexistent"], &["tldr", "/"]] {
             assert!(selected(bad).is_err(), "{bad:?}");
         }

@@ -135,8 +135,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "corpora",
-        arguments: "[--bash DIR] [--nl2bash DIR] [--tldr DIR]",
-        summary: "compares the product with bash on bash's own tests; checks the commands of nl2bash and tldr",
+        arguments: "[--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]",
+        summary: "compares the product with bash on bash's own tests; checks the commands of nl2bash, tldr or a file",
         run: corpora::command,
     },
     Command {

@@ -34,6 +34,13 @@ pub(super) fn tldr(directory: &Path) -> Result<Vec<String>> {
     Ok(examples)
 }
 
+/// The scripts in a file of JSON strings, one a line: the format of `agent-bash check --batch`.
+pub(super) fn json_lines(file: &Path) -> Result<Vec<String>> {
+    let text = fs::read_to_string(file)?;
+    let scripts = text.lines().map(serde_json::from_str);
+    Ok(scripts.collect::<Result<_, _>>()?)
+}
+
 /// Turns ``  `tar {{[-c|--create]}} {{path/to/file}}` `` into `tar --create path/to/file`.
 fn example(line: &str) -> Option<String> {
     let mut rest = line.strip_prefix('`')?.strip_suffix('`')?;

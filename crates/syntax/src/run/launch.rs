@@ -98,9 +98,11 @@ impl Walker<'_> {
         }
         let command_start = parsed.command.unwrap_or(call.words.len());
         let mut words = call.words.get(command_start..).unwrap_or_default().to_vec();
-        if let Some(position) = parsed.entry.or(parsed.begin_option) {
-            let value = attached(call, position)?;
-            let span = call.words.get(position.0)?.span;
+        let program = parsed.entry.or(parsed.begin_option);
+        let program = program.and_then(|position| Some((attached(call, position)?, position.0)));
+        // `docker run --entrypoint '' image git status`
+        if let Some((value, index)) = program.filter(|(value, _)| !value.is_empty()) {
+            let span = call.words.get(index)?.span;
             words.insert(0, Field { value, span });
         } else if let Some(program) = followed_program(launcher, call, command_start) {
             let span = call.words.first()?.span;
