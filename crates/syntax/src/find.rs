@@ -244,8 +244,7 @@ impl Search {
         // True if a test narrows the result: since the last `-o`, and in all alternatives before.
         let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
-        // True with `-type l`: links have no contents, and a tree works without them unless the tree
-        // is the system.
+        // True with `-type l`: links have no contents.
         let mut links = false;
         // True with `-mindepth`: the starting points are not results.
         let mut below = false;
@@ -304,8 +303,8 @@ impl Search {
                 // Old files below `/tmp`, or below a directory that a variable names, are
                 // considered unused: scripts remove old logs and backups in this way.
                 let is_link = links && !start.prefix().starts_with('/');
-                let is_unused = search.is_narrowed
-                    && (is_link || is_temporary(start) || begins_unknown(start));
+                let is_unused =
+                    search.is_narrowed && (is_link || is_temporary(start) || begins_unknown(start));
                 let filter = match filter {
                     None if is_unused => Some(&few_files()),
                     filter => filter.as_ref(),
