@@ -234,8 +234,11 @@ impl Conversation {
     /// has that name, or if changes are not recorded.
     ///
     /// # Errors
-    /// The name is not usable, or cannot be stored.
+    /// The name is not usable, or cannot be stored. A target checks the name with the next call.
     pub async fn begin_changes_turn(&self, name: String) -> Result<(), ChangesRefused> {
+        if let Some(remote_host) = self.remote_host() {
+            remote_host.set_turn(name.clone());
+        }
         let sets = self.changes();
         if sets.is_recording() {
             let begin = move |sets: &ChangeSets| sets.begin_turn(TurnSign::Name(&name));

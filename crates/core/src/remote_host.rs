@@ -20,6 +20,9 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
     /// Returns the shell of the remote host, if it is known.
     fn shell(&self) -> Option<PathBuf>;
 
+    /// Sets the name of the turn to which the following calls belong, for their change sets.
+    fn set_turn(&self, name: String);
+
     /// Runs a call that passed the policy, and passes its output to `live` as it arrives.
     ///
     /// # Errors

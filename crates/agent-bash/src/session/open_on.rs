@@ -13,7 +13,7 @@ use agent_bash_sink::host_secret;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// An executor that refuses to run commands on this machine, because calls run on the target.
 struct NoExecutor;
@@ -89,6 +89,7 @@ impl Conversation {
             session: remote_name,
             limits: profile.output,
             clock: Arc::clone(&clock),
+            turn_name: Mutex::default(),
         };
         // The policy uses the directories of the remote host, not of this machine.
         let remote_context = HostContext {

@@ -8,7 +8,7 @@ use agent_bash_core::{
 use agent_bash_remote::{AskError, OutputUpdate, Remote};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Time limit for a target to end its processes when the host disconnects.
@@ -32,6 +32,8 @@ pub(super) struct RemoteSession {
     /// The limits of a result.
     pub(super) limits: OutputLimits,
     pub(super) clock: Arc<dyn agent_bash_core::Clock>,
+    /// The name of the turn to which the calls belong, if the client names one.
+    pub(super) turn_name: Mutex<Option<String>>,
 }
 
 #[async_trait]
@@ -48,13 +50,19 @@ impl RemoteHost for RemoteSession {
         self.shell.clone()
     }
 
+    fn set_turn(&self, name: String) {
+        *self.turn_name() = Some(name);
+    }
+
     async fn run(
         &self,
         call: &PolicyFindings,
         live: Option<&mut dyn OutputConsumer>,
         cancel: &Cancel,
     ) -> Result<ToolResult, NotRun> {
-        let body = json!({"request": call.request, "findings": call.findings, "stream": "delta"});
+        let body = json!({
+            "request": call.request, "findings": call.findings, "stream": "delta", "turn": *self.turn_name(),
+        });
         let begun = self.clock.wall();
         let mut output = LiveOutput::new(live);
         let mut apply = |update| output.apply(update);
@@ -89,6 +97,12 @@ impl RemoteHost for RemoteSession {
 }
 
 impl RemoteSession {
+    fn turn_name(&self) -> MutexGuard<'_, Option<String>> {
+        self.turn_name
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Parses, checks and cleans the target's result. For an invalid result, returns the result of
     /// a lost call.
     fn checked(&self, data: &str, begun: Timestamp) -> ToolResult {

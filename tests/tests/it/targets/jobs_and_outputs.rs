@@ -2,11 +2,13 @@
 
 use super::{SOON, on};
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::running::signal;
 use agent_bash_tests::targets::{NAME, Sshd, command};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result};
 use rustix::process::Signal;
+use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -230,6 +232,44 @@ fn files_are_copied_both_ways_unchanged() -> Result<()> {
         ["back", "here", "status", "there"],
         "a part was left"
     );
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn turn_of_calls_is_undone_and_redone_on_the_target() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let mut rpc = command(&world, &["rpc"])?;
+    rpc.env("AGENT_BASH_CHANGES_LEVEL", "undo");
+    let mut server = ServerClient::start(rpc)?;
+    let mut ask = |mut request: Value| -> Result<Value> {
+        let id = json!(server.new_id());
+        request["id"] = id.clone();
+        server.send(&request)?;
+        let mut answer = server.next_where(SOON, |line| line["id"] == id)?;
+        anyhow::ensure!(answer["success"] == true, "{answer}");
+        Ok(answer["data"].take())
+    };
+    for (turn, script) in [
+        (json!("first"), "echo 1 > a"),
+        (json!("second"), "echo 2 > a; echo 2 > b"),
+        (Value::Null, "rm a"),
+    ] {
+        ask(json!({"type": "tool_call", "request": script, "turn": turn}))?;
+    }
+    let list = ask(json!({"type": "changes.list"}))?;
+    let turns = [0, 1, 2].map(|at| &list["sets"][at]["turn"]);
+    assert_eq!(turns, ["first", "second", "second"], "{list}");
+    let undone = ask(json!({"type": "changes.undo_all", "turn": "last"}))?;
+    assert_eq!(undone["turn"], "second", "{undone}");
+    let a = world.cwd().join("a");
+    assert_eq!(fs::read_to_string(&a)?, "1\n");
+    assert!(!world.cwd().join("b").exists());
+    ask(json!({"type": "changes.redo_all", "turn": "second"}))?;
+    assert!(!a.exists() && world.cwd().join("b").exists());
+    assert!(server.end()?.status.success());
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())
