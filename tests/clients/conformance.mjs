@@ -65,9 +65,16 @@ async function line(terminal, pattern) {
   return data;
 }
 
-const shell = await Shell.open({ profile, otherTools: JSON.parse(tools) ?? undefined });
+let answers = [];
+const shell = await Shell.open({
+  profile,
+  otherTools: JSON.parse(tools) ?? undefined,
+  // Without an answer, the user declines.
+  onPrompt: async () => answers.shift(),
+});
 for await (const text of createInterface({ input: process.stdin })) {
   const step = JSON.parse(text);
+  answers = step.answers ?? [];
   let answer;
   try {
     if (step.action) {

@@ -60,9 +60,16 @@ async def line(terminal, pattern):
 
 async def main():
     profile, tools = sys.argv[1:]
-    async with AsyncShell(profile=profile, other_tools=json.loads(tools)) as shell:
+    answers = []
+
+    async def answer_prompt(prompt):
+        """The user's next answer; without one, the user declines."""
+        return answers.pop(0) if answers else None
+
+    async with AsyncShell(profile=profile, other_tools=json.loads(tools), on_prompt=answer_prompt) as shell:
         while text := await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline):
             step = json.loads(text)
+            answers[:] = step.get("answers", [])
             try:
                 if "action" not in step:
                     answer = await call(shell, step)

@@ -5,6 +5,7 @@
 //! - [`poll`]: waiting with a deadline;
 //! - [`product`]: finding and running the binary under test;
 //! - [`packages`]: programs from package registries, installed once;
+//! - [`prompt_page`]: the page on which the user answers a password prompt;
 //! - [`targets`]: real engines behind `--on`;
 //! - [`tmux`]: a simulated user at a terminal;
 //! - [`server_client`]: exchanging JSON lines with a program;
@@ -20,6 +21,7 @@ pub mod packages;
 pub mod poll;
 pub mod procfs;
 pub mod product;
+pub mod prompt_page;
 pub mod refusals;
 pub mod server_client;
 pub mod targets;

@@ -77,6 +77,11 @@ impl Case {
         actions.any(|action| matches!(action, Action::Terminal(_)))
     }
 
+    /// True if the user answers prompts of a call.
+    pub(super) fn asks_user(&self) -> bool {
+        self.steps.iter().any(|step| !step.answers.is_empty())
+    }
+
     /// True if a call names the agent's turn.
     pub(super) fn names_turns(&self) -> bool {
         self.steps.iter().any(|step| step.turn_name.is_some())
@@ -120,6 +125,10 @@ pub struct Step {
     /// The agent's turn to which the call belongs.
     #[serde(default, rename = "turn")]
     pub turn_name: Option<String>,
+    /// The user's answers to the password prompts of the call, in order. Further prompts are
+    /// declined.
+    #[serde(default)]
+    pub answers: Vec<String>,
     /// In an adapter's file: the tool to call, with `input` or `request`.
     #[serde(default)]
     pub tool: Option<String>,

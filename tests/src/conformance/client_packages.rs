@@ -176,7 +176,7 @@ fn call_by(server: &mut ServerClient, call: &Call<'_>) -> Result<Reply> {
         server,
         &json!({
             "request": request, "adapter": adapter, "tool": tool, "turn": call.turn_name,
-            "may_reword": call.may_reword, "cancel_when": call.cancel_when,
+            "may_reword": call.may_reword, "cancel_when": call.cancel_when, "answers": call.answers,
         }),
     )?;
     let some = |name: &str| Some(answer[name].clone()).filter(|value| !value.is_null());

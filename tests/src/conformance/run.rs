@@ -92,6 +92,7 @@ fn play_step(
         tools: case.setup.tools.as_deref(),
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
         turn_name: step.turn_name.as_deref(),
+        answers: &step.answers,
     };
     let reply = match &step.action {
         None => surface.call(&call, server)?,

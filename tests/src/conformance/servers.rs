@@ -4,6 +4,7 @@
 use super::action::{Action, SCREEN_SECONDS, TerminalUse};
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
+use crate::prompt_page;
 use crate::server_client::ServerClient;
 use crate::world::World;
 use crate::{poll, product, targets};
@@ -48,10 +49,14 @@ fn rpc_server<'a>(
     call: &Call<'_>,
     server: &'a mut Option<ServerClient>,
 ) -> Result<&'a mut ServerClient> {
-    Ok(match server {
-        Some(server) => server,
-        None => server.insert(start(call, "rpc", None)?),
-    })
+    if let Some(server) = server {
+        return Ok(server);
+    }
+    let server = server.insert(start(call, "rpc", None)?);
+    if !call.answers.is_empty() {
+        ask(server, json!({"type": "hello", "prompts": true}))?;
+    }
+    Ok(server)
 }
 
 /// `agent-bash rpc --on`: `tool_call` on a target that a real engine leads to.
@@ -82,9 +87,9 @@ impl Surface for RpcOn {
         self.name
     }
 
-    /// A target has no terminals, and knows no turns.
+    /// A target has no terminals, and its prompts do not reach the user.
     fn takes(&self, case: &Case) -> bool {
-        case.adapter.is_none() && !case.drives_terminal() && !case.names_turns()
+        case.adapter.is_none() && !case.drives_terminal() && !case.asks_user()
     }
 
     fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
@@ -132,7 +137,17 @@ fn by_rpc(call: &Call<'_>, server: &mut ServerClient) -> Result<Reply> {
         poll::until(CALL_TIMEOUT, || file.exists().then_some(()));
         server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
     }
-    let response = server.next_where(CALL_TIMEOUT, |line| line["id"] == id)?;
+    let mut answers = call.answers.iter();
+    let response = loop {
+        let line = server.next_where(CALL_TIMEOUT, |line| line["id"] == id)?;
+        if line["type"] != "prompt" {
+            break line;
+        }
+        server.send(&json!({
+            "id": "answer", "type": "prompt.answer", "prompt": line["prompt"],
+            "answer": answers.next(),
+        }))?;
+    };
     ensure!(response["success"] == true, "{response}");
     let data = &response["data"];
     if call.adapter.is_none() {
@@ -250,7 +265,7 @@ impl Surface for Mcp {
         let server = mcp_server(call, server)?;
         let request: Value = serde_json::from_str(call.request)?;
         let tool = call.adapter.map_or("bash", |(_, tool)| tool);
-        let response = call_tool(server, tool, &request, call.turn_name)?;
+        let response = call_tool_answering(server, tool, &request, call)?;
         let answer = &response["result"];
         if call.adapter.is_some() {
             let [content] = answer["content"].as_array().map_or(&[][..], Vec::as_slice) else {
@@ -283,8 +298,49 @@ fn mcp_server<'a>(
         return Ok(server);
     }
     let server = server.insert(start(call, "mcp", call.tools_option())?);
-    shake_hands(server)?;
+    if call.answers.is_empty() {
+        shake_hands(server)?;
+    } else {
+        // Passwords are asked for on a page, which this revision knows.
+        initialise(
+            server,
+            "test",
+            "2025-11-25",
+            &json!({"elicitation": {"url": {}}}),
+        )?;
+    }
     Ok(server)
+}
+
+/// Calls a tool, and answers the prompts of the call as its user. Returns the response.
+fn call_tool_answering(
+    server: &mut ServerClient,
+    tool: &str,
+    arguments: &Value,
+    call: &Call<'_>,
+) -> Result<Value> {
+    let id = send_tool_call(server, tool, arguments, call.turn_name)?;
+    let mut answers = call.answers.iter();
+    loop {
+        let line = server.next_where(CALL_TIMEOUT, |line| {
+            line["method"] == "elicitation/create" || line["id"] == id
+        })?;
+        if line["method"].is_null() {
+            return Ok(line);
+        }
+        let answer = answers.next();
+        let action = if answer.is_some() {
+            "accept"
+        } else {
+            "decline"
+        };
+        server.send(&json!({"jsonrpc": "2.0", "id": line["id"], "result": {"action": action}}))?;
+        if let Some(answer) = answer {
+            let url = line["params"]["url"].as_str().context("a URL")?;
+            let form = format!("answer={}", answer.replace(' ', "+"));
+            prompt_page::request(url, "POST", &form)?;
+        }
+    }
 }
 
 /// Calls a tool and returns the response.
@@ -294,13 +350,24 @@ fn call_tool(
     arguments: &Value,
     turn: Option<&str>,
 ) -> Result<Value> {
-    let id = server.new_id();
+    let id = send_tool_call(server, tool, arguments, turn)?;
+    server.next_where(CALL_TIMEOUT, |line| line["id"] == id)
+}
+
+/// Sends the call of a tool. Returns the id of the response.
+fn send_tool_call(
+    server: &mut ServerClient,
+    tool: &str,
+    arguments: &Value,
+    turn: Option<&str>,
+) -> Result<Value> {
+    let id = json!(server.new_id());
     let mut params = json!({"name": tool, "arguments": arguments});
     if let Some(turn) = turn {
         params["_meta"] = json!({"agent-bash/turn": turn});
     }
     server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))?;
-    server.next_where(CALL_TIMEOUT, |line| line["id"] == id)
+    Ok(id)
 }
 
 /// Drives a terminal. Returns the response with the last screen.
@@ -339,10 +406,20 @@ pub fn shake_hands(server: &mut ServerClient) -> Result<Value> {
 /// # Errors
 /// As for [`shake_hands`].
 pub fn shake_hands_as(server: &mut ServerClient, client: &str) -> Result<Value> {
+    initialise(server, client, "2025-06-18", &json!({}))
+}
+
+/// Initialises a session of this revision, with the client's name and capabilities.
+fn initialise(
+    server: &mut ServerClient,
+    client: &str,
+    revision: &str,
+    capabilities: &Value,
+) -> Result<Value> {
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",
         "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
+            "protocolVersion": revision, "capabilities": capabilities,
             "clientInfo": {"name": client, "version": "1"},
         },
     }))?;

@@ -38,6 +38,8 @@ pub struct Call<'a> {
     pub cancel_when: Option<PathBuf>,
     /// The agent's turn to which the call belongs.
     pub turn_name: Option<&'a str>,
+    /// The user's answers to the password prompts of the call.
+    pub answers: &'a [String],
 }
 
 impl Call<'_> {
@@ -153,10 +155,11 @@ impl Surface for InEngine {
     }
 }
 
-/// True if the command line can express the case. `agent-bash run` names no turns, and terminals
-/// are for people there.
+/// True if the command line can express the case. `agent-bash run` names no turns and answers no
+/// prompts, and terminals are for people there.
 fn is_for_command_line(case: &Case) -> bool {
-    case.adapter.is_none() && !case.names_turns() && !case.drives_terminal()
+    let is_served = !case.names_turns() && !case.drives_terminal() && !case.asks_user();
+    case.adapter.is_none() && is_served
 }
 
 /// Performs an action by a command of its own. The text is stdout and stderr.

@@ -1,7 +1,7 @@
 //! The library as an interface: a tool with real shells in this process, as in an agent written in
 //! Rust.
 
-use agent_bash::core::{Cancel, Clock, JobId, Until};
+use agent_bash::core::{Cancel, Clock, JobId, Until, async_trait};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, Token};
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions};
@@ -10,7 +10,10 @@ use agent_bash::sink::Lifetime;
 use agent_bash::terminal::{self, TerminalInput};
 use agent_bash::tools::clean;
 use agent_bash::until::{LAST_OUTPUT, wait_until};
-use agent_bash::{ChangesRefused, HostContext, mask_condition, mask_job_output, settings};
+use agent_bash::{
+    Approval, Approver, BashToolBuilder, ChangesRefused, HostContext, PasswordPrompt, Proposal,
+    mask_condition, mask_job_output, settings,
+};
 use agent_bash_tests::conformance::{
     Action, Call, ChangesChoice, JobWait, Reply, SCREEN_SECONDS, Surface, TerminalUse,
 };
@@ -18,7 +21,8 @@ use agent_bash_tests::poll;
 use agent_bash_tests::server_client::ServerClient;
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -61,7 +65,35 @@ impl Library {
             lifetime: Lifetime::Day,
             ..ConversationOptions::long_lived("library", Supervisor::this_program(&self.token))
         };
-        Ok(Conversation::open(&loaded.settings, host, options)?)
+        let add = |builder: BashToolBuilder| match call.answers {
+            [] => builder,
+            answers => builder.approver(Arc::new(User(Mutex::new(answers.to_vec().into())))),
+        };
+        Ok(Conversation::open_with(
+            &loaded.settings,
+            host,
+            options,
+            add,
+        )?)
+    }
+}
+
+/// The user of a case, with the answers to password prompts. Allows every command.
+struct User(Mutex<VecDeque<String>>);
+
+#[async_trait]
+impl Approver for User {
+    async fn approve(&self, _: &Proposal<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    fn answers_prompts(&self) -> bool {
+        true
+    }
+
+    async fn answer_prompt(&self, _: &PasswordPrompt<'_>) -> Option<String> {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.pop_front()
     }
 }
 

@@ -1,15 +1,15 @@
 //! The user answers password prompts of real programs in the middle of a call, over MCP with a page
 //! and over RPC with a request. The model and the records never have the answer.
 
-use agent_bash_tests::product;
 use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::Sshd;
 use agent_bash_tests::world::World;
+use agent_bash_tests::{product, prompt_page};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -89,18 +89,7 @@ fn end_of(server: &ServerClient, id: &Value) -> Result<(String, Value)> {
 
 /// Sends a request to the page of a question.
 fn http(url: &Value, method: &str, body: &str) -> Result<String> {
-    let url = url.as_str().context("a URL")?;
-    let rest = url.strip_prefix("http://").context("http")?;
-    let (host, path) = rest.split_once('/').context("a path")?;
-    let mut stream = TcpStream::connect(host)?;
-    let length = body.len();
-    write!(
-        stream,
-        "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n{body}"
-    )?;
-    let mut response = String::new();
-    stream.read_to_string(&mut response)?;
-    Ok(response)
+    prompt_page::request(url.as_str().context("a URL")?, method, body)
 }
 
 /// True if a file below the directory has the answer.
@@ -323,6 +312,31 @@ fn git_gets_user_name_and_password_over_rpc() -> Result<()> {
     assert_eq!(prompts[0]["command"], json!(command));
     assert!(!result.to_string().contains(SECRET), "{result}");
     assert!(!is_stored_in(&world.state())?);
+    Ok(())
+}
+
+/// The user names the link as `pinentry-program` of gpg-agent. gpg passes the variable on.
+#[test]
+fn passphrase_for_gpg_agent_is_answered_by_its_pinentry_over_rpc() -> Result<()> {
+    let world = world()?;
+    std::os::unix::fs::symlink(
+        product::agent_bash()?,
+        world.cwd().join("pinentry-agent-bash"),
+    )?;
+    let mut server = rpc(&world)?;
+    let command = "printf 'SETDESC Unlock%%0Athe key\\nSETPROMPT Passphrase:\\nGETPIN\\nGETPIN\\nBYE\\n' \
+                   | ./pinentry-agent-bash --display :0";
+    let (prompts, result) = run(&mut server, command, &[Some(SECRET), None])?;
+    assert_eq!(prompts[0]["text"], "Unlock\nthe key\nPassphrase:");
+    let text = result["text"].as_str().context("a text")?;
+    let expected = "OK agent-bash\nOK\nOK\nD ‹PROMPT_ANSWER›\nOK\nERR 83886179 ";
+    assert!(text.starts_with(expected), "{text}");
+    // A gpg outside of such a call gets the usual pinentry.
+    world.script("pinentry", "echo usual \"$@\"\n")?;
+    let mut outside = world.command(world.cwd().join("pinentry-agent-bash"));
+    outside.arg("--ttyname=x");
+    let ran = product::run(outside, Some(""))?;
+    assert_eq!(ran.stdout, "usual --ttyname=x\n", "{ran:?}");
     Ok(())
 }
 

@@ -24,6 +24,9 @@ use std::sync::Arc;
 /// open.
 const GIT: &str = "git";
 
+/// The longest part of a job's script in a notice, in characters.
+const MAX_SCRIPT_CHARS: usize = 200;
+
 /// Sets the addresses on which the survivors of a call listen, in the outcome and in its notice.
 pub(crate) async fn add_ports(outcome: &mut Outcome) {
     if outcome.survivors.is_empty() {
@@ -144,7 +147,13 @@ async fn lock_notice(
         }
         let mut holder = Holder::new(pid, command);
         if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs()) {
-            holder.job = jobs.job_of(pid).await;
+            if let Some(job) = jobs.job_of(pid).await {
+                // The arguments of a job's shell are agent-bash's own, not the job's script.
+                if job.pid == pid && call.plan.is_none() {
+                    holder.command = shown_script(&job.command);
+                }
+                holder.job = Some(job.id);
+            }
         }
         reported = Some(holder);
     }
@@ -155,6 +164,18 @@ async fn lock_notice(
         age_s: tool.clock.wall().0.saturating_sub(changed.0) / 1000,
     };
     Some(kind.into())
+}
+
+/// Returns the first line of a job's script, shortened.
+fn shown_script(script: &str) -> String {
+    let line = script.lines().next().unwrap_or_default();
+    let shown: String = line.chars().take(MAX_SCRIPT_CHARS).collect();
+    let end = if shown.len() < script.trim_end().len() {
+        "…"
+    } else {
+        ""
+    };
+    format!("{shown}{end}")
 }
 
 /// Returns the directory that contains the `.git` of a lock.

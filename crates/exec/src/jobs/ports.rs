@@ -1,7 +1,7 @@
 //! The TCP addresses on which the processes of jobs listen.
 
 use crate::jobs::{Job, JobError, JobState, Jobs};
-use agent_bash_core::{Holder, JobId, Survivor};
+use agent_bash_core::{Holder, Survivor};
 use agent_bash_os::network_namespace;
 use agent_bash_process::listening_addresses;
 use std::net::SocketAddr;
@@ -67,11 +67,11 @@ impl Jobs {
     }
 
     /// Returns the job to which a process belongs.
-    pub async fn job_of(&self, pid: u32) -> Option<JobId> {
+    pub async fn job_of(&self, pid: u32) -> Option<Job> {
         for job in self.list().ok()? {
             let processes = self.living_processes(&job).await;
             if processes.iter().any(|process| process.pid == pid) {
-                return Some(job.id);
+                return Some(job);
             }
         }
         None
