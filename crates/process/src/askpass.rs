@@ -2,9 +2,10 @@
 //!
 //! [`Askpass`] is a private directory with a socket and a link to a program that calls
 //! [`crate::supervisor::init`]. Started by that link, the program passes its argument (the prompt)
-//! to the socket, and prints the answer. [`Askpass::variables`] names the link to the programs. The
-//! answer is neither stored nor logged.
+//! to the socket, and prints the answer. [`Askpass::variables`] names the link to the programs, and
+//! the socket to the [pinentry](crate::pinentry). The answer is neither stored nor logged.
 
+use crate::pinentry;
 use crate::private_directory::{ASKPASS_PREFIX, PrivateDirectory};
 use crate::supervisor::shown_command;
 use crate::temporary::{NoTemporaryDirectory, make_temporary};
@@ -94,12 +95,19 @@ impl Askpass {
         })
     }
 
-    /// Returns the variables that name the askpass program.
+    /// Returns the variables that name the askpass program, and the socket to the pinentry.
     pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
         let link = self.directory.path().join(LINK_NAME).into_os_string();
         let named = ASKPASS_VARIABLES.map(|name| (name.into(), link.clone()));
         let (name, value) = SSH_REQUIRE;
-        named.into_iter().chain([(name.into(), value.into())])
+        let socket = self.directory.path().join(SOCKET_NAME);
+        let user_data = (
+            pinentry::USER_DATA_VARIABLE.into(),
+            pinentry::user_data(&socket),
+        );
+        named
+            .into_iter()
+            .chain([(name.into(), value.into()), user_data])
     }
 
     /// Waits for the next question. Cancel safe, except that a question may be declined.
@@ -221,8 +229,10 @@ fn asker(pid: i32, file: &Path) -> Asker {
     }
 }
 
-/// Serves as askpass program and exits, if this process was started by the link of an [`Askpass`].
+/// Serves as askpass program or as pinentry and exits, if this process was started by the link of
+/// one.
 pub(crate) fn exit_if_started_by_link() {
+    pinentry::exit_if_started_by_link(ask);
     let mut words = std::env::args_os();
     let Some(link) = words.next().map(PathBuf::from) else {
         return;
@@ -231,12 +241,15 @@ pub(crate) fn exit_if_started_by_link() {
         return;
     }
     let prompt = words.next().unwrap_or_default();
-    let answered = ask(&link.with_file_name(SOCKET_NAME), &prompt);
-    std::process::exit(i32::from(!answered.is_ok_and(|is_answered| is_answered)));
+    let answer = ask(&link.with_file_name(SOCKET_NAME), &prompt)
+        .ok()
+        .flatten();
+    let is_printed = answer.is_some_and(|answer| print(&answer).is_ok());
+    std::process::exit(i32::from(!is_printed));
 }
 
-/// Asks the host, and prints the answer. Returns false if the question was declined.
-fn ask(socket: &Path, prompt: &OsStr) -> io::Result<bool> {
+/// Asks the host. Returns the answer; `None` if the question was declined.
+fn ask(socket: &Path, prompt: &OsStr) -> io::Result<Option<Vec<u8>>> {
     let mut stream = StdUnixStream::connect(socket)?;
     let prompt = prompt.as_bytes();
     stream.write_all(&prompt[..prompt.len().min(MAX_PROMPT_BYTES)])?;
@@ -244,13 +257,16 @@ fn ask(socket: &Path, prompt: &OsStr) -> io::Result<bool> {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     let Some((&ANSWER_MARK, answer)) = answer.split_first() else {
-        return Ok(false);
+        return Ok(None);
     };
+    Ok(Some(answer.to_vec()))
+}
+
+fn print(answer: &[u8]) -> io::Result<()> {
     let mut output = io::stdout().lock();
     output.write_all(answer)?;
     output.write_all(b"\n")?;
-    output.flush()?;
-    Ok(true)
+    output.flush()
 }
 
 #[cfg(test)]

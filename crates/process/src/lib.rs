@@ -27,6 +27,7 @@ mod leftovers;
 mod listening;
 mod lock_holder;
 mod mise;
+mod pinentry;
 mod platform;
 mod private_directory;
 mod proc_scan;
