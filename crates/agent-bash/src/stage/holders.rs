@@ -146,14 +146,14 @@ async fn lock_notice(
             command.truncate(command.find(' ').unwrap_or(command.len()));
         }
         let mut holder = Holder::new(pid, command);
-        if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs()) {
-            if let Some(job) = jobs.job_of(pid).await {
-                // The arguments of a job's shell are agent-bash's own, not the job's script.
-                if job.pid == pid && call.plan.is_none() {
-                    holder.command = shown_script(&job.command);
-                }
-                holder.job = Some(job.id);
+        if let Some(jobs) = tool.jobs.as_ref().and_then(|starter| starter.jobs())
+            && let Some(job) = jobs.job_of(pid).await
+        {
+            // The arguments of a job's shell are agent-bash's own, not the job's script.
+            if job.pid == pid && call.plan.is_none() {
+                holder.command = shown_script(&job.command);
             }
+            holder.job = Some(job.id);
         }
         reported = Some(holder);
     }
