@@ -12,9 +12,11 @@ mod clients;
 mod conformance;
 mod corpora;
 mod crates;
+mod dependency_reasons;
 mod environments;
 mod fuzz;
 mod generated;
+mod hooks_page;
 mod keys_page;
 mod layers;
 mod links;
@@ -22,6 +24,7 @@ mod other_targets;
 mod packaged;
 mod picture;
 mod programs;
+mod rpc_page;
 mod rules_page;
 mod rust_tokens;
 mod sentences;
@@ -31,6 +34,7 @@ mod static_build;
 mod suite;
 mod system_calls;
 mod tests_step;
+mod third_party_page;
 mod word_rules;
 
 use anyhow::{Context, Result, bail};
@@ -76,7 +80,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "docs",
         arguments: "",
-        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, escape attempts, conformance table, keys), and the clients' types",
+        summary: "rewrites the generated files in docs/ (JSON Schemas, RPC requests, settings, safety rules, surprises, …), and the clients' types",
         run: generated::write,
     },
     Command {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_literal_changes_the_list() {
+    fn changed_literal_changes_the_list() {
         let text = "fn a() { say(\"the job has ended\"); }";
         assert_ne!(found(text), found(&text.replace("ended", "exited")));
         assert_eq!(found(text), found(&text.replace("fn a", "// moved\nfn b")));

@@ -63,7 +63,7 @@ pub(super) enum Type {
 impl Model {
     /// Adds a schema and its definitions. An input type may lack fields that the output type always
     /// has. If a known name gets a second shape, the new type and all types that refer to it get
-    /// names with the suffix `Given`.
+    /// names with the suffix `Input`.
     pub(super) fn add(&mut self, schema: &Value) -> Result<()> {
         let title = text(schema, "title");
         ensure!(!title.is_empty(), "the schema has no title");
@@ -76,7 +76,7 @@ impl Model {
             let known = self.items.get(name)?;
             (known.shape != item.shape).then(|| name.clone())
         }) {
-            new.rename(&name, &format!("{name}Given"))?;
+            new.rename(&name, &format!("{name}Input"))?;
         }
         self.items.extend(new.items);
         Ok(())

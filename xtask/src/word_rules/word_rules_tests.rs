@@ -55,7 +55,7 @@ fn offences_are_found_by_file_and_line() {
         ),
         (
             "crates/a/src/a.rs",
-            "\n#[test]\nfn it_harms_nobody() {}",
+            "\n#[test]\nfn fallback_harms_no_other_process() {}",
             "person in a name",
             3,
         ),
@@ -224,7 +224,7 @@ fn similar_valid_text_has_no_offence() {
 }
 
 #[test]
-fn an_exception_excuses_one_rule_in_one_file() {
+fn exception_excuses_one_rule_in_one_file() {
     let exception = exceptions::Exception {
         rule: "vague type",
         path: "crates/a/src/a.rs",
