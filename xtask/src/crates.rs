@@ -283,7 +283,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "toml",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-proxy"],
     },
     Crate {
         package: "agent-bash-protocol",
@@ -381,7 +381,9 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "xtask",
         workspace: &[
+            "agent-bash",
             "agent-bash-core",
+            "agent-bash-hooks",
             "agent-bash-policy",
             "agent-bash-protocol",
             "agent-bash-tests",
@@ -410,6 +412,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tokio",
             "tokio-util",
             "toml",
+            "tracing",
             "unicode-width",
             "uuid",
             "vt100",

@@ -250,12 +250,12 @@ export interface ChangesMemberData {
   counts: ChangeCounts;
   /** All files of the change set. */
   files: FileChange[];
-  /** The changes that a partial operation would make: all changes without conflicts. */
-  free: FileChange[];
   /** The number of the change set. */
   id: ChangesId;
   /** The recorded directory. */
   root: string;
+  /** The changes that a partial operation would make: all changes without conflicts. */
+  without_conflict: FileChange[];
 }
 
 /** Data of `changes.preview`. */
@@ -267,7 +267,7 @@ export interface ChangesPreviewData {
   /** All files of the change set. */
   files: FileChange[];
   /** The changes that a partial operation would make: all changes without conflicts. */
-  free: FileChange[];
+  without_conflict: FileChange[];
 }
 
 /** A change set in a list. */

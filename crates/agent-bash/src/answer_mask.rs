@@ -1,7 +1,7 @@
 //! Masks the answers that the user gave to a call's password prompts, on top of another mask.
 //!
-//! The answers become known while the output arrives. A program can only print an answer after it
-//! has got it, so earlier output needs no mask.
+//! The answers become known while the output arrives. A program cannot print an answer
+//! before it has received the answer, so earlier output needs no mask.
 
 use agent_bash_core::{MaskStream, OutputMask, OutputPiece};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,10 @@ const MIN_ANSWER_BYTES: usize = 6;
 
 /// The answers of one call. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct PromptAnswers(Arc<GivenAnswers>);
+pub(crate) struct PromptAnswers(Arc<AnswerTable>);
 
 #[derive(Default)]
-struct GivenAnswers {
+struct AnswerTable {
     /// The answers that are masked.
     known: RwLock<Vec<Arc<str>>>,
     /// True after the user has declined a question.
@@ -83,9 +83,9 @@ impl OutputMask for AnswerMask {
 struct AnswerMaskStream {
     answers: PromptAnswers,
     others: Arc<dyn OutputMask>,
-    /// Gets everything that is no answer.
+    /// Masks the text between the answers.
     inner: Box<dyn MaskStream>,
-    /// The begin of what may become an answer.
+    /// Bytes that may be the beginning of an answer.
     held: Vec<u8>,
 }
 

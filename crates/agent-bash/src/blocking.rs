@@ -1,7 +1,7 @@
 //! Runs blocking work (an unresponsive file system, a large file) on another thread, so that it
 //! does not hold up other tasks.
 
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use agent_bash_process::thread_refusal;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -26,7 +26,7 @@ pub async fn run_blocking<T: Send + 'static>(
 ) -> io::Result<T> {
     let (sender, result) = oneshot::channel();
     // The receiver may have been dropped.
-    start(move || drop(sender.send(caught(work))))?;
+    start(move || drop(sender.send(catch_panic(work))))?;
     Ok(result.await.map_err(io::Error::other)??)
 }
 
@@ -59,7 +59,7 @@ impl Threads {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
         let (sender, result) = oneshot::channel();
-        let mut work: Work = Box::new(move || drop(sender.send(caught(work))));
+        let mut work: Work = Box::new(move || drop(sender.send(catch_panic(work))));
         loop {
             let idle = lock(&self.0).pop();
             let Some((_, idle)) = idle else {

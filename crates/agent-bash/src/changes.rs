@@ -10,7 +10,7 @@ pub use group::{ChangesGroupDone, Since, scope_of_turn};
 pub use group_refused::GroupRefused;
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
 
-use agent_bash_changes::{ChangesError, Limits, Store};
+use agent_bash_changes::{ChangesError, Store, StoreLimits};
 use agent_bash_core::Notice;
 use agent_bash_core::changes::{AnnouncedChanges, Changes, ChangesLevel};
 use agent_bash_sandbox::{HostFacts, ResolveError, workspace};
@@ -87,12 +87,12 @@ pub enum CommitBy {
 }
 
 impl ChangesSettings {
-    fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
-        limits.set = self.max_set_mb << 20;
-        limits.total = self.max_total_mb << 20;
-        limits.preimage = self.max_preimage_mb << 20;
-        limits.keep = self.keep.as_secs();
+    fn limits(&self) -> StoreLimits {
+        let mut limits = StoreLimits::default();
+        limits.max_set_bytes = self.max_set_mb << 20;
+        limits.max_total_bytes = self.max_total_mb << 20;
+        limits.max_preimage_bytes = self.max_preimage_mb << 20;
+        limits.max_age_s = self.keep.as_secs();
         limits
     }
 

@@ -6,10 +6,10 @@ use agent_bash_process::SystemClock;
 use std::sync::Mutex;
 
 #[derive(Debug)]
-struct SetClock(Mutex<u64>);
+struct ManualClock(Mutex<u64>);
 
 #[async_trait::async_trait]
-impl Clock for SetClock {
+impl Clock for ManualClock {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
@@ -57,9 +57,9 @@ fn host() -> HostContext {
 }
 
 #[test]
-fn an_allowed_command_runs_once_in_its_directory() {
+fn allowed_command_runs_once_in_its_directory() {
     let state = tempfile::tempdir().unwrap();
-    let clock = Arc::new(SetClock(Mutex::new(1_000_000)));
+    let clock = Arc::new(ManualClock(Mutex::new(1_000_000)));
     let exceptions = Exceptions::new(state.path().to_owned(), Arc::clone(&clock) as _);
     let here = Path::new("/w");
     let take = |command: &str, cwd: &str| {
@@ -102,9 +102,9 @@ fn an_allowed_command_runs_once_in_its_directory() {
 }
 
 #[test]
-fn a_command_that_passed_the_hook_passes_the_shells_check_and_no_second_hook() {
+fn permission_passes_one_hook_and_one_check_of_the_shell() {
     let state = tempfile::tempdir().unwrap();
-    let clock = Arc::new(SetClock(Mutex::new(1_000_000)));
+    let clock = Arc::new(ManualClock(Mutex::new(1_000_000)));
     let exceptions = Exceptions::new(state.path().to_owned(), Arc::clone(&clock) as _);
     let take = |check| exceptions.consume_permission("x", Path::new("/w"), check);
     let allow = || {
@@ -164,7 +164,7 @@ fn no_process_below_the_agent_or_a_host_can_use_the_code() {
         refused.model_controlled_ancestor(&[process(99, "agent-bash"), vim]),
         None
     );
-    // A pid namespace hides what is above.
+    // In another PID namespace, the ancestors are unknown.
     let mut hidden = process(2, "agent-bash");
     hidden.identity.namespace += 1;
     assert!(refused.model_controlled_ancestor(&[hidden]).is_some());

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 /// Work that panicked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("agent-bash failed in a way that it should not ({message}); please report it")]
+#[error("internal error of agent-bash ({message}); please report it")]
 pub struct WorkPanicked {
     /// The panic message.
     message: String,
@@ -31,7 +31,7 @@ impl WorkPanicked {
 pub fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a word")
+        .unwrap_or("no message")
 }
 
 impl From<WorkPanicked> for io::Error {
@@ -44,7 +44,7 @@ impl From<WorkPanicked> for io::Error {
 ///
 /// # Errors
 /// The work panicked.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
     // Unwind safe: the work's data is not used afterwards, or is behind locks that handle
     // poisoning.
     catch_unwind(AssertUnwindSafe(work)).map_err(WorkPanicked::new)
@@ -57,7 +57,7 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
 pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, WorkPanicked>> {
     let mut work = Box::pin(work);
     poll_fn(
-        move |context| match caught(|| work.as_mut().poll(context)) {
+        move |context| match catch_panic(|| work.as_mut().poll(context)) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
             Err(panicked) => Poll::Ready(Err(panicked)),
@@ -73,8 +73,8 @@ mod tests {
     async fn caught_panic_becomes_an_error_with_its_message() {
         let at = 7;
         let text = |error: WorkPanicked| error.to_string();
-        assert_eq!(caught(|| at), Ok(7));
-        let fixed = caught(|| panic!("fixed")).map_err(text);
+        assert_eq!(catch_panic(|| at), Ok(7));
+        let fixed = catch_panic(|| panic!("fixed")).map_err(text);
         assert!(matches!(&fixed, Err(text) if text.contains("(fixed)")));
         let made = caught_in(async {
             tokio::task::yield_now().await;
@@ -82,7 +82,7 @@ mod tests {
         });
         let made: Result<(), String> = made.await.map_err(text);
         assert!(matches!(&made, Err(text) if text.contains("(made of 7)")));
-        let mute = caught(|| std::panic::panic_any(7)).map_err(text);
-        assert!(matches!(&mute, Err(text) if text.contains("without a word")));
+        let mute = catch_panic(|| std::panic::panic_any(7)).map_err(text);
+        assert!(matches!(&mute, Err(text) if text.contains("no message")));
     }
 }

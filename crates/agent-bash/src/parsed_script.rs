@@ -87,7 +87,7 @@ fn check(
     intercept::check(tool, call, script)?;
     let verdict = safety::check(tool, script);
     match (safe_mode::check(tool, request, script), verdict) {
-        // A script that safe mode refuses is never tried.
+        // A script that safe mode refuses gets no trial.
         (Err(_), Verdict::Block(finding)) => Err(finding.into()),
         (allowed, verdict) => allowed.map(|()| verdict),
     }

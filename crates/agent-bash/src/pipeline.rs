@@ -255,7 +255,7 @@ async fn run_locally(
         cancel,
     );
     let outcome = askpass::serving(tool, askpass, outcome).await;
-    let changed = changes::ended(tool, change_record, outcome.as_ref().ok()).await;
+    let changed = changes::complete_record(tool, change_record, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(sandbox) = &mut sandbox {
         sandbox.find_changed(&tool.sandbox, &tool.clock).await;

@@ -79,7 +79,7 @@ struct SettledParents {
 #[derive(Debug)]
 pub(crate) struct PreparedSandbox {
     pub(crate) plan: Arc<Plan>,
-    /// The number of the plan. Only a warm shell with the same number may run the call.
+    /// The number of the pool. Only a warm shell of the same pool may run the call.
     pub(crate) pool: Option<u64>,
     /// The states of the protected paths.
     pub(crate) before: WatchedPaths,
@@ -304,7 +304,7 @@ impl CachedPlan {
         caches.writable.iter().chain(mounted).map(PathBuf::as_path)
     }
 
-    /// Returns the plan's number, for [`PreparedSandbox::pool`]. A replacement of a protected path
+    /// Returns the number for [`PreparedSandbox::pool`]. A replacement of a protected path
     /// removes the mounts of older warm shells, so the number changes. The base tier has no mounts.
     fn pool(&self) -> u64 {
         match self.plan.tier {
@@ -386,7 +386,7 @@ pub(crate) struct CallSandbox {
     pub(crate) escalated: bool,
     /// `None` for a call that runs without a sandbox.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// The number of the plan. Only a warm shell with the same number may run the call.
+    /// The number of the pool. Only a warm shell of the same pool may run the call.
     pub(crate) pool: Option<u64>,
     /// The states of the protected paths before the call.
     pub(crate) before: Option<WatchedPaths>,

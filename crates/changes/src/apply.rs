@@ -6,7 +6,7 @@
 mod conflicts;
 mod read_only;
 
-use crate::assumed::AssumedFiles;
+use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;

@@ -66,7 +66,7 @@ pub enum ChangesError {
         /// The conflicting files.
         conflicts: Vec<FileName>,
         /// The number of files without a conflict.
-        free: u64,
+        without_conflict: u64,
     },
     /// Several change sets cannot be undone or redone as one. Nothing was changed.
     #[error("nothing was {}: {}", inverted(*redo), obstacle(.obstacles))]

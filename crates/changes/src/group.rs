@@ -3,7 +3,7 @@
 //! The undo of a later call restores the files as an earlier call left them. So each plan is
 //! checked against the tree as it will be after the plans before it.
 
-use crate::assumed::AssumedFiles;
+use crate::assumed_files::AssumedFiles;
 use crate::error::{ChangesError, GroupConflicts};
 use crate::file_stat::Time;
 use crate::inversion::{Inversion, without_conflicts};
@@ -56,7 +56,7 @@ pub struct MemberPreview {
     /// The changes that would be made.
     pub files: Vec<FileChange>,
     /// The changes without conflicts.
-    pub free: Vec<FileChange>,
+    pub without_conflict: Vec<FileChange>,
     /// Files that were changed since.
     pub conflicts: Vec<FileName>,
     pub(crate) target: Target,
@@ -165,14 +165,14 @@ impl Store {
         let checked = inversion.find_conflicts(restored_files);
         *assumed = std::mem::take(&mut inversion.applying.assumed);
         checked?;
-        let free = match &inversion.conflicts[..] {
+        let without_conflict = match &inversion.conflicts[..] {
             [] => inversion.plan.clone(),
             _ if !accepts_conflicts => return Ok(None),
             conflicts => without_conflicts(&inversion.plan, conflicts),
         };
         let originals = original_files(&inversion.origin, inversion.is_redo)?;
-        assumed.assume(&inversion.origin.root(), &originals, &free);
-        Ok(Some(member(target, &inversion, &free)))
+        assumed.assume(&inversion.origin.root(), &originals, &without_conflict);
+        Ok(Some(member(target, &inversion, &without_conflict)))
     }
 
     /// Returns the turn, if the scope is one, and the undos or redos of the scope in order.
@@ -330,7 +330,11 @@ pub(crate) fn timestamp((seconds, nanoseconds): Time) -> Timestamp {
     Timestamp(seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000))
 }
 
-fn member(target: Target, inversion: &Inversion<'_>, free: &ApplyPlan) -> MemberPreview {
+fn member(
+    target: Target,
+    inversion: &Inversion<'_>,
+    without_conflict: &ApplyPlan,
+) -> MemberPreview {
     let mut trees = Trees::open(&inversion.origin);
     let mut files = |plan: &ApplyPlan| -> Vec<FileChange> {
         let items = listing::items(plan, trees.as_mut());
@@ -341,7 +345,7 @@ fn member(target: Target, inversion: &Inversion<'_>, free: &ApplyPlan) -> Member
         id: inversion.origin.id,
         root: inversion.origin.root().to_string_lossy().into_owned(),
         files: files(&inversion.plan),
-        free: files(free),
+        without_conflict: files(without_conflict),
         conflicts: conflicts.collect(),
         target,
     }

@@ -82,7 +82,7 @@ impl Store {
     ) -> Result<GroupDone, ChangesError> {
         let _lock = self.lock()?;
         let plan = self.plan_group(session, scope, redo)?;
-        let is_partly_possible = plan.sets.iter().any(|set| !set.free.is_empty());
+        let is_partly_possible = plan.sets.iter().any(|set| !set.without_conflict.is_empty());
         let obstacles = plan.obstacles();
         if let Some(obstacles) = obstacles.filter(|_| !(partial && is_partly_possible)) {
             return Err(ChangesError::Group {
@@ -92,7 +92,7 @@ impl Store {
         }
         let sets = plan.sets.iter();
         let sets: Vec<Target> = sets
-            .filter(|set| set.conflicts.is_empty() || !set.free.is_empty())
+            .filter(|set| set.conflicts.is_empty() || !set.without_conflict.is_empty())
             .map(|set| set.target)
             .collect();
         let mut not_restorable = Vec::new();

@@ -21,8 +21,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file name in the change set's directory.
-const FILE_NAME: &str = "photo";
-const MAGIC: &[u8; 8] = b"photo  1";
+const FILE_NAME: &str = "plan";
+const MAGIC: &[u8; 8] = b"plan   1";
 
 /// The largest size of copied contents in bytes, besides the limits of the change set. The copies
 /// serve diffs; commit and undo do not need them.

@@ -1,8 +1,8 @@
 //! Plans an undo or redo and lists its conflicts. Changes nothing.
 
-use crate::alike::{bytes, file_attributes};
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
+use crate::file_comparison::{bytes, file_attributes};
 use crate::listing::{self, Trees};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
@@ -30,7 +30,7 @@ pub struct Preview {
     /// Files that were changed since. They prevent the operation, unless a partial one is allowed.
     pub conflicts: Vec<FileName>,
     /// The changes of a partial operation: [`Self::files`] without conflicts.
-    pub free: Vec<FileChange>,
+    pub without_conflict: Vec<FileChange>,
 }
 
 impl Store {
@@ -52,7 +52,7 @@ impl Store {
             items.iter().map(listing::file).collect()
         };
         let all = files(&inversion.plan);
-        let free = match &inversion.conflicts[..] {
+        let without_conflict = match &inversion.conflicts[..] {
             [] => all.clone(),
             conflicts => files(&without_conflicts(&inversion.plan, conflicts)),
         };
@@ -61,7 +61,7 @@ impl Store {
             counts: ChangeCounts::of(&all),
             files: all,
             conflicts: conflicts.collect(),
-            free,
+            without_conflict,
         })
     }
 

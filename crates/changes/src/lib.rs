@@ -12,9 +12,8 @@
 //! crate `process` traces system calls.
 
 mod accounting;
-mod alike;
 mod apply;
-mod assumed;
+mod assumed_files;
 mod attributes;
 mod background;
 mod changer;
@@ -22,6 +21,7 @@ mod codec;
 mod contents;
 mod diff;
 mod error;
+mod file_comparison;
 mod file_stat;
 mod further_names;
 mod git_index;
@@ -75,7 +75,7 @@ pub use set::ChangeSet;
 pub use size::size_of;
 #[doc(hidden)]
 pub use steps::{Precautions, Step, Steps};
-pub use store::{Limits, Store};
+pub use store::{Store, StoreLimits};
 pub use temporary_trial::TemporaryTrial;
 pub use turns::{LAST_TURN, TurnSign};
 

@@ -1,7 +1,7 @@
 //! Lists the changes of a plan by file.
 
-use crate::alike::have_same_bytes;
 use crate::error::ChangesError;
+use crate::file_comparison::have_same_bytes;
 use crate::file_stat::FileStat;
 use crate::held_plan::{HeldPlan, compare_with_tree};
 use crate::journal::Status;

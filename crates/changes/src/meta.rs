@@ -34,32 +34,32 @@ pub(crate) struct Meta {
     /// The time when the call began, by the clock of the store's file system.
     pub(crate) begun: Time,
     pub(crate) level: ChangesLevel,
-    pub(crate) limits: Limits,
+    pub(crate) limits: StoreLimits,
 }
 
 /// The limits of size and age of change sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct StoreLimits {
     /// The largest size of one change set's preimages in bytes.
-    pub set: u64,
+    pub max_set_bytes: u64,
     /// The size of all change sets in bytes, above which the oldest are removed.
-    pub total: u64,
+    pub max_total_bytes: u64,
     /// The largest file that is copied as a preimage, in bytes. A larger file has a preimage only
     /// if a hard link or a clone is possible.
-    pub preimage: u64,
+    pub max_preimage_bytes: u64,
     /// Age in seconds after which a change set may be removed.
-    pub keep: u64,
+    pub max_age_s: u64,
 }
 
-impl Default for Limits {
+impl Default for StoreLimits {
     /// Returns 1 GiB, 4 GiB, 64 MiB, and a day.
     fn default() -> Self {
         Self {
-            set: 1 << 30,
-            total: 4 << 30,
-            preimage: 64 << 20,
-            keep: 24 * 60 * 60,
+            max_set_bytes: 1 << 30,
+            max_total_bytes: 4 << 30,
+            max_preimage_bytes: 64 << 20,
+            max_age_s: 24 * 60 * 60,
         }
     }
 }
@@ -113,7 +113,12 @@ impl SetKind {
 }
 
 impl Meta {
-    pub(crate) fn new(kind: SetKind, root: PathBuf, level: ChangesLevel, limits: Limits) -> Self {
+    pub(crate) fn new(
+        kind: SetKind,
+        root: PathBuf,
+        level: ChangesLevel,
+        limits: StoreLimits,
+    ) -> Self {
         Self {
             version: LAYOUT_VERSION,
             kind,

@@ -159,11 +159,11 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             // restored the file by a copy, the copy is used. Otherwise the preimage is lost.
             let Some(from) = state_after_call.file_in_place_of(&original_plan, &link) else {
                 let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
-                let (conflicts, free) = (vec![path], 0);
+                let (conflicts, without_conflict) = (vec![path], 0);
                 return Err(ChangesError::Conflict {
                     id,
                     conflicts,
-                    free,
+                    without_conflict,
                 });
             };
             let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;

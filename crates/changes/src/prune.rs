@@ -7,7 +7,7 @@
 use crate::accounting::PROGRESS_FILE;
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
-use crate::meta::{Limits, SetKind};
+use crate::meta::{SetKind, StoreLimits};
 use crate::numbers::{COUNTER_FILE, numbers};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
@@ -113,7 +113,7 @@ impl Store {
         }
         // The lock file is written at each undo and redo, so a set is as old as its latest undo.
         let used = fstat(&set.lock).map(|stat| FileStat::from(&stat).mtime);
-        let is_old = used.is_ok_and(|used| is_older_than(used, now, self.limits.keep));
+        let is_old = used.is_ok_and(|used| is_older_than(used, now, self.limits.max_age_s));
         let has_no_origin = matches!(set.meta.kind, SetKind::Undo { .. })
             && !session.has(&set.origin().to_string());
         if set.state == SetState::Held || !(is_old || has_no_origin) || !set.is_idle() {
@@ -129,7 +129,7 @@ impl Store {
         let found = path.file_name().map(|name| FileStat::at(session, name));
         if let Some(Ok(Some(found))) = found
             && now.0.saturating_sub(found.mtime.0) > INCOMPLETE_AGE_SECS
-            && is_older_than(found.mtime, now, self.limits.keep)
+            && is_older_than(found.mtime, now, self.limits.max_age_s)
         {
             let _ = remove_tree(&path);
         }
@@ -149,8 +149,8 @@ impl Store {
             progress.total = Some(total + added);
         })
         .map_err(failed())?;
-        if total > self.limits.total {
-            let target = self.limits.total - self.limits.total / FREED_DIVISOR;
+        if total > self.limits.max_total_bytes {
+            let target = self.limits.max_total_bytes - self.limits.max_total_bytes / FREED_DIVISOR;
             for group in groups.into_iter().filter(|group| !group.stays) {
                 if total <= target {
                     break;
@@ -194,22 +194,22 @@ impl Store {
     }
 }
 
-fn bounds(limits: Limits, now: Time) -> SweepBounds {
+fn bounds(limits: StoreLimits, now: Time) -> SweepBounds {
     SweepBounds {
         now: now.0.unsigned_abs() * 1000 + u64::from(now.1 / 1_000_000),
-        interval: MAX_INTERVAL_MS.min(limits.keep.saturating_mul(1000) / STEPS_PER_RETENTION),
+        interval: MAX_INTERVAL_MS.min(limits.max_age_s.saturating_mul(1000) / STEPS_PER_RETENTION),
         items: MAX_STEP_SETS,
     }
 }
 
 /// True if the accounted size exceeds the limit. If running and held sets alone exceed the limit,
 /// the sets are read again only when the size has grown by an eighth of it.
-fn exceeds_limit(progress: &SweepProgress, limits: Limits) -> bool {
+fn exceeds_limit(progress: &SweepProgress, limits: StoreLimits) -> bool {
     progress.total.is_some_and(|total| {
         let grown = progress
             .pruned_to
-            .saturating_add(limits.total / FREED_DIVISOR);
-        total > limits.total && total >= grown
+            .saturating_add(limits.max_total_bytes / FREED_DIVISOR);
+        total > limits.max_total_bytes && total >= grown
     })
 }
 

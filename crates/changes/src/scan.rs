@@ -4,8 +4,8 @@
 //! includes changes of other processes, and misses writes that restore the time. Therefore the list
 //! of changes is never exact.
 
-use crate::alike::bytes;
 use crate::error::ChangesError;
+use crate::file_comparison::bytes;
 use crate::file_stat::{FileStat, Time};
 use crate::journal::Journal;
 use crate::mark;

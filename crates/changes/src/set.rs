@@ -21,7 +21,7 @@ pub(crate) const UPPER_DIR: &str = "upper";
 /// The work directory of the overlay.
 pub(crate) const WORK_DIR: &str = "work";
 /// The directory with the slots: files that a plan moves into or out of the tree.
-pub(crate) const SLOTS_DIR: &str = "gone";
+pub(crate) const SLOTS_DIR: &str = "slots";
 /// Preimages as hard links and clones.
 pub(crate) const LINKS_DIR: &str = "links";
 /// Exists if a trial may have caused changes that it does not list.

@@ -2,9 +2,9 @@
 //! directory is in the change set's directory. If the store is on another mount, a hidden directory
 //! of the tree contains the slots, and new files are copied there first.
 
-use crate::alike::file_attributes;
 use crate::apply::set_attributes;
 use crate::error::ChangesError;
+use crate::file_comparison::file_attributes;
 use crate::file_stat::FileStat;
 use crate::meta::Meta;
 use crate::numbers::numbers;

@@ -24,7 +24,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-pub use crate::meta::Limits;
+pub use crate::meta::StoreLimits;
 
 /// The name of the store's directory in the state directory.
 const DIRECTORY_NAME: &str = "changes";
@@ -33,7 +33,7 @@ const DIRECTORY_NAME: &str = "changes";
 #[derive(Debug)]
 pub struct Store {
     pub(crate) path: PathBuf,
-    pub(crate) limits: Limits,
+    pub(crate) limits: StoreLimits,
     pub(crate) steps: Arc<dyn Steps>,
     pub(crate) precautions: Precautions,
     /// Change sets of calls that changed nothing, which later calls reuse.
@@ -62,7 +62,7 @@ impl Store {
         let path = canonical(made.path())?;
         Ok(Self {
             path,
-            limits: Limits::default(),
+            limits: StoreLimits::default(),
             steps: Arc::new(Undisturbed),
             precautions: Precautions::default(),
             unused_sets: Mutex::default(),
@@ -86,7 +86,7 @@ impl Store {
 
     /// Sets the limits.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: StoreLimits) -> Self {
         self.limits = limits;
         self
     }

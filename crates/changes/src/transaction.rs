@@ -1,7 +1,7 @@
 //! Commits, discards, undoes and redoes change sets.
 
 use crate::apply::{ApplyDirectories, ApplyFailure};
-use crate::assumed::AssumedFiles;
+use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -434,10 +434,10 @@ fn conflict_error(
     paths: &[Vec<u8>],
 ) -> ChangesError {
     let free_plan = without_conflicts(plan, paths);
-    let free = listing::items(&free_plan, Trees::open(set).as_mut()).len();
+    let without_conflict = listing::items(&free_plan, Trees::open(set).as_mut()).len();
     ChangesError::Conflict {
         id,
         conflicts: paths.iter().map(|path| listing::name(path)).collect(),
-        free: free as u64,
+        without_conflict: without_conflict as u64,
     }
 }

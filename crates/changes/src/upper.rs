@@ -6,9 +6,9 @@
 
 mod compare;
 
-use crate::alike::{bytes, file_attributes};
 use crate::attributes::{self, OPAQUE_ATTRIBUTE, WHITEOUT_ATTRIBUTE};
 use crate::error::ChangesError;
+use crate::file_comparison::{bytes, file_attributes};
 use crate::file_stat::{FileStat, Time};
 use crate::git_index;
 use crate::mark::is_later;

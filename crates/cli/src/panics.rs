@@ -2,7 +2,7 @@
 //! exits with a failure code.
 
 use crate::output;
-use agent_bash::panics::{caught, message};
+use agent_bash::panics::{catch_panic, message};
 use std::panic::PanicHookInfo;
 
 /// Installs the panic hook: every panic prints one line, whether or not it is caught.
@@ -13,7 +13,7 @@ pub(crate) fn install_hook() {
 /// Runs `work`, which returns an exit code; `failure` is the code after a panic.
 pub(crate) fn or_failure(failure: u8, work: impl FnOnce() -> u8) -> u8 {
     // The panic hook has already printed the line.
-    caught(work).unwrap_or(failure)
+    catch_panic(work).unwrap_or(failure)
 }
 
 fn line(info: &PanicHookInfo<'_>) -> String {

@@ -36,7 +36,7 @@ fn every_field_is_parsed() {
 }
 
 #[test]
-fn a_string_is_the_command() {
+fn string_request_is_the_command() {
     assert_eq!(parsed(&json!("echo hi")).request, Request::new("echo hi"));
 }
 

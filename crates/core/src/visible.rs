@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lead_bytes_cover_the_table_and_c1() {
+    fn lead_bytes_cover_the_table_and_c1() {
         for c in '\u{80}'..=char::MAX {
             if is_hidden(c) || c.is_control() {
                 let mut buffer = [0; 4];

@@ -19,7 +19,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 #[test]
-fn a_runtime_that_ends_leaves_no_zombie() {
+fn ended_runtime_leaves_no_zombie() {
     let census = Census::new();
     for script in ["true", "sleep 1000"] {
         runtime().block_on(async {

@@ -3,7 +3,7 @@
 //!
 //! Internal to `agent-bash-cli`, without promises about versions.
 //!
-//! `fields` recognises the fields of a call under the names that agents use. `agents` has a file
+//! `call_fields` finds the fields of a call under the names that agents use. `agents` has a file
 //! for each agent: the format of its answers, and the configuration of its hook. An allowed call
 //! gets a silent answer: the agent then asks its user as it would without the hook. A call that the
 //! user's settings refuse is refused with the reason. A shell call that cannot be parsed or checked

@@ -138,7 +138,7 @@ pub struct PrintedOutput {
     pub head: String,
     /// Number of omitted bytes between beginning and end.
     #[serde(default)]
-    pub left_out: u64,
+    pub omitted_bytes: u64,
     /// The end.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tail: String,

@@ -13,7 +13,7 @@ const TAIL_BYTES: usize = 48 << 10;
 pub struct PrintedOutputCollector {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    left_out: u64,
+    omitted_bytes: u64,
 }
 
 impl PrintedOutputCollector {
@@ -27,18 +27,18 @@ impl PrintedOutputCollector {
         let dropped = self.tail.len().saturating_sub(capacity);
         self.tail.drain(..dropped);
         self.tail.extend(last);
-        self.left_out += (dropped + over.len()) as u64;
+        self.omitted_bytes += (dropped + over.len()) as u64;
     }
 
     /// Returns the collected output. Characters are never split; if bytes are omitted, lines are
     /// not split either.
     pub fn finish(self) -> PrintedOutput {
         let (head, mut tail) = (self.head, Vec::from(self.tail));
-        if self.left_out == 0 {
+        if self.omitted_bytes == 0 {
             let all = [head, tail].concat();
             return PrintedOutput {
                 head: String::from_utf8_lossy(&all).into_owned(),
-                left_out: 0,
+                omitted_bytes: 0,
                 tail: String::new(),
             };
         }
@@ -49,10 +49,10 @@ impl PrintedOutputCollector {
         let first = |wanted| tail.iter().position(|byte| *byte == wanted);
         let begin = first(b'\n').or_else(|| first(b' '));
         let begin = begin.map_or(0, |index| index + 1);
-        let left_out = self.left_out + (head.len() - end + begin) as u64;
+        let omitted_bytes = self.omitted_bytes + (head.len() - end + begin) as u64;
         PrintedOutput {
             head: String::from_utf8_lossy(&head[..end]).into_owned(),
-            left_out,
+            omitted_bytes,
             tail: String::from_utf8_lossy(&tail.split_off(begin)).into_owned(),
         }
     }
@@ -95,7 +95,7 @@ mod tests {
         let printed = of([b"secret ".repeat(20_000)]);
         assert!(printed.head.ends_with("secret ") && printed.tail.starts_with("secret "));
         let words = printed.head.len() + printed.tail.len();
-        assert_eq!(words as u64 + printed.left_out, 140_000);
+        assert_eq!(words as u64 + printed.omitted_bytes, 140_000);
     }
 
     #[test]
@@ -117,6 +117,6 @@ mod tests {
         assert!(all.ends_with(&whole.tail) && whole.tail.starts_with("line "));
         let kept = whole.head.len() + whole.tail.len();
         assert!(kept <= HEAD_BYTES + TAIL_BYTES);
-        assert_eq!(kept as u64 + whole.left_out, all.len() as u64);
+        assert_eq!(kept as u64 + whole.omitted_bytes, all.len() as u64);
     }
 }

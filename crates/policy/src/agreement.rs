@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_reads_is_no_agreement() {
+    fn words_of_one_reader_alone_are_no_agreement() {
         // Our reading without a command, without a word, and with two commands for one.
         for (text, read) in [
             ("ls; git log", "ls"),

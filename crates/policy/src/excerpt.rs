@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_stands_below_what_it_marks() {
+    fn mark_is_below_the_marked_words() {
         for (script, part, expect) in [
             ("rm -rf /", "rm -rf /", "rm -rf /\n^^^^^^^^"),
             ("cd a\n\trm x; ls", "rm x", "    rm x; ls\n    ^^^^"),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_characters_is_shown_too() {
+    fn empty_span_is_shown_too() {
         let at = |script, start| marked_lines(script, Span { start, end: start });
         assert_eq!(at("foo", 3)[0].mark, "   ^");
         assert_eq!(at("", 0)[0].mark, "^");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_the_mark() {
+    fn long_line_is_cut_around_the_mark() {
         let script = format!("echo {}; rm x; {}", "a".repeat(500), "b".repeat(500));
         let start = script.find("rm x").unwrap();
         let lines = marked_lines(

@@ -313,7 +313,7 @@ mod tests {
     use crate::Context;
 
     #[test]
-    fn an_explanation_names_rule_words_and_way_out() {
+    fn explanation_names_rule_words_and_alternative() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let explanation = explain(
             &Script::read("cd src && sudo rm -rf \"$X\"", &context),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_off_is_mentioned() {
+    fn disabled_rule_is_mentioned() {
         let context = Context::new("/home/u/project");
         let explanation = explain(
             &Script::read("git reset --hard", &context),

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_statement_must_be_the_pipeline() {
+    fn last_statement_must_be_the_pipeline() {
         let context = Context::new("/");
         for (script, want) in [
             ("false | true", &[false, false][..]),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_if_it_is_interrupted_has_nothing_behind_it() {
+    fn interruptible_script_has_no_command_after_it() {
         let context = Context::new("/");
         for (script, want) in [
             ("tail -f log", true),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_pipeline_at_the_end_is_none() {
+    fn other_endings_are_not_a_pipeline() {
         let context = Context::new("/");
         for script in [
             "true", "a || b", "a | b && c | d", "a && b | c", "! a | b", "time a | b", "a | b &",

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escaped_blank_at_the_end_stays() {
+    fn escaped_blank_at_the_end_stays() {
         for (script, expect) in [
             ("  ls \n", "ls"),
             ("echo a\\ ", "echo a\\ "),

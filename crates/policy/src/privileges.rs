@@ -38,7 +38,7 @@ mod tests {
     use agent_bash_syntax::{Context, Parsed};
 
     #[test]
-    fn they_are_found_wherever_they_stand() {
+    fn test_programs_are_found_in_any_directory() {
         let context = Context::new("/w");
         for (script, expected) in [
             ("sudo make install", Some("sudo")),

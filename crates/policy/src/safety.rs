@@ -141,7 +141,7 @@ mod tests {
     use crate::Context;
 
     #[test]
-    fn what_all_commands_say_together_is_found_out_once() {
+    fn facts_about_all_commands_are_computed_once() {
         let context = Context::new("/home/u/project");
         for (text, forces) in [
             ("git push; git push", Some(false)),

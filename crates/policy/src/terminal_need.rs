@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_into_the_background_is_known() {
+    fn background_commands_are_found() {
         let context = Context::new("/w");
         for (script, want) in [
             ("sleep 60 & echo bg > bg.txt", Some("sleep 60")),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_the_shell_is_known() {
+    fn directory_changes_of_the_shell_are_found() {
         let context = Context::new("/w");
         for (script, expected) in [
             ("cd src", true),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_pages_is_read_from_its_beginning() {
+    fn output_that_git_would_page_is_shown_from_its_start() {
         let context = Context::new("/w");
         for (script, expected) in [
             ("git log", true),

@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The prefix of the names of the directories of shells.
-pub(crate) const SHELL_PREFIX: &str = "agent-bash-boxed-";
+pub(crate) const SHELL_PREFIX: &str = "agent-bash-sandbox-";
 
 /// The prefix of the names of the directories of askpass programs.
 pub(crate) const ASKPASS_PREFIX: &str = "agent-bash-askpass-";

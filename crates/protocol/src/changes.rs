@@ -88,7 +88,7 @@ pub struct ChangesPreviewData {
     pub conflicts: Vec<FileName>,
     /// The changes that a partial operation would make: all changes without conflicts.
     #[serde(default)]
-    pub free: Vec<FileChange>,
+    pub without_conflict: Vec<FileChange>,
 }
 
 /// Data of `changes.undo_all` and `changes.redo_all`.

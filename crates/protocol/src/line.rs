@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_of_the_longest_length_is_whole_and_a_longer_one_is_lost_alone() {
+    async fn line_of_maximum_length_is_whole_and_longer_line_is_dropped_alone() {
         let longest = "x".repeat(MAX_LINE);
         let request = format!("{{\"command\": \"{longest}\", \"id\": 7}}");
         let input = format!("{longest}\n{longest}y\nnext\n{request}\nnext\n{longest}zzz");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dropped_future_loses_nothing() {
+    async fn dropped_future_loses_no_data() {
         let (mut write, read) = tokio::io::duplex(64);
         let mut lines = InputLines::new(read);
         write.write_all(b"fir").await.unwrap();

@@ -7,7 +7,8 @@ use crate::card_frame::{
 };
 use crate::styled_line::wrapped;
 use crate::{
-    CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, footer, spinner, words,
+    CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, call_summary, footer,
+    spinner,
 };
 use agent_bash_core::{SizeStyle, Status, size_text};
 use ratatui::style::Style;
@@ -171,7 +172,7 @@ impl BangCard {
             let about = if self.excluded_from_context {
                 format!("{} printed", size_text(all, SizeStyle::Spaced))
             } else {
-                format!("the model saw {}", words::part_of(shown, all))
+                format!("the model saw {}", call_summary::part_of(shown, all))
             };
             foot.extend(note(
                 &footer::stored_output(&about, stored.uri.as_deref(), stored.first, None),

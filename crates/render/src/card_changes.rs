@@ -1,9 +1,9 @@
 //! A call's changes to files on its card: `Δ +2 ~1 −1` in the footer, and lines below the output.
 
 use crate::Theme;
+use crate::call_summary::{self, nonzero_counts, sign, split_git};
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{self, nonzero_counts, sign, split_git};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -77,7 +77,7 @@ impl CardChanges {
             .background
             .iter()
             .map(|(set, is_unsure)| (set, *is_unsure));
-        let background = words::background_summary(background);
+        let background = call_summary::background_summary(background);
         let own = self.own_mark(theme);
         if background.is_empty() {
             return own;
@@ -135,7 +135,7 @@ impl CardChanges {
             ChangesState::Held | ChangesState::Interrupted => theme.warning,
             _ => theme.dim,
         };
-        words::state_text(&self.set).map(|word| (word, style))
+        call_summary::state_text(&self.set).map(|word| (word, style))
     }
 
     /// The lines below the output.

@@ -2,7 +2,7 @@
 //! behind a rail. Builds only the visible rows.
 
 use crate::visible_text::shortened;
-use crate::{CardState, OutputRows, OutputText, Theme, words};
+use crate::{CardState, OutputRows, OutputText, Theme, call_summary};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -145,7 +145,7 @@ pub(crate) fn outcome_part(
     theme: &Theme,
 ) -> FooterPart {
     const OUTCOME_COLUMNS: usize = CardState::BADGE_COLUMNS;
-    let elapsed = format!("{:>DURATION_COLUMNS$}", words::duration(elapsed));
+    let elapsed = format!("{:>DURATION_COLUMNS$}", call_summary::duration(elapsed));
     let spans = vec![
         Span::styled(format!("{badge:<OUTCOME_COLUMNS$}"), style),
         Span::styled(elapsed, theme.dim),

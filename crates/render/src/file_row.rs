@@ -2,7 +2,7 @@
 //! names have no effect.
 
 use crate::Theme;
-use crate::words::sign;
+use crate::call_summary::sign;
 use agent_bash_core::changes::{Change, FileChange};
 use agent_bash_core::visible::one_line;
 use ratatui::style::Style;

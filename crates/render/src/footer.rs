@@ -2,7 +2,7 @@
 //! accesses.
 
 use crate::styled_line::wrapped;
-use crate::{Theme, result_rows, words};
+use crate::{Theme, call_summary, result_rows};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{
@@ -119,7 +119,7 @@ impl FooterLine {
                 // filter was not run.
                 let size = match filter {
                     Some(_) => size_text(*shown, SizeStyle::Spaced),
-                    None => words::part_of(*shown, *total),
+                    None => call_summary::part_of(*shown, *total),
                 };
                 let about = format!("the model saw {size}");
                 let text = stored_output(&about, uri.as_deref(), *first, filter.as_deref());

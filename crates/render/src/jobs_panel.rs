@@ -1,6 +1,6 @@
 //! The background jobs: a list, and the output of the selected one.
 
-use crate::{OutputText, Theme, spinner, visible_text, words};
+use crate::{OutputText, Theme, call_summary, spinner, visible_text};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -225,7 +225,7 @@ impl JobRow {
         let (icon, word, style) = self.mark(theme);
         let word = visible_text::shortened(word, state_columns);
         let padding = " ".repeat(state_columns - visible_text::width(&word));
-        let time = self.elapsed.map(words::duration).unwrap_or_default();
+        let time = self.elapsed.map(call_summary::duration).unwrap_or_default();
         let pointer = if is_selected { "▸ " } else { "  " };
         let id = format!("{pointer}{:>2} ", visible_text::shortened(&self.id, 8));
         let pid = if width >= MIN_DETAILS_WIDTH {

@@ -11,6 +11,7 @@
 
 mod bang_card;
 mod bash_text;
+pub mod call_summary;
 mod card_changes;
 mod card_frame;
 mod card_state;
@@ -42,7 +43,6 @@ mod styled_line;
 mod theme;
 mod tool_card;
 mod visible_text;
-pub mod words;
 
 pub use agent_bash_core as core;
 pub use agent_bash_syntax as syntax;

@@ -9,8 +9,8 @@ use crate::footer::{FooterLine, footer};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{
-    CardChanges, CardState, OutputLimits, OutputText, RefusalView, Theme, result_rows, spinner,
-    words,
+    CardChanges, CardState, OutputLimits, OutputText, RefusalView, Theme, call_summary,
+    result_rows, spinner,
 };
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Status, ToolResult};
@@ -107,7 +107,7 @@ impl ToolCard {
     /// only the output rows of the text, because the card states the other facts itself.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<RefusalView>) {
         self.state = CardState::Ended(result.status.clone());
-        self.elapsed = words::from_millis(result.duration_ms);
+        self.elapsed = call_summary::from_millis(result.duration_ms);
         self.footer = footer(result);
         self.changes = CardChanges::of_ended_call(result.changes.as_ref(), &result.notices);
         self.output.show_instead(None);

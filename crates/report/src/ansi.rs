@@ -69,8 +69,8 @@ impl Palette {
     pub(crate) fn output_markup(&mut self, printed: &PrintedOutput) -> Markup {
         html! {
             (self.text(&printed.head))
-            @if printed.left_out > 0 {
-                span.cut { "… " (printed.left_out) " bytes are not in this report …\n" }
+            @if printed.omitted_bytes > 0 {
+                span.cut { "… " (printed.omitted_bytes) " bytes are not in this report …\n" }
                 (self.text(&printed.tail))
             }
         }
@@ -311,7 +311,7 @@ mod tests {
         let mut palette = Palette::default();
         let printed = PrintedOutput {
             head: "a\n".to_owned(),
-            left_out: 7,
+            omitted_bytes: 7,
             tail: "z\n".to_owned(),
         };
         assert_eq!(

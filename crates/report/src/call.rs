@@ -9,7 +9,7 @@ use crate::page_data::Page;
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{JobId, NoticeKind, Status, visible};
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::{
+use agent_bash_render::call_summary::{
     self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, from_millis,
 };
 use maud::{Markup, html};
@@ -68,7 +68,7 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     let first = lines.find(|line| !line.trim().is_empty());
     let changed = result.changes.as_ref().map(effect).unwrap_or_default();
     let background = page.background_changes(entry).iter();
-    let background_summary = words::background_summary(
+    let background_summary = call_summary::background_summary(
         background.map(|set| (set, page.maybe_earlier.contains(&set.id))),
     );
     html! {
@@ -138,7 +138,7 @@ const SHOWN_SETS: usize = 2;
 fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
     let call_jobs = jobs_of_call(entry, jobs);
     let has_running_job = call_jobs.iter().any(|job| job.is_alive());
-    let marks = words::marks(
+    let marks = call_summary::marks(
         &entry.result,
         (!call_jobs.is_empty()).then_some(has_running_job),
     );
@@ -173,7 +173,7 @@ pub(crate) fn has_running_job(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
 /// hides, and the present state of the job that the call became.
 fn row_outcome(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
     let result = &entry.result;
-    let outcome = words::outcome(&result.status);
+    let outcome = call_summary::outcome(&result.status);
     let is_failed_stage = |kind: &NoticeKind| matches!(kind, NoticeKind::FailedStage { .. });
     let mut notices = result.notices.iter();
     if !result.is_error && notices.any(|notice| is_failed_stage(&notice.kind)) {

@@ -4,7 +4,7 @@ use crate::ansi::shortened_on_paper;
 use crate::page_data::{ChangesAction, Diff};
 use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState, FileChange};
 use agent_bash_core::{Timestamp, visible};
-use agent_bash_render::words::{clock, date, sign};
+use agent_bash_render::call_summary::{clock, date, sign};
 use maud::{Markup, html};
 
 /// The largest number of lines of a diff on the page.

@@ -7,7 +7,7 @@ use crate::timeline::{moment, span};
 use agent_bash_core::changes::ChangesState;
 use agent_bash_core::visible;
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::{clock, date, duration, from_millis};
+use agent_bash_render::call_summary::{clock, date, duration, from_millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 

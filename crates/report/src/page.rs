@@ -8,7 +8,7 @@ use crate::policy::policy;
 use crate::timeline::timeline;
 use agent_bash_core::visible;
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::date;
+use agent_bash_render::call_summary::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The page's style and script. Neither contains text of the session.

@@ -3,7 +3,7 @@
 
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::{clock, date, duration, from_millis, outcome};
+use agent_bash_render::call_summary::{clock, date, duration, from_millis, outcome};
 use maud::{Markup, html};
 
 /// Width of the timeline in its own units.

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The `argv[0]` of a launcher.
-pub const PROCESS_NAME: &str = "agent-bash-box";
+pub const PROCESS_NAME: &str = "agent-bash-launcher";
 
 /// The exit status if nothing was started.
 const FAILED_EXIT_CODE: i32 = 126;

@@ -10,9 +10,9 @@
 //! namespace. An inode never gets another socket, so the answer stays valid. An abstract name is
 //! looked up by the kernel in the namespace of the connecting socket.
 //!
-//! The kernel lists 32 bits of an inode number, and a device that subvolumes share. Three tests
-//! cover inodes that agree: the mount is writable, no outside socket has this inode, and the peer
-//! is in the same namespace.
+//! The kernel lists 32 bits of an inode number, and a device that subvolumes share, so two sockets
+//! may look equal. Three tests exclude a socket outside: the mount is writable, no outside socket
+//! has this inode, and the peer is in the same namespace.
 
 mod address;
 mod table;

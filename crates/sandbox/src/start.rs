@@ -199,7 +199,7 @@ fn after_first_call(_: OwnedFd, _: &Timespec) -> io::Result<OwnedFd> {
 #[cfg(target_os = "linux")]
 fn unnamed_file() -> Result<File, SandboxError> {
     use rustix::fs::{MemfdFlags, memfd_create};
-    memfd_create("agent-bash-box", MemfdFlags::empty())
+    memfd_create("agent-bash-launcher", MemfdFlags::empty())
         .map(File::from)
         .map_err(SandboxError::step("writing the order"))
 }

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_makes_a_program_and_has_each_call_once() {
+    fn table_builds_a_program_and_has_each_call_once() {
         let numbers: std::collections::BTreeSet<i64> =
             table::all().map(|call| call.number).collect();
         assert_eq!(numbers.len(), table::all().count());

@@ -1,5 +1,5 @@
-//! Workspaces on mounts with flags that a user namespace may not take away, as hardened systems and
-//! containers have them.
+//! Workspaces on mounts with flags that a user namespace may not clear, as on hardened systems and
+//! in containers.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 #![expect(clippy::print_stderr, reason = "names tests that cannot run")]
@@ -25,8 +25,8 @@ const FLAGS: [&str; 7] = [
 const SCRIPT: &str = r#"
 mount -t tmpfs -o "$1" tmpfs "$2" && cd "$2" || exit 77
 mkdir -p w/.git/hooks held/upper held/work && echo '[core]' >w/.git/config && cd w || exit 77
-boxed=$3; shift 3
-exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$boxed" "$@"
+sandboxed=$3; shift 3
+exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$sandboxed" "$@"
 "#;
 
 #[expect(
@@ -42,7 +42,7 @@ fn run_on_mount(flags: &str, args: &[&str]) -> Output {
     Command::new("unshare")
         .args(["-r", "--mount", "/bin/sh", "-c", SCRIPT, "sh", flags])
         .arg(place)
-        .arg(Path::new(env!("CARGO_BIN_EXE_boxed")))
+        .arg(Path::new(env!("CARGO_BIN_EXE_sandboxed")))
         .args(args)
         .output()
         .unwrap()

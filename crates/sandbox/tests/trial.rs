@@ -12,10 +12,10 @@ use std::process::{Command, Output};
 /// An unprivileged user, which every system has.
 const NOBODY: u32 = 65534;
 
-/// A workspace, and a directory for what is held back.
+/// A workspace, and a directory for held changes.
 struct TrialDirs {
     _temp: tempfile::TempDir,
-    boxed: PathBuf,
+    sandboxed: PathBuf,
     workspace: PathBuf,
     held: PathBuf,
     user: Option<u32>,
@@ -26,12 +26,12 @@ impl TrialDirs {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
-        // Where a build goes, others need not get to.
-        let boxed = root.join("boxed");
-        fs::copy(env!("CARGO_BIN_EXE_boxed"), &boxed).unwrap();
+        // Other users may be unable to enter the build directory.
+        let sandboxed = root.join("sandboxed");
+        fs::copy(env!("CARGO_BIN_EXE_sandboxed"), &sandboxed).unwrap();
         let place = Self {
             _temp: temp,
-            boxed,
+            sandboxed,
             // Characters that a mount option cannot contain.
             workspace: root.join("a:b,c\\d e"),
             held: root.join("held"),
@@ -51,7 +51,7 @@ impl TrialDirs {
         place
     }
 
-    /// A place for each kind of user that this test can be.
+    /// A workspace for each kind of user as which this test can run.
     fn all() -> Vec<Self> {
         let users = if rustix::process::geteuid().is_root() {
             vec![None, Some(NOBODY)]
@@ -79,7 +79,7 @@ impl TrialDirs {
         reason = "the program that starts others is what is tested"
     )]
     fn run(&self, options: &[&str], script: &str) -> Output {
-        let mut command = Command::new(&self.boxed);
+        let mut command = Command::new(&self.sandboxed);
         command
             .arg("--trial")
             .arg(&self.workspace)
@@ -118,12 +118,12 @@ const CHANGED: &str = "old\nnew\nn\ngone2\nsrc\n";
 
 #[test]
 fn trial_changes_are_visible_only_inside() {
-    let boxes: [&[&str]; 3] = [
+    let sandboxes: [&[&str]; 3] = [
         &["--level", "off"],
         &["--tier", "full", "--network", "on"],
         &["--tier", "base"],
     ];
-    for options in boxes {
+    for options in sandboxes {
         for place in TrialDirs::all() {
             let before = TrialDirs::seen(&place.workspace);
             let output = place.run(options, CHANGES);
@@ -162,8 +162,7 @@ fn private_directory_in_the_workspace_stays_outside_the_overlay() {
     }
 }
 
-/// Each is refused by name, and the script has not run: it would have left a file where nothing is
-/// held back.
+/// Each is refused with its name, and the script does not run: it would create a file.
 #[test]
 fn impossible_trial_runs_nothing() {
     let place = TrialDirs::of(None);
@@ -218,7 +217,7 @@ fn mount_in_the_workspace_is_refused_in_a_trial() {
     // In namespaces of its own, so that no mount is left.
     let script = format!(
         "mount -t tmpfs none src && {} --level off --trial . --held {} -- /bin/sh -c 'touch ran'",
-        place.boxed.display(),
+        place.sandboxed.display(),
         place.held.display()
     );
     #[expect(

@@ -78,7 +78,7 @@ impl IntoData<ChangesPreviewData> for Preview {
             counts: self.counts,
             files: self.files,
             conflicts: self.conflicts,
-            free: self.free,
+            without_conflict: self.without_conflict,
         }
     }
 }
@@ -117,7 +117,7 @@ impl IntoData<ChangesMemberData> for MemberPreview {
                 counts,
                 files: self.files,
                 conflicts: self.conflicts,
-                free: self.free,
+                without_conflict: self.without_conflict,
             },
         }
     }

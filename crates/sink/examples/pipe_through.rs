@@ -88,7 +88,7 @@ fn main() -> io::Result<()> {
         .artifact
         .map(|artifact| artifact.path)
         .into_iter()
-        .chain(report.artifact_failed)
+        .chain(report.artifact_error)
     {
         eprintln!("{line}");
     }

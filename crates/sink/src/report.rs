@@ -18,7 +18,7 @@ pub struct SinkReport {
     /// not count as output that is not shown, since the caller asked for the omission.
     pub artifact: Option<ArtifactRef>,
     /// Why the full output could not be stored, for example `No space left on device`.
-    pub artifact_failed: Option<String>,
+    pub artifact_error: Option<String>,
     /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase
     /// sequence, and is not shown.
     pub overwritten: bool,

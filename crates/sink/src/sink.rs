@@ -181,7 +181,7 @@ impl OutputSink {
             shown,
             summary,
             artifact: stored.artifact,
-            artifact_failed: stored.failed,
+            artifact_error: stored.failed,
             overwritten,
             masked_secrets: self.masked,
             head_satisfied: self

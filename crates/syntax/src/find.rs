@@ -24,7 +24,7 @@ pub struct Search {
 /// Tests without an argument that narrow the result.
 const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that very few files pass: [`few_files`] represents these files.
+/// Tests that very few files pass. The result is then [`few_files`].
 const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Maximum number of combinations of starting points and filters.

@@ -73,7 +73,7 @@ fn words_are_what_their_place_makes_of_them() {
 }
 
 #[test]
-fn the_word_being_written_is_known() {
+fn word_at_the_cursor_is_found() {
     for (text, start, value, quote, is_command, before) in [
         ("", 0, Some(""), None, true, vec![]),
         ("gi", 0, Some("gi"), None, true, vec![]),
@@ -127,7 +127,7 @@ fn the_word_being_written_is_known() {
 }
 
 #[test]
-fn what_is_unfinished_is_not_wrong() {
+fn unfinished_text_is_not_an_error() {
     let how = |text: &str| ending(text, &Tokens::of(text));
     for text in [
         "", "ls", "a; b", "a &", "for x in 1 2; do a; done", "cat <<E\nx\nE\n", "f() { a; }",
@@ -225,7 +225,7 @@ fn bash_reads_on(line: &str) -> bool {
 }
 
 #[test]
-fn a_line_is_read_on_where_bash_reads_on() {
+fn line_continues_where_bash_reads_another_line() {
     let mut count = [0, 0];
     for line in [
         "ls", "ls;", "ls &", "! ls", "a | b", "a && b", "a; b", "# it's", "a # \"", "", "if",

@@ -46,8 +46,7 @@ pub struct OutputPart {
     pub lines_before: u64,
     /// Offset of the unread output.
     pub unread_from: u64,
-    /// The stored beginning of the unread output, for a case in which `from` is later than the
-    /// beginning.
+    /// The stored beginning of the unread output. Needed if `from` is later than `unread_from`.
     pub head: Vec<u8>,
     /// Number of line ends in the unread output.
     pub lines: u64,

@@ -9,7 +9,7 @@ use agent_bash::core::changes::{
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesDone, ChangesRefused};
-use agent_bash_render::words::merge_file_changes;
+use agent_bash_render::call_summary::merge_file_changes;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
@@ -213,7 +213,7 @@ fn refusal_lines(
     }
     if let ChangesRefused::Conflict(conflict) = error
         && is_undo
-        && conflict.free > 0
+        && conflict.without_conflict > 0
     {
         lines.push(UNDO_OTHERS_HINT.to_owned());
     }

@@ -12,7 +12,7 @@ use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, Conversation, ESCALATION_RULE, Escalation, Refusal};
 use agent_bash_render::{
-    CardChanges, CardState, FooterLine, RefusalView, StoredOutput, ToolCard, words,
+    CardChanges, CardState, FooterLine, RefusalView, StoredOutput, ToolCard, call_summary,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,8 @@ const SETTING_HINT: &str = "`sandbox.escalation = \"ask\"` in the settings lets 
 
 /// The card's text for a call whose escalation the user denied. The call itself gets
 /// [`crate::approvals::DENIAL_REASON`].
-const KEPT_INSIDE_TEXT: &str = "you did not let this call leave the sandbox, so it was not run";
+const DENIED_ESCALATION_TEXT: &str =
+    "you did not let this call leave the sandbox, so it was not run";
 
 /// How a command ended.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ fn refusal_view(command: &str, refusal: &Refusal) -> RefusalView {
     let is_denied_by_user =
         matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
     if is_denied_by_user {
-        return RefusalView::new(KEPT_INSIDE_TEXT);
+        return RefusalView::new(DENIED_ESCALATION_TEXT);
     }
     let mut refused = RefusalView::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
@@ -242,7 +243,7 @@ impl CallEnd {
                 entry.file = artifact.map(|artifact| artifact.path.clone().into());
             }
             (Self::Bang(message), Card::Bang(card)) => {
-                card.elapsed = words::from_millis(message.duration_ms);
+                card.elapsed = call_summary::from_millis(message.duration_ms);
                 card.state = CardState::Ended(message.status.clone());
                 card.footer = FooterLine::survivors(&message.survivors);
                 let notices = message.notices.iter().filter_map(FooterLine::from_notice);
@@ -334,7 +335,7 @@ mod tests {
         let Card::Tool(card) = entry.card else {
             panic!("it has another card");
         };
-        assert_eq!(card.plain(), format!("Blocked: {KEPT_INSIDE_TEXT}\n"));
+        assert_eq!(card.plain(), format!("Blocked: {DENIED_ESCALATION_TEXT}\n"));
         assert_eq!((card.host_lines, card.footer), (vec![], vec![]));
         // Another approver that denied the call is named.
         let other = Refusal::Escalation("its approver did not approve".to_owned());

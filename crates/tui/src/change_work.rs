@@ -158,8 +158,8 @@ fn plan_inversion(
         is_background: false,
         changed_between: Vec::new(),
         root,
-        counts: ChangeCounts::of(&preview.free),
-        files: preview.free,
+        counts: ChangeCounts::of(&preview.without_conflict),
+        files: preview.without_conflict,
         more: 0,
         conflicts: preview.conflicts,
     }))
@@ -186,7 +186,7 @@ fn run_action(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
             // A file was changed while the question was shown.
             if let ChangesRefused::Conflict(conflict) = &error
                 && (proposed.act, proposed.skips_conflicts) == (ChangesAct::Undo, false)
-                && conflict.free > 0
+                && conflict.without_conflict > 0
             {
                 outcome.lines.push(UNDO_OTHERS_HINT.to_owned());
             }

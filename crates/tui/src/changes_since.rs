@@ -5,7 +5,7 @@ use crate::change_actions::ProposedAction;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{ChangeCounts, ChangesId, FileChange};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
-use agent_bash_render::words::merge_file_changes;
+use agent_bash_render::call_summary::merge_file_changes;
 
 /// Plans the action for the change set `first` and all later ones. If that is not possible, returns
 /// the refusal. Blocks.

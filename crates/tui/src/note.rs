@@ -1,7 +1,7 @@
 //! Notes between the cards. They fit the width at which they are drawn.
 
 use agent_bash::core::changes::Changes;
-use agent_bash_render::{Theme, shortened, words};
+use agent_bash_render::{Theme, call_summary, shortened};
 use ratatui::text::{Line, Span};
 
 /// Maximum number of named trials.
@@ -83,7 +83,7 @@ impl HeldNote {
 /// `columns`.
 pub fn named_trial(trial: &Changes, columns: usize) -> String {
     let name = format!("trial {}: ", trial.id);
-    let counts = match words::delta(&trial.counts) {
+    let counts = match call_summary::delta(&trial.counts) {
         text if text.is_empty() => "Δ 0".to_owned(),
         counts => format!("Δ {counts}"),
     };

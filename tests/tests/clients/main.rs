@@ -1,5 +1,5 @@
-//! Third-party clients: the official MCP SDKs, the example clients of docs/rpc.md and docs/mcp.md
-//! verbatim, and the SDKs whose shell tools the adapters imitate.
+//! Third-party clients: the official MCP SDKs, the clients in docs/examples, and the SDKs whose
+//! shell tools the adapters imitate.
 //!
 //! Python clients run in a virtual environment, TypeScript ones in a directory of node packages;
 //! both are installed once below `target/`, from `PyPI` and npm. If that fails (no package index is
@@ -73,10 +73,9 @@ fn main() -> Result<()> {
         has_python,
         plain_rpc,
     );
-    add("the Python client of docs/rpc.md", has_python, |tools| {
-        documented(
-            "docs/rpc.md",
-            "python",
+    add("the example docs/examples/rpc.py", has_python, |tools| {
+        example(
+            "docs/examples/rpc.py",
             tools,
             &[
                 "live: one",
@@ -87,10 +86,9 @@ fn main() -> Result<()> {
             ],
         )
     });
-    add("the Python client of docs/mcp.md", has_python, |tools| {
-        documented(
-            "docs/mcp.md",
-            "python",
+    add("the example docs/examples/mcp.py", has_python, |tools| {
+        example(
+            "docs/examples/mcp.py",
             tools,
             &[
                 "'bash_output'",
@@ -100,10 +98,9 @@ fn main() -> Result<()> {
             ],
         )
     });
-    add("the TypeScript client of docs/mcp.md", has_node, |tools| {
-        documented(
-            "docs/mcp.md",
-            "ts",
+    add("the example docs/examples/mcp.ts", has_node, |tools| {
+        example(
+            "docs/examples/mcp.ts",
             tools,
             &[
                 "'bash_output'",
@@ -324,25 +321,17 @@ fn typescript(world: &World, tools: &Tools, name: &str, script: &str) -> Result<
     Ok(command)
 }
 
-/// Runs the only code block of that language in a page, and checks for the expected output.
-fn documented(page: &str, language: &str, tools: &Tools, want: &[&str]) -> Result<()> {
-    let text = std::fs::read_to_string(root()?.join(page))?;
-    let begin = format!("```{language}\n");
-    let mut blocks = text
-        .split(&begin)
-        .skip(1)
-        .filter_map(|rest| rest.split("```").next());
-    let block = blocks
-        .next()
-        .with_context(|| format!("{page} has no client"))?;
-    ensure!(blocks.next().is_none(), "{page} has more than one");
+/// Runs the example at this path, and checks for the expected output.
+fn example(path: &str, tools: &Tools, want: &[&str]) -> Result<()> {
+    let script = root()?.join(path);
     let world = world()?;
     let mut command;
-    if language == "python" {
+    if script.extension().is_some_and(|end| end == "py") {
         command = world.command(tools.python()?);
-        command.arg("-c").arg(block);
+        command.arg(script);
     } else {
-        command = typescript(&world, tools, &page.replace(['/', '.'], "-"), block)?;
+        let script = std::fs::read_to_string(script)?;
+        command = typescript(&world, tools, "example", &script)?;
     }
     let said = ran_well(world, command)?;
     for line in want {

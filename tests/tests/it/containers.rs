@@ -222,8 +222,8 @@ fn trial_that_is_refused_leaves_no_set() -> Result<()> {
 fn partial_sandbox_reports_missing_promises_to_model_and_user() -> Result<()> {
     let world = repository()?;
     let docker = engine("docker-2026")?;
-    let boxed = ["--sandbox", "workspace_write", "echo x >.git/config"];
-    let ended = result(&world, docker, &boxed)?;
+    let sandboxed = ["--sandbox", "workspace_write", "echo x >.git/config"];
+    let ended = result(&world, docker, &sandboxed)?;
     let text = ended["text"].as_str().unwrap_or_default();
     let consequence =
         "hooks and configuration of git, editors and agents in the workspace can be written";

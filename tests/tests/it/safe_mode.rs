@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(60);
 const SECRET: &str = "correct-horse-battery-staple";
 
 /// The commands: how each is confined, and the script as a JSON string.
-const ROWS: &str = include_str!("../../../crates/policy/tests/data/held_by_the_box.tsv");
+const ROWS: &str = include_str!("../../../crates/policy/tests/data/refused_by_sandbox.tsv");
 
 /// A repository in which most of the commands change something, another one with a configuration
 /// that runs a program, and a home with secrets.
@@ -122,7 +122,7 @@ fn allowed_commands_change_nothing_and_read_no_secret() -> Result<()> {
     // Only safe mode is tested: a rule would refuse some of the commands first.
     command.env("AGENT_BASH_SAFETY_GROUPS", "services");
     let mut server = ServerClient::start(command)?;
-    let rows = rows("box")?;
+    let rows = rows("sandbox")?;
     ensure!(rows.len() > 300, "{} rows", rows.len());
     for script in rows {
         let id = server.new_id();

@@ -356,14 +356,14 @@ class ChangesMemberData(TypedDict):
     # All files of the change set.
     files: List[FileChange]
 
-    # The changes that a partial operation would make: all changes without conflicts.
-    free: List[FileChange]
-
     # The number of the change set.
     id: ChangesId
 
     # The recorded directory.
     root: str
+
+    # The changes that a partial operation would make: all changes without conflicts.
+    without_conflict: List[FileChange]
 
 
 class ChangesPreviewData(TypedDict):
@@ -379,7 +379,7 @@ class ChangesPreviewData(TypedDict):
     files: List[FileChange]
 
     # The changes that a partial operation would make: all changes without conflicts.
-    free: List[FileChange]
+    without_conflict: List[FileChange]
 
 
 class _ChangesSetDataAlways(TypedDict):

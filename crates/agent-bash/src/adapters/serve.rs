@@ -399,7 +399,7 @@ impl ClientAdapters {
 }
 
 const LOST_CALL: &str =
-    "the call was given up: agent-bash failed in a way that it should not; please report it";
+    "the call was given up because of an internal error of agent-bash; please report it";
 
 const NO_JOBS: &str =
     "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";

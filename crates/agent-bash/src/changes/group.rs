@@ -179,7 +179,7 @@ impl ChangeSets {
 /// Returns the number of files that the undo or redo of these change sets changes.
 fn distinct_files(sets: &[MemberPreview]) -> u64 {
     let files = sets.iter().flat_map(|set| {
-        let without_conflicts = set.free.iter();
+        let without_conflicts = set.without_conflict.iter();
         without_conflicts.map(move |file| (&set.root, &file.name.path))
     });
     files.collect::<BTreeSet<_>>().len() as u64

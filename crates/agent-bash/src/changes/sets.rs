@@ -85,7 +85,7 @@ pub struct ChangesConflict {
     /// The files.
     pub conflicts: Vec<FileName>,
     /// The number of files without a conflict.
-    pub free: u64,
+    pub without_conflict: u64,
     /// For each file of `conflicts`: the command that changed the file, if this state directory has
     /// a record of the command.
     pub by: Vec<Option<String>>,
@@ -120,7 +120,7 @@ impl ChangesConflict {
     fn first_line(&self, first: &FileName) -> String {
         match self.act {
             ChangesAct::Commit | ChangesAct::Discard => conflict_text(self.id, first),
-            ChangesAct::Undo => not_undone_text(first, self.free),
+            ChangesAct::Undo => not_undone_text(first, self.without_conflict),
             ChangesAct::Redo => not_redone_text(first),
         }
     }
@@ -453,7 +453,7 @@ impl ChangeSets {
                 ChangesError::Conflict {
                     id,
                     conflicts,
-                    free,
+                    without_conflict,
                 },
             ) => {
                 let by = self.changed_by(id, &conflicts);
@@ -461,7 +461,7 @@ impl ChangeSets {
                     act,
                     id,
                     conflicts,
-                    free,
+                    without_conflict,
                     by,
                 })
             }

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use table::{CACHES, Cache, MOUNTS, Moved, PrivateMount, Value};
+use table::{CACHES, Cache, MOUNTS, PrivateCacheUse, PrivateMount, VariableValue};
 
 /// The caches of tools that a call of [`SandboxLevel::WorkspaceWrite`] may write.
 ///
@@ -102,8 +102,8 @@ impl UserCaches<'_> {
     /// tool's default.
     fn path(&self, cache: &Cache) -> Option<PathBuf> {
         let moved = match cache.value {
-            Value::Directory => self.variable(cache.variable),
-            Value::Option(_) => None,
+            VariableValue::Directory => self.variable(cache.variable),
+            VariableValue::Option(_) => None,
         };
         moved.or_else(|| self.in_home(cache.directory))
     }
@@ -178,17 +178,17 @@ impl PrivateCaches {
             let is_writable = own.as_deref().is_some_and(|own| plan.is_writable(own));
             let has_own = || own.as_deref().is_some_and(Path::is_dir);
             !is_writable
-                && match cache.moved {
-                    Moved::Always => true,
-                    Moved::WithNetwork => plan.network.leads_outside() || !has_own(),
-                    Moved::WithoutOwn => !has_own(),
+                && match cache.private_use {
+                    PrivateCacheUse::Always => true,
+                    PrivateCacheUse::WithNetwork => plan.network.leads_outside() || !has_own(),
+                    PrivateCacheUse::IfUserHasNone => !has_own(),
                 }
         };
         let value = |cache: &Cache| {
             let directory = root.join(cache.tool);
             match cache.value {
-                Value::Directory => directory.into_os_string(),
-                Value::Option(option) => {
+                VariableValue::Directory => directory.into_os_string(),
+                VariableValue::Option(option) => {
                     let earlier = user.facts.env.get(OsStr::new(cache.variable));
                     let mut value = earlier.cloned().unwrap_or_default();
                     if !value.is_empty() {

@@ -135,7 +135,7 @@ pub(super) async fn run(
         }
         Err(error) => Err(error),
     };
-    let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
+    let changed = changes::complete_record(tool, changing, outcome.as_ref().ok()).await;
     if let Ok(outcome) = &mut outcome {
         holders::add_ports(outcome).await;
     }

@@ -56,7 +56,7 @@ mod tests {
 
     /// The values in this test are quoted as bash quotes them.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
+    #[expect(clippy::disallowed_methods, reason = "bash is the oracle")]
     fn differences_reads_the_output_of_bash() {
         let values = [
             "plain",
@@ -68,15 +68,18 @@ mod tests {
             "ü=é",
             "'q'",
         ];
-        let mut asked = Command::new("bash");
-        asked
+        let mut command = Command::new("bash");
+        command
             .env_clear()
             .args(["-c", "unset GONE; PATH=/new:$PATH; export -p"]);
         for (number, value) in values.iter().enumerate() {
-            asked.env(format!("V{number}"), value);
+            command.env(format!("V{number}"), value);
         }
-        asked.env("PATH", "/bin").env("GONE", "x").env("SAME", "s");
-        let said = asked.output().unwrap().stdout;
+        command
+            .env("PATH", "/bin")
+            .env("GONE", "x")
+            .env("SAME", "s");
+        let printed = command.output().unwrap().stdout;
         let base = [("PATH", "/bin"), ("GONE", "x"), ("SAME", "s")];
         let base = base.map(|(name, value)| (name.into(), value.into())).into();
         let mut want: BTreeMap<String, Option<String>> = values
@@ -86,7 +89,7 @@ mod tests {
             .collect();
         want.insert("PATH".into(), Some("/new:/bin".into()));
         want.insert("GONE".into(), None);
-        assert_eq!(differences(&said, &base), want);
-        assert!(differences(b"", &base).is_empty(), "nothing was said");
+        assert_eq!(differences(&printed, &base), want);
+        assert!(differences(b"", &base).is_empty(), "bash printed nothing");
     }
 }

@@ -33,8 +33,8 @@ impl Executor for NoExecutor {
 impl Conversation {
     /// Opens a conversation whose calls are checked on this machine and run on `target`. A worker
     /// of agent-bash runs on the target. If the target lacks agent-bash, the program is uploaded
-    /// from `uploads`. `host` describes this machine; `add` adds to the tool, as in
-    /// [`Self::open_with`].
+    /// from `uploads`. `host` describes this machine; `add` extends the tool's builder,
+    /// as in [`Self::open_with`].
     ///
     /// An unreachable target is not an error here. Each call tries again to connect. If this fails,
     /// the call reports why it was not started.
@@ -117,7 +117,7 @@ impl Conversation {
 fn token(host: &HostContext, target: &Target) -> Option<String> {
     let root = host.state_dir()?;
     let secret = host_secret(&root)
-        .inspect_err(|error| tracing::warn!(%error, "sessions on targets are not found again"))
+        .inspect_err(|error| tracing::warn!(%error, "without a stored secret, later conversations do not find their sessions on targets"))
         .ok()?;
     let mut digest = Sha256::new();
     digest.update(secret);

@@ -198,7 +198,7 @@ mod tests {
             let found = project(dir.path(), FILE_NAME, above).unwrap();
             assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
         }
-        // Nor does another user's link to one of the user's own files.
+        // A link of another user is ignored, even if it leads to a file of this user.
         let (other, link) = directory(0o1777);
         chown(&path, Some(0), None).unwrap();
         symlink(&path, &link).unwrap();

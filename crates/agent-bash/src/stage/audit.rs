@@ -1,6 +1,6 @@
 //! Writes a finished call to the audit log, if the host has an audit log.
 
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{
@@ -44,7 +44,7 @@ pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice>
         status: call.status.clone(),
         duration_ms: call.duration_ms,
     };
-    let reason = match caught(|| audit.log.record(&entry)) {
+    let reason = match catch_panic(|| audit.log.record(&entry)) {
         Ok(Ok(())) => return None,
         Ok(Err(error)) => error.to_string(),
         Err(panicked) => panicked.to_string(),

@@ -158,14 +158,14 @@ pub(crate) fn untraceable_reason(takes_privileges: Option<&str>) -> Option<Strin
 
 /// Completes the record of a call that has ended. Without an `outcome`, the command was not
 /// started, and the record is removed.
-pub(crate) async fn ended(
+pub(crate) async fn complete_record(
     tool: &ToolContext,
     changing: Option<ChangeRecord>,
     outcome: Option<&Outcome>,
 ) -> CallChanges {
     match (changing, outcome) {
         (None, _) => CallChanges::default(),
-        (Some(changing), Some(outcome)) => changing.ended(tool, outcome).await,
+        (Some(changing), Some(outcome)) => changing.complete(tool, outcome).await,
         (Some(changing), None) => {
             changing.remove().await;
             CallChanges::default()
@@ -379,7 +379,7 @@ impl ChangeRecord {
     }
 
     /// Completes the record: commits, holds, drops or stores the changes.
-    async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> CallChanges {
+    async fn complete(self, tool: &ToolContext, outcome: &Outcome) -> CallChanges {
         let session = tool.changes.session().to_owned();
         let announced = tool.changes.settings.announced;
         let trial = match &self.method {

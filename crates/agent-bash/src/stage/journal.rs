@@ -1,6 +1,6 @@
 //! Writes a finished call to the journal, if the conversation has a journal.
 
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_journal::{
@@ -49,7 +49,7 @@ pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalati
 /// Records a call in the journal. Returns a notice if the recording fails.
 pub(crate) fn record(tool: &ToolContext, entry: impl FnOnce() -> JournalEntry) -> Option<Notice> {
     let journal = tool.journal.as_ref()?;
-    let reason = match caught(|| journal.record(&entry())) {
+    let reason = match catch_panic(|| journal.record(&entry())) {
         Ok(Ok(())) => return None,
         Ok(Err(error)) => error.to_string(),
         Err(panicked) => panicked.to_string(),

@@ -269,7 +269,7 @@ pub(crate) fn notices(
     report: &CallReport,
 ) -> Vec<Notice> {
     for stream in report.reports() {
-        notices.extend(stream.artifact_failed.clone().map(|reason| {
+        notices.extend(stream.artifact_error.clone().map(|reason| {
             let kind = NoticeKind::ArtifactFailed { reason };
             Notice::from(kind)
         }));

@@ -1,7 +1,7 @@
 //! Files that arrived with moved directories, and files that cannot be examined.
 
 use super::compare::{Effects, KnownPath, record_new_directory};
-use crate::alike::bytes;
+use crate::file_comparison::bytes;
 use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::SLOTS_DIR;

@@ -1,7 +1,7 @@
 //! Compares the record of one path with the current file.
 
 use super::same::is_same;
-use crate::alike::{bytes, file_attributes};
+use crate::file_comparison::{bytes, file_attributes};
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};

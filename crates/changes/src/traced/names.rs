@@ -1,7 +1,7 @@
 //! Finds the other names of changed files, since a change by one name is a change of all names.
 
 use super::compare::{Effects, KnownPath, compare_path};
-use crate::alike::bytes;
+use crate::file_comparison::bytes;
 use crate::file_stat::FileStat;
 use crate::plan::SlotRename;
 use crate::preimages::{INODE_SLOT_PREFIX, RECORD_SLOT_PREFIX};

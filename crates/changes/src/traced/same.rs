@@ -1,6 +1,6 @@
 //! Compares a file with its record.
 
-use crate::alike::have_same_bytes;
+use crate::file_comparison::have_same_bytes;
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::preimages::open;

@@ -1,7 +1,7 @@
 //! Compares one file of the upper directory with the file of the tree at the same path.
 
 use super::{PathFault, UpperScanner, failed_at};
-use crate::alike::{bytes, file_attributes, have_same_bytes};
+use crate::file_comparison::{bytes, file_attributes, have_same_bytes};
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::mark::is_later;

@@ -58,7 +58,7 @@ fn incomplete_change_set_blocks_no_other() {
     let is_removed = (0..100).any(|_| {
         place.make_sweep_due();
         let store = place.store();
-        let store = store.limits(agent_bash_changes::Limits::default());
+        let store = store.limits(agent_bash_changes::StoreLimits::default());
         store.begin_trial("other", &place.root).unwrap();
         !half.exists()
     });

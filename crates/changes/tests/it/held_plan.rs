@@ -31,7 +31,7 @@ fn set_of(place: &TestTree, id: ChangesId) -> PathBuf {
 /// Removes the held plan of a trial, as in the first version, which wrote none.
 fn without_held_plan(place: &TestTree, id: ChangesId) {
     let set = set_of(place, id);
-    fs::remove_file(set.join("photo")).unwrap();
+    fs::remove_file(set.join("plan")).unwrap();
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn sets_of_a_replaced_state_directory_have_no_known_number() {
 }
 
 #[test]
-fn a_shown_number_of_another_process_is_known() {
+fn shown_number_of_another_process_is_known() {
     let place = TestTree::new(TREE);
     let (store, other) = (place.store(), place.store());
     assert_eq!(call(&other, &place, "two").id, ChangesId(1));

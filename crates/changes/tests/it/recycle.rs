@@ -52,7 +52,7 @@ fn files(directory: &Path) -> usize {
 }
 
 #[test]
-fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
+fn empty_change_set_is_recycled_by_the_next_call() {
     let place = TestTree::new(TREE);
     let store = place.store();
     let first = call(&store, &place, &[], "true");
@@ -113,7 +113,7 @@ fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
 }
 
 #[test]
-fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
+fn change_set_is_not_recycled_for_another_root_or_level_or_after_an_undo() {
     let place = TestTree::new(TREE);
     let store = place.store();
     let first = call(&store, &place, &[], "true");

@@ -1,7 +1,7 @@
 //! Lists and diffs of change sets, and pruning.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{ChangesError, DiffText, FileDiff, Limits, Recorder, Touch};
+use agent_bash_changes::{ChangesError, DiffText, FileDiff, Recorder, StoreLimits, Touch};
 use agent_bash_core::changes::{
     ChangesId, ChangesLevel, ChangesState, FileChange, FileKind, FileName, Undoable,
 };
@@ -53,7 +53,7 @@ fn is_as_expected(diffs: &[FileDiff]) {
 }
 
 #[test]
-fn a_diff_is_the_same_held_done_and_undone() {
+fn diff_is_equal_when_held_done_and_undone() {
     let place = TestTree::new(TREE);
     let id = place.hold(SCRIPT).id;
     let held = diffs(&place, id, &[]);
@@ -84,7 +84,7 @@ fn a_diff_is_the_same_held_done_and_undone() {
 
 /// In a list, in a diff, and in what an undo would do.
 #[test]
-fn what_git_keeps_for_itself_comes_last() {
+fn files_of_git_are_listed_last() {
     let place = TestTree::new(
         "mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z",
     );
@@ -106,7 +106,7 @@ fn what_git_keeps_for_itself_comes_last() {
 
 /// The preview of an undo and a redo is correct, and changes nothing.
 #[test]
-fn what_an_undo_would_do_is_known_before() {
+fn preview_equals_the_undo() {
     let place = TestTree::new(TREE);
     let id = place.hold(SCRIPT).id;
     let store = place.store();
@@ -142,7 +142,7 @@ fn what_an_undo_would_do_is_known_before() {
 /// An undo in part counts each file once: before, in the refusal, and after. Operations also
 /// include directories and both ends of a rename.
 #[test]
-fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
+fn preview_counts_files_without_conflict_as_the_partial_undo_does() {
     let place = TestTree::new(
         "mkdir docs data; echo a >docs/intro; echo p >data/prices; echo r >readme; echo c >cart",
     );
@@ -156,32 +156,51 @@ fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
     assert_eq!((preview.files.len(), preview.counts.total()), (7, 7));
     assert_eq!(preview.conflicts, [FileName::new("build/cart")]);
     let refused = store.undo(SESSION, id, &[], false).unwrap_err();
-    let ChangesError::Conflict { free, .. } = refused else {
+    let ChangesError::Conflict {
+        without_conflict, ..
+    } = refused
+    else {
         panic!("{refused}");
     };
     let done = store.undo(SESSION, id, &[], true).unwrap();
-    assert_eq!((free, preview.free.len(), done.counts.total()), (6, 6, 6));
-    // Where nothing is free, nothing is offered.
+    assert_eq!(
+        (
+            without_conflict,
+            preview.without_conflict.len(),
+            done.counts.total()
+        ),
+        (6, 6, 6)
+    );
+    // If every file has a conflict, no partial undo is offered.
     place.sh("rm build/cart; echo theirs >build/other");
     let preview = store.preview(SESSION, id, false).unwrap();
-    assert_eq!(preview.free, []);
+    assert_eq!(preview.without_conflict, []);
     let refused = store.undo(SESSION, id, &[], true).unwrap_err();
     assert!(
-        matches!(refused, ChangesError::Conflict { free: 0, .. }),
+        matches!(
+            refused,
+            ChangesError::Conflict {
+                without_conflict: 0,
+                ..
+            }
+        ),
         "{refused}"
     );
 }
 
 /// Where all that is left to be undone is a mode, it is.
 #[test]
-fn a_mode_is_undone_beside_a_file_that_is_not() {
+fn mode_is_undone_next_to_a_conflicting_file() {
     let place = TestTree::new("echo a >a; echo b >b");
     let id = place.hold("echo aa >a; chmod 700 b").id;
     place.commit(id);
     place.sh("echo theirs >a");
     let store = place.store();
     let preview = store.preview(SESSION, id, false).unwrap();
-    assert_eq!((preview.files.len(), preview.free.len()), (2, 1));
+    assert_eq!(
+        (preview.files.len(), preview.without_conflict.len()),
+        (2, 1)
+    );
     let done = store.undo(SESSION, id, &[], true).unwrap();
     assert_eq!((done.counts.mode, done.counts.total()), (1, 1));
     assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
@@ -216,7 +235,7 @@ fn undo_in_part(place: &TestTree, id: ChangesId) {
 }
 
 #[test]
-fn what_is_undone_in_part_says_so_and_can_be_done_again() {
+fn partial_undo_is_reported_and_can_be_redone() {
     let place = TestTree::new(ABC);
     let id = place.hold("echo aa >a; echo bb >b; rm c").id;
     place.commit(id);
@@ -239,7 +258,7 @@ fn what_is_undone_in_part_says_so_and_can_be_done_again() {
 }
 
 #[test]
-fn a_trace_has_a_diff_done_and_undone() {
+fn trace_has_a_diff_when_done_and_undone() {
     let place = TestTree::new(TREE);
     let set = place
         .store()
@@ -272,7 +291,7 @@ fn a_trace_has_a_diff_done_and_undone() {
 }
 
 #[test]
-fn a_list_says_what_became_of_each() {
+fn list_has_the_state_of_each_change_set() {
     let place = TestTree::new(TREE);
     assert!(place.store().list("other").unwrap().is_empty());
     let first = place.hold("echo x >a").id;
@@ -296,7 +315,7 @@ fn a_list_says_what_became_of_each() {
 }
 
 #[test]
-fn what_is_old_or_too_much_goes_but_not_what_is_held() {
+fn old_or_surplus_change_sets_are_removed_and_held_ones_stay() {
     let place = TestTree::new(TREE);
     let held = place.hold("head -c 1M /dev/zero >held").id;
     let done: Vec<ChangesId> = (0..3)
@@ -313,14 +332,14 @@ fn what_is_old_or_too_much_goes_but_not_what_is_held() {
     };
     assert_eq!(there(), [1, 2, 3, 4, 5, 6, 7]);
     // Four of a MiB each are beyond this; the oldest goes, with its undo.
-    let mut limits = Limits::default();
-    limits.total = 4 << 20;
-    let begin = |limits: Limits| {
+    let mut limits = StoreLimits::default();
+    limits.max_total_bytes = 4 << 20;
+    let begin = |limits: StoreLimits| {
         let store = place.store().limits(limits);
         let set = store.begin_trial("another", &place.root).unwrap();
         store.drop_trial(set).unwrap();
     };
-    begin(Limits::default());
+    begin(StoreLimits::default());
     assert_eq!(there(), [1, 2, 3, 4, 5, 6, 7], "the control");
     begin(limits);
     assert_eq!(there(), [held.0, 4, 5, 6, 7]);
@@ -328,16 +347,16 @@ fn what_is_old_or_too_much_goes_but_not_what_is_held() {
     for id in [held.0, 4, 5] {
         place.age(id);
     }
-    begin(Limits::default());
+    begin(StoreLimits::default());
     assert_eq!(there(), [held.0, 4, 5, 6, 7], "the step is not due");
     place.make_sweep_due();
-    begin(Limits::default());
+    begin(StoreLimits::default());
     assert_eq!(there(), [held.0, 6, 7]);
     place.redo(done[2]);
     // An undo without the change set that it refers to is removed, too.
     place.age(6);
     place.make_sweep_due();
-    begin(Limits::default());
+    begin(StoreLimits::default());
     assert_eq!(there(), [held.0]);
     place.commit(held);
 }

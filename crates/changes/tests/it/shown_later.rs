@@ -2,7 +2,7 @@
 //! are known.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{DiffText, FileDiff, Limits, RecordOutcome, Recorder, Touch};
+use agent_bash_changes::{DiffText, FileDiff, RecordOutcome, Recorder, StoreLimits, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
 impl TestTree {
@@ -123,8 +123,8 @@ fn change_set_stays_unchanged_after_an_edit() {
 #[test]
 fn set_without_preimages_is_not_undone() {
     let place = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
-    let mut limits = Limits::default();
-    limits.preimage = 1 << 20;
+    let mut limits = StoreLimits::default();
+    limits.max_preimage_bytes = 1 << 20;
     let store = place.store().limits(limits);
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let set = set.unwrap();

@@ -1,7 +1,7 @@
 //! Traces: the records before each change suffice to list the changes and to undo them.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangeSet, ChangesError, Limits, RecordOutcome, Recorder, Touch};
+use agent_bash_changes::{ChangeSet, ChangesError, RecordOutcome, Recorder, StoreLimits, Touch};
 use agent_bash_core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::fs;
 
@@ -295,9 +295,9 @@ fn file_with_several_names_is_restored_under_each() {
 #[test]
 fn file_size_and_set_size_are_limited() {
     let place = TestTree::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
-    let mut limits = Limits::default();
-    limits.preimage = 2 << 20;
-    limits.set = 3 << 19;
+    let mut limits = StoreLimits::default();
+    limits.max_preimage_bytes = 2 << 20;
+    limits.max_set_bytes = 3 << 19;
     let store = place.store().limits(limits);
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)

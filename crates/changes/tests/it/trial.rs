@@ -505,7 +505,7 @@ fn change_set_is_unreadable_for_other_users() {
             .iter()
             .next()
             .unwrap_or_default();
-        if !["upper", "gone", "work"].iter().any(|own| first == *own) {
+        if !["upper", "slots", "work"].iter().any(|own| first == *own) {
             assert_eq!(file.mode & 0o077, 0, "{path:?}");
         }
     }

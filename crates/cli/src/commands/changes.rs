@@ -190,8 +190,8 @@ impl StoredChanges<'_> {
             return Ok(());
         };
         if self.json {
-            let (conflicts, free) = (&conflict.conflicts, conflict.free);
-            let json = json!({ "conflicts": conflicts, "free": free });
+            let (conflicts, without_conflict) = (&conflict.conflicts, conflict.without_conflict);
+            let json = json!({ "conflicts": conflicts, "without_conflict": without_conflict });
             return output::print(&format!("{json}\n"));
         }
         output::say(&conflict.user_text());

@@ -8,7 +8,7 @@ use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
 use agent_bash::core::{Timestamp, ToolResult};
 use agent_bash::journals::{JournalContents, Recording, recordings};
-use agent_bash_render::words;
+use agent_bash_render::call_summary;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ pub(crate) fn effect(result: &ToolResult) -> String {
     result
         .changes
         .as_ref()
-        .map(words::effect)
+        .map(call_summary::effect)
         .unwrap_or_default()
 }
 

@@ -65,7 +65,11 @@ fn text_of(guide: GuideArg) -> &'static str {
         GuideArg::Contract => include_str!("../../guides/contract.md"),
         GuideArg::Hooks => include_str!("../../guides/hooks.md"),
         GuideArg::Mcp => include_str!("../../guides/mcp.md"),
-        GuideArg::Rpc => include_str!("../../guides/rpc.md"),
+        GuideArg::Rpc => concat!(
+            include_str!("../../guides/rpc.md"),
+            "\n",
+            include_str!("../../guides/rpc-requests.md")
+        ),
         GuideArg::Rules => include_str!("../../guides/rules.md"),
         GuideArg::Tui => concat!(
             include_str!("../../guides/tui.md"),

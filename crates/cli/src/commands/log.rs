@@ -13,7 +13,7 @@ use agent_bash::exec::JobState;
 use agent_bash::journals::JournalEntry;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
-use agent_bash_render::words;
+use agent_bash_render::call_summary;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
@@ -97,7 +97,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
 /// line of today is omitted.
 fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp) -> String {
     let day = |time| {
-        let mut date = words::date(time);
+        let mut date = call_summary::date(time);
         date.truncate(10);
         date
     };
@@ -123,7 +123,7 @@ fn files(result: &ToolResult, background: &[Changes], unsure: &BTreeSet<ChangesI
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
     let mut parts = vec![find_record::effect(result)];
     let background = background.iter().map(|set| (set, unsure.contains(&set.id)));
-    parts.extend(words::background_summary(background));
+    parts.extend(call_summary::background_summary(background));
     if outside > 0 {
         parts.push(format!("{outside} outside"));
     }
@@ -136,7 +136,7 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     format!(
         "{}, since {} ({})\n\n",
         one_line(name),
-        words::clock(since),
+        call_summary::clock(since),
         ago(since, now)
     )
 }
@@ -168,9 +168,9 @@ fn row(index: usize, entry: &JournalEntry, later: &LaterEvents) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
     let background = set.and_then(|id| later.background.get(&id));
-    let outcome_words = words::outcome(&result.status);
+    let outcome_words = call_summary::outcome(&result.status);
     let mut outcome = format!("{} {}", outcome_words.icon, outcome_words.text);
-    for mark in words::marks(result, later.is_running(result)) {
+    for mark in call_summary::marks(result, later.is_running(result)) {
         outcome.push_str(", ");
         outcome.push_str(&mark);
     }
@@ -178,11 +178,11 @@ fn row(index: usize, entry: &JournalEntry, later: &LaterEvents) -> [String; 6] {
     command.insert_str(0, entry.bang());
     [
         (index + 1).to_string(),
-        words::clock(result.started_at),
+        call_summary::clock(result.started_at),
         match result.duration_ms {
             // The command did not run.
             0.0 => String::new(),
-            ms => words::duration(words::from_millis(ms)),
+            ms => call_summary::duration(call_summary::from_millis(ms)),
         },
         outcome,
         files(result, background.map_or(&[], Vec::as_slice), &later.unsure),

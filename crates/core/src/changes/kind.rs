@@ -24,7 +24,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// True for a regular file, which texts do not name.
+    /// True for a regular file, whose type texts do not mention.
     pub fn is_file(&self) -> bool {
         *self == Self::File
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const NAME_PREFIX: &str = "agent-bash-session-";
 
 /// Extension of directories that are being removed.
-const REMOVED_EXTENSION: &str = "gone";
+const REMOVED_EXTENSION: &str = "removed";
 
 /// Name of a FIFO without contents. The host keeps it open while it runs, so that a sweep
 /// recognises abandoned directories.
@@ -165,7 +165,7 @@ mod tests {
             path
         };
         let (new, used, dead) = (make("new"), make("used"), make("dead"));
-        let (other, removed) = (temp.path().join("other.gone"), make("half.gone"));
+        let (other, removed) = (temp.path().join("other.removed"), make("half.removed"));
         fs::create_dir(&other).unwrap();
         let _reader = fifo(&used.join(STATUS_FIFO)).unwrap();
         drop(fifo(&dead.join(STATUS_FIFO)).unwrap());

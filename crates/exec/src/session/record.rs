@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_the_nonce_of_its_call_is_ignored() {
+    fn report_without_the_nonce_of_its_call_is_ignored() {
         for forged in [
             &b"/\0.\x000\0"[..],
             b"dn/\0.\x000\0",

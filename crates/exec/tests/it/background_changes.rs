@@ -116,7 +116,7 @@ async fn processes_that_outlive_a_call_have_a_separate_set() {
 /// Writes to a file that is open already are not traced: its content at the end of the call is
 /// recorded.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_descriptor_that_is_still_open_is_known() {
+async fn open_descriptor_is_found() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
     let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
         echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
@@ -313,7 +313,7 @@ async fn end_of_a_process_without_job_is_noticed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_has_a_set_of_its_own_from_its_beginning() {
+async fn job_has_its_own_change_set_from_its_start() {
     let (place, world) = (TestWorkspace::with(FILES), World::new());
     let store = place.store();
     let set = store

@@ -377,7 +377,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// An unlisted difference is a failure, even if the script is listed for another way.
 #[test]
-fn what_is_not_listed_is_found() {
+fn unlisted_options_are_found() {
     let seen = |way, script: &str, verdict| (way, script.to_owned(), verdict);
     let listed: Known = serde_json::from_str(
         include_str!("../data/bash_suite.jsonl")

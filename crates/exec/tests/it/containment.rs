@@ -211,7 +211,7 @@ async fn no_process_outlives_a_terminated_host() {
 /// Negative control for all of the above: with plain bash, and its process group killed, the
 /// processes do escape.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_a_process_group_is_not_enough() {
+async fn end_of_a_process_group_is_not_enough() {
     for shape in SHAPES {
         let census = Census::new();
         let mut bash = command("setsid")

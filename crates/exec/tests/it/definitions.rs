@@ -21,7 +21,7 @@ async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_beside_it_has_them_and_the_shell_stays_as_it_was() {
+async fn new_shell_gets_definitions_and_the_session_is_unchanged() {
     let cache = support::cache();
     assert_eq!(cache.definitions_of(&name()).await, None, "there is none");
     // Definitions that would show, or end the shell, in a careless question.
@@ -56,7 +56,7 @@ async fn its_last_status_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_is_busy_is_not_asked_and_too_much_is_nothing() {
+async fn busy_shell_is_not_queried_and_too_long_answer_is_dropped() {
     let cache = Arc::new(support::cache());
     say(&cache, "f() { :; }").await;
     let cancel = Cancel::new();
@@ -87,7 +87,7 @@ async fn a_shell_that_is_busy_is_not_asked_and_too_much_is_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_dies_of_it_is_named_by_its_next_call() {
+async fn shell_that_ended_is_reported_by_its_next_call() {
     let cache = support::cache();
     say(&cache, "(sleep 0.3; kill -9 $$) & f() { :; }").await;
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;

@@ -91,7 +91,7 @@ fn normalised(bytes: &[u8], dir: &std::path::Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_child_finds_exactly_what_was_given() {
+async fn child_inherits_exactly_the_given_state() {
     close_fds::set_fds_cloexec(3, &[]);
     let mut faults = Vec::new();
     for warm_shells in [0, 1] {
@@ -167,7 +167,7 @@ fn inherited_through(program: &[&str]) -> String {
 }
 
 #[test]
-fn a_hosts_faults_are_not_inherited() {
+fn faults_of_a_host_are_not_inherited() {
     let host = env!("CARGO_BIN_EXE_exec-test-host");
     assert_eq!(inherited_through(&[host]), "0 1 2 3 0");
     // Negative control: bash in the host's place passes them on.
@@ -182,7 +182,7 @@ fn a_hosts_faults_are_not_inherited() {
 /// A bash that reads the user's profile is still bash: the hand-over of its script must be
 /// invisible.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_bash_does_as_bash_does() {
+async fn login_bash_equals_bash() {
     let home = tempfile::tempdir().unwrap();
     let profile = "echo profile; greeting=hello; greet() { echo \"$greeting $1\"; }";
     std::fs::write(home.path().join(".bash_profile"), profile).unwrap();

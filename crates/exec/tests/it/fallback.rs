@@ -134,7 +134,7 @@ async fn dropping_the_cache_ends_what_it_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_is_no_supervisor_is_not_waited_for_longer_than_a_second() {
+async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
     let cache = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::at("/bin/true"),
         ..options()
@@ -212,7 +212,7 @@ fn daemon(census: &Census, directory: &Path) -> RunSpec {
 
 /// A limit of the fallback: a process without any mark escapes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_without_any_mark_gets_away() {
+async fn process_without_marks_is_not_found() {
     let directory = tempfile::tempdir().unwrap();
     let census = Census::new();
     assert_eq!(run(&daemon(&census, directory.path())).await.out, "done\n");
@@ -221,7 +221,7 @@ async fn a_process_without_any_mark_gets_away() {
 
 /// The negative control.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_supervisor_lets_no_process_get_away() {
+async fn supervisor_finds_every_process() {
     let directory = tempfile::tempdir().unwrap();
     let census = Census::new();
     let spec = daemon(&census, directory.path());
@@ -231,7 +231,7 @@ async fn a_supervisor_lets_no_process_get_away() {
 
 /// A limit of the fallback: the thread dies with its host.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_host_leaves_its_command_behind() {
+async fn killed_host_leaves_its_command_running() {
     let census = Census::new();
     let mut host = command(env!("CARGO_BIN_EXE_exec-test-host"))
         .args(["sleep 1000; :", "fallback"])
@@ -247,7 +247,7 @@ async fn a_killed_host_leaves_its_command_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_time_limit_stops_a_sessions_shell_first() {
+async fn time_limit_stops_the_shell_of_a_session_first() {
     let directory = tempfile::tempdir().unwrap();
     let next = directory.path().join("next");
     let spec = spec(&format!("sleep 1000; : >{}", next.display()))
@@ -260,7 +260,7 @@ async fn a_time_limit_stops_a_sessions_shell_first() {
 
 /// A limit of the fallback: no terminals. Control: a supervisor does look for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_is_refused() {
+async fn terminal_is_refused() {
     let start = || TerminalStart {
         start: ShellStart::of(&Shell::bash("/bin/bash"), Vec::new()),
         terminal: "/nonexistent/terminal".into(),
@@ -281,7 +281,7 @@ async fn a_terminal_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_parent_is_the_host() {
+async fn parent_of_a_shell_is_the_host() {
     let own = format!("{}\n", std::process::id());
     assert_eq!(run(&spec("echo $PPID")).await.out, own);
     let supervised = support::run(&spec("echo $PPID")).await.unwrap();
@@ -291,7 +291,7 @@ async fn the_parent_is_the_host() {
 /// A limit of the fallback: a host that reaps all children takes the shell's status, too. With a
 /// supervisor this has no effect.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_that_ignores_its_children_loses_the_status() {
+async fn host_that_ignores_sigchld_loses_the_status() {
     for (how, code) in [("fallback", OTHER_ENDING), ("", 7)] {
         let census = Census::new();
         let script = r#"trap '' CHLD; exec "$0" 'sleep 1000 & exit 7' "$1""#;

@@ -125,7 +125,7 @@ fn bash(path: &Path) -> Shell {
 
 /// A call that cannot start reports the reason, and has started no process.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_start_is_not_started() {
+async fn missing_program_is_not_started() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let file = |name: &str, mode: u32, text: &str| {
@@ -285,7 +285,7 @@ const FLOODS: &[(&str, Streams)] = &[
 const AFTER_STOP: usize = (1 << 20) + 2 * 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_consumer_that_has_enough_ends_a_flood() {
+async fn stopping_consumer_ends_a_flood() {
     const ENOUGH: usize = 100_000;
     for (script, streams) in FLOODS {
         let spec = spec(script).streams(*streams);
@@ -310,7 +310,7 @@ async fn a_consumer_that_has_enough_ends_a_flood() {
 
 /// Negative control: a consumer that does not ask to stop gets all output.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_consumer_that_goes_on_gets_everything() {
+async fn continuing_consumer_receives_all_output() {
     const ALL: usize = 5_000_000;
     let script = format!("yes | head -c {ALL}");
     for streams in [Streams::Merged, Streams::Split] {
@@ -348,7 +348,7 @@ fn written(dir: &Path) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_consumer_slows_the_producer_and_no_timer() {
+async fn slow_consumer_slows_the_producer_and_no_timer() {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(DrivenClock::new());
@@ -377,7 +377,7 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
 
 /// Negative control: the same producer is fast with a fast consumer.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fast_consumer_does_not_slow_the_producer() {
+async fn fast_consumer_does_not_slow_the_producer() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec(COUNTING_WRITER).cwd(dir.path().to_path_buf());
     let cancel = Cancel::new();

@@ -42,7 +42,7 @@ fn tunnel(target: &str) -> String {
     )
 }
 
-fn boxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
+fn sandboxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
     let spec = spec(script).cwd(place.workspace.clone());
     spec.sandbox(Arc::new(plan))
 }
@@ -67,17 +67,17 @@ async fn listed_host_is_reached_and_other_hosts_are_refused_and_counted() {
     let cache = cache();
     let (listed, other) = (server(), server());
     let plan = plan(&place, &[&listed]);
-    let (out, none) = run(&cache, &boxed(&place, &tunnel(&listed), plan.clone())).await;
+    let (out, none) = run(&cache, &sandboxed(&place, &tunnel(&listed), plan.clone())).await;
     assert!(out.ends_with("\r\n\r\nanswered\n"), "{out}");
     assert_eq!(none, []);
     let script = format!("{}; {}", tunnel(&other), tunnel(&other));
-    let (out, counted) = run(&cache, &boxed(&place, &script, plan.clone())).await;
+    let (out, counted) = run(&cache, &sandboxed(&place, &script, plan.clone())).await;
     assert!(out.contains("403 Not allowed") && !out.contains("answered"));
     assert_eq!(counted, refused(&other, 2));
     // Neither server is reached without the proxy.
     for address in [&listed, &other] {
         let direct = format!("cat </dev/tcp/{}", address.replace(':', "/"));
-        let (out, none) = run(&cache, &boxed(&place, &direct, plan.clone())).await;
+        let (out, none) = run(&cache, &sandboxed(&place, &direct, plan.clone())).await;
         assert_eq!((out.as_str(), none), ("", Vec::new()));
     }
     // Without a list, the same address of the environment leads nowhere.
@@ -87,7 +87,7 @@ async fn listed_host_is_reached_and_other_hosts_are_refused_and_counted() {
         ..plan
     };
     let script = format!("HTTPS_PROXY=http://127.0.0.1:31280; {}", tunnel(&listed));
-    let (out, _) = run(&cache, &boxed(&place, &script, off)).await;
+    let (out, _) = run(&cache, &sandboxed(&place, &script, off)).await;
     assert_eq!(out, "");
 }
 
@@ -105,7 +105,7 @@ async fn calls_share_a_network_and_its_proxy_only_with_equal_lists() {
         vec![&one],
     ] {
         let script = format!("({}); ({}){network}", tunnel(&one), tunnel(&two));
-        let (out, _) = run(&cache, &boxed(&place, &script, plan(&place, &hosts))).await;
+        let (out, _) = run(&cache, &sandboxed(&place, &script, plan(&place, &hosts))).await;
         assert_eq!(out.matches("answered").count(), hosts.len(), "{hosts:?}");
         networks.push(out.lines().last().unwrap().to_owned());
     }
@@ -123,7 +123,7 @@ async fn session_reaches_listed_hosts_and_counts_the_refusals_of_each_call() {
     let (listed, other) = (server(), server());
     let in_session = |target: &str| {
         let script = format!("({})", tunnel(target));
-        let spec = boxed(&place, &script, plan(&place, &[&listed]));
+        let spec = sandboxed(&place, &script, plan(&place, &[&listed]));
         spec.session(SessionName("s".into()))
     };
     let (_, counted) = run(&cache, &in_session(&other)).await;
@@ -144,7 +144,7 @@ async fn trial_reaches_listed_hosts_in_a_network_of_its_own() {
         fs::create_dir(directory).unwrap();
     }
     let script = format!("{}; readlink /proc/self/ns/net", tunnel(&listed));
-    let call = boxed(&place, &script, plan(&place, &[&listed]));
+    let call = sandboxed(&place, &script, plan(&place, &[&listed]));
     let trial = call.clone().trial(Arc::new(Overlay {
         root: place.workspace.clone(),
         upper,
@@ -166,7 +166,11 @@ async fn proxy_ends_with_its_host() {
         "setsid bash -c 'touch started; until test -e go; do sleep 0.05; done; {}; touch ended' >out 2>&1 &",
         tunnel(&listed).replace('\'', "\"")
     );
-    run(&cache, &boxed(&place, &script, plan(&place, &[&listed]))).await;
+    run(
+        &cache,
+        &sandboxed(&place, &script, plan(&place, &[&listed])),
+    )
+    .await;
     let exists = |name: &str| place.workspace.join(name).exists();
     assert!(support::soon(|| exists("started")).await);
     drop(cache);
@@ -181,7 +185,7 @@ async fn proxy_ends_with_its_host() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_list_starts_nothing() {
     let place = TestWorkspace::new();
-    let spec = boxed(&place, "touch started", plan(&place, &["no host"]));
+    let spec = sandboxed(&place, "touch started", plan(&place, &["no host"]));
     let error = run_with(&cache(), &spec, &Cancel::new()).await.unwrap_err();
     assert!(
         error.to_string().contains("`no host` is no host"),

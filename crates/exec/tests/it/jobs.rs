@@ -9,7 +9,6 @@
 )]
 
 mod adopting;
-mod boxed;
 mod damaged;
 mod ending;
 mod feeding;
@@ -17,5 +16,6 @@ mod hosts;
 mod keeping;
 mod killing;
 mod ports;
+mod sandboxed;
 mod starting;
 pub(crate) mod world;

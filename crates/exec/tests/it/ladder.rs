@@ -61,7 +61,7 @@ const GENTLE: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
+async fn command_may_clean_up_and_long_grace_period_does_not_delay() {
     for (script, out) in GENTLE {
         let census = Census::new();
         let ran = cancelled_when(patient(script, &census), &census, |census| {
@@ -108,7 +108,7 @@ async fn stopped_processes_are_woken_to_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_printed_before_a_timeout_is_kept() {
+async fn output_before_a_timeout_is_in_the_result() {
     let census = Census::new();
     let clock = Arc::new(DrivenClock::new());
     let cache = ShellCache::new(ShellCacheOptions {
@@ -125,7 +125,7 @@ async fn what_was_printed_before_a_timeout_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_was_called_off_before_does_not_start() {
+async fn cancelled_call_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("touch made").cwd(dir.path().to_path_buf());
     let cancel = Cancel::new();
@@ -150,7 +150,7 @@ fn signaled(signal: &str, number: i32) -> ScriptEnding {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
+async fn signalled_command_is_distinguished_from_exited_command() {
     let cases = [
         ("kill -9 $$", signaled("SIGKILL", 9)),
         ("kill -9 0", signaled("SIGKILL", 9)),
@@ -183,7 +183,7 @@ async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
 
 /// `$PPID` is the supervisor. Signals that scripts or users send around do not end it …
 #[tokio::test(flavor = "multi_thread")]
-async fn a_supervisor_withstands_everything_but_sigkill() {
+async fn supervisor_ignores_every_signal_but_sigkill() {
     let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
     let script = format!("for s in {signals}; do kill -$s $PPID || exit 9; done; echo still");
     let ran = run_with(&cache(), &spec(&script), &Cancel::new())
@@ -224,7 +224,7 @@ async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
 /// A stopped supervisor can neither report nor end anything; the caller gets an answer all the
 /// same.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
+async fn stopped_supervisor_does_not_block_the_caller() {
     let census = Census::new();
     let spec = patient("kill -STOP $PPID; sleep 1000", &census).grace(Duration::from_millis(100));
     let ran = cancelled_when(spec, &census, |census| {
@@ -271,7 +271,7 @@ impl OutputConsumer for Blocks {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
+async fn blocking_consumer_does_not_delay_the_end_of_a_command() {
     for session in [None, Some(agent_bash_core::SessionName("blocked".into()))] {
         let spec = spec("echo $BASHPID; sleep 1000")
             .streams(Streams::Merged)
@@ -312,7 +312,7 @@ async fn dropped_call_with_killed_supervisor_leaves_no_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_ended_the_shell_is_told() {
+async fn result_says_what_ended_the_shell() {
     for (script, signal) in [
         ("sleep 1000; :", Some(15)),
         ("trap '' TERM; sleep 1000; :", Some(9)),

@@ -6,7 +6,6 @@
 mod background_changes;
 mod bash_equality;
 mod bash_suite;
-mod boxed;
 mod containment;
 mod definitions;
 mod environment;
@@ -17,6 +16,7 @@ mod jobs;
 mod ladder;
 mod other_shells;
 mod replaced;
+mod sandboxed;
 mod session_cwd;
 mod session_faults;
 mod session_reports;

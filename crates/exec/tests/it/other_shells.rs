@@ -94,7 +94,7 @@ fn its_own(shell: &Other, script: &str) -> Observed {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn they_do_as_by_their_own_c() {
+async fn other_shells_run_scripts_as_with_their_own_c_option() {
     close_fds::set_fds_cloexec(3, &[]);
     for shell in SHELLS.iter().filter(|shell| Path::new(shell.path).exists()) {
         for script in SCRIPTS {
@@ -150,7 +150,7 @@ fn ways(shell: &Shell, script: &str) -> [RunSpec; 2] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bash_that_is_too_old_is_named() {
+async fn unsupported_bash_is_named() {
     for version in ["3.2.57(1)-release", "4.3.48(1)-release"] {
         let directory = tempfile::tempdir().unwrap();
         let shell = bash_of_version(directory.path(), version);
@@ -170,7 +170,7 @@ async fn a_bash_that_is_too_old_is_named() {
 
 /// The special handling of old versions works with any version.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bash_that_is_old_runs_scripts() {
+async fn old_bash_runs_scripts() {
     for version in ["4.4.20(1)-release", "5.0.18(1)-release"] {
         let directory = tempfile::tempdir().unwrap();
         let shell = bash_of_version(directory.path(), version);
@@ -191,7 +191,7 @@ async fn a_bash_that_is_old_runs_scripts() {
 
 /// A script that was not run must not be reported as exited with 125.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_did_not_run_was_not_started() {
+async fn call_without_a_process_is_not_started() {
     let directory = tempfile::tempdir().unwrap();
     let shells = [
         stand_in(directory.path(), "sh", "#!/bin/sh\nread -r x\nexit 125\n"),

@@ -36,7 +36,7 @@ fn lines(text: &str) -> Vec<String> {
 /// Checked by the environment of the program. A shell that stays counts itself in `SHLVL`, which is
 /// the control.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_alone_takes_the_place_of_its_shell() {
+async fn single_program_replaces_its_shell() {
     for script in ["env", "/usr/bin/env", " env \n", "env A='b c' D=\"e\""] {
         let (ran, bash) = both(script, &[]).await;
         assert_eq!(lines(&ran.out), lines(&bash), "{script}: {}", ran.err);
@@ -46,7 +46,7 @@ async fn a_program_alone_takes_the_place_of_its_shell() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_shell_would_do_first_is_done() {
+async fn words_are_expanded_in_the_order_of_the_shell() {
     for (script, more) in [
         (
             "date",
@@ -71,7 +71,7 @@ async fn what_a_shell_would_do_first_is_done() {
 
 /// A script prints its name as `$0`; `exec` would make a relative name absolute.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_has_the_name_that_it_was_called_by() {
+async fn script_has_the_name_by_which_it_was_started() {
     let place = tempfile::tempdir().unwrap();
     for (name, text) in [("named", "#!/bin/sh\necho $0\n"), ("bare", "echo $0\n")] {
         let script = place.path().join(name);

@@ -30,7 +30,7 @@ async fn say(cache: &ShellCache, script: &str, limit: Duration) -> FinishedRun {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_forged_report_does_not_end_a_call() {
+async fn forged_report_does_not_end_a_call() {
     let limit = Duration::from_secs(60);
     let forms = [
         r"/\\0.\\0000\\0",
@@ -86,7 +86,7 @@ async fn command_cannot_see_the_nonce() {
 /// A flood from the shell or its forks neither fills the host's memory nor delays time limit and
 /// output.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_reports_is_bounded() {
+async fn flood_of_reports_is_bounded() {
     const SOCKETS: &str = r"
         for fd in /proc/$BASHPID/fd/*; do
             [[ $(readlink $fd) == socket:* && ${fd##*/} -gt 2 ]] && sockets+=(${fd##*/})

@@ -280,7 +280,7 @@ async fn variables_of_a_call_do_not_persist() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
+async fn ended_shell_is_replaced_with_its_directory_and_exports() {
     for (script, ending, why) in [
         (
             "exit 3",
@@ -354,7 +354,7 @@ async fn exports_of_any_length_persist() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
+async fn shell_that_does_not_take_a_script_is_replaced_and_never_runs_the_script() {
     for timeout in [None, Some(Duration::from_millis(300))] {
         let cache = support::cache();
         let directory = tempfile::tempdir().unwrap();

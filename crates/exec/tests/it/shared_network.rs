@@ -24,20 +24,20 @@ fn plan(place: &TestWorkspace) -> Plan {
     }
 }
 
-fn boxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
+fn sandboxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
     let spec = spec(script).cwd(place.workspace.clone());
     spec.sandbox(Arc::new(plan))
 }
 
 /// Returns the server's answer to a call with this plan.
 async fn heard(place: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
-    let spec = boxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
+    let spec = sandboxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
     run_with(cache, &spec, &Cancel::new()).await.unwrap().out
 }
 
 /// Starts the server in a call of its own, which runs until it is cancelled.
 async fn serve(place: &TestWorkspace, cache: &Arc<ShellCache>, cancel: &Cancel) {
-    let spec = boxed(place, &format!("exec {SERVER} listen >port"), plan(place));
+    let spec = sandboxed(place, &format!("exec {SERVER} listen >port"), plan(place));
     let (cache, cancel) = (Arc::clone(cache), cancel.clone());
     tokio::spawn(async move { run_with(&cache, &spec, &cancel).await });
     let port = place.workspace.join("port");
@@ -45,7 +45,7 @@ async fn serve(place: &TestWorkspace, cache: &Arc<ShellCache>, cancel: &Cancel) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
+async fn server_of_a_call_answers_only_later_calls_with_an_equal_sandbox() {
     let place = TestWorkspace::new();
     let (cache, cancel) = (Arc::new(cache()), Cancel::new());
     // The network outlives the call that made it.
@@ -54,7 +54,7 @@ async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
     for _ in 0..2 {
         assert_eq!(heard(&place, &cache, plan(&place)).await, "answered\n");
     }
-    let in_session = boxed(&place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan(&place));
+    let in_session = sandboxed(&place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan(&place));
     let in_session = in_session.session(SessionName("s".into()));
     let said = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
     assert_eq!(said.out, "answered\n");
@@ -91,7 +91,7 @@ async fn first_calls_at_once_share_one_network() {
     let calls: Vec<_> = (0..6)
         .map(|_| {
             let cache = Arc::clone(&cache);
-            let spec = boxed(&place, "readlink /proc/self/ns/net", plan(&place));
+            let spec = sandboxed(&place, "readlink /proc/self/ns/net", plan(&place));
             tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await })
         })
         .collect();
@@ -122,7 +122,8 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
             network,
             ..plan(&place)
         };
-        let counted = async |script| refused(&cache, &boxed(&place, script, plan.clone())).await;
+        let counted =
+            async |script| refused(&cache, &sandboxed(&place, script, plan.clone())).await;
         assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
         assert_eq!(counted("true").await, Some(0), "{network}");
         // No process listens there, but the address is their own.
@@ -131,7 +132,7 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
 
         let in_session = |script| {
             let name = SessionName(format!("{network}"));
-            boxed(&place, script, plan.clone()).session(name)
+            sandboxed(&place, script, plan.clone()).session(name)
         };
         assert_eq!(refused(&cache, &in_session(ATTEMPTS)).await, Some(3));
         assert_eq!(refused(&cache, &in_session("true")).await, Some(0));
@@ -147,6 +148,9 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
         ..plan(&place)
     };
     for plan in [base, host] {
-        assert_eq!(refused(&cache, &boxed(&place, "true", plan)).await, None);
+        assert_eq!(
+            refused(&cache, &sandboxed(&place, "true", plan)).await,
+            None
+        );
     }
 }

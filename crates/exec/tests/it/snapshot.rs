@@ -165,7 +165,7 @@ async fn every_configuration_loads_its_valid_part_and_breaks_no_call() {
 /// Negative control: without filter, verification or limit, the definitions that are excluded above
 /// exist.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_left_out_would_be_there() {
+async fn omitted_output_would_be_shown_otherwise() {
     // The same file, read by bash itself.
     for (rc, script, there) in [
         ("shadows", "type -t rm builtin", "function\nfunction"),
@@ -210,7 +210,7 @@ async fn a_call_can_refuse_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_file_is_private_and_holds_nothing_but_definitions() {
+async fn file_is_private_and_has_only_definitions() {
     let home = Home::with("secrets");
     let cache = home.cache(1);
     let mut spec = home.spec("true");
@@ -236,7 +236,7 @@ async fn the_file_is_private_and_holds_nothing_but_definitions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_configuration_is_read_again() {
+async fn changed_configuration_is_read_again() {
     let home = Home::with("plain");
     let cache = home.cache(2);
     for (text, want) in [
@@ -259,7 +259,7 @@ async fn a_changed_configuration_is_read_again() {
 
 /// One notice per failure; no retry within a minute, unless the file changes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_told_once_and_tried_again_after_a_minute() {
+async fn failure_is_reported_once_and_retried_after_a_minute() {
     let home = Home::with("kills");
     let cache = home.cache(1);
     let notices = async |calls: usize| {
@@ -301,7 +301,7 @@ async fn calls_at_once_share_one_capture() {
 /// An environment that was active when the host was started is not shadowed by what the file puts
 /// in front of the path.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_active_environment_comes_before_the_configuration() {
+async fn active_environment_takes_precedence_over_the_configuration() {
     let home = Home::with("plain");
     home.write_rc("export PATH=/new:/mine:$PATH EDITOR=x TOOL=file CONDA_PREFIX=/c");
     let cache = home.cache(0);
@@ -334,7 +334,7 @@ async fn an_active_environment_comes_before_the_configuration() {
 
 /// The call runs without the snapshot after the maximum wait, and a later call has the snapshot.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_capture_finishes_in_the_background() {
+async fn slow_capture_finishes_in_the_background() {
     let home = Home::with("locks");
     let cache = home.cache(0);
     let spec = in_session(&home, "echo hi; PATH=/own:$PATH");
@@ -374,7 +374,7 @@ async fn variables_of_the_call_win() {
 
 /// The notice about a command that is not found gives the reason, once.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_definition_is_explained_once() {
+async fn missing_definition_is_explained_once() {
     let home = Home::with("variables");
     let cache = home.cache(0);
     let explained = async |script: &str| {
@@ -397,7 +397,7 @@ async fn a_missing_definition_is_explained_once() {
 /// A call that is cancelled while the configuration is read ends at once. The reading goes on: it
 /// could be in the middle of changing the user's files.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_call_does_not_interrupt_the_capture() {
+async fn capture_continues_when_its_call_is_cancelled() {
     let home = Home::with("sleeps");
     let cache = home.cache(0);
     let cancel = Cancel::new();
@@ -436,7 +436,7 @@ async fn two_caches_have_their_own_and_each_environment_too() {
 
 /// If the directory of snapshots was cleaned, the configuration is captured again.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_snapshot_that_is_gone_is_made_again() {
+async fn removed_snapshot_is_made_again() {
     let home = Home::with("plain");
     let cache = home.cache(0);
     assert_eq!(run(&cache, &home.spec("greet")).await.out, "hello you\n");
@@ -480,7 +480,7 @@ async fn where_it_cannot_be_kept_the_call_goes_on_and_says_so() {
 
 /// The call's own variables take precedence over those of the configuration.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_path_of_the_calls_own_wins() {
+async fn path_set_by_the_call_takes_precedence() {
     let home = Home::with("plain");
     let warm = home.cache(2);
     run(&warm, &home.spec("true")).await;

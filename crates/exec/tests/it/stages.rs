@@ -59,14 +59,14 @@ async fn without_the_question_there_is_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_final_directory_comes_with_them() {
+async fn final_directory_is_returned() {
     let script = "cd /usr/lib; false | true";
     let got = run(&spec(script).report_stages(true)).await.unwrap();
     assert_eq!(got.outcome.final_cwd, Some("/usr/lib".into()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_cannot_see_that_it_is_asked() {
+async fn script_cannot_detect_the_query() {
     for script in [
         "declare -p | grep -v 'BASHPID\\|SRANDOM\\|RANDOM\\|EPOCH\\|PPID\\|SECONDS'",
         "set | grep -v 'BASHPID\\|RANDOM\\|EPOCH\\|PPID\\|SECONDS'",

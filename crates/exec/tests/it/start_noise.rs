@@ -36,7 +36,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_begins_with_what_its_shell_printed() {
+async fn output_of_a_call_begins_with_output_of_its_shell() {
     let dir = tempfile::tempdir().unwrap();
     let warm = || ShellCacheOptions {
         warm_shells: 1,
@@ -60,7 +60,7 @@ async fn a_call_begins_with_what_its_shell_printed() {
 
 /// A session's shell is started once for many calls, so the output of its start belongs to no call.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_starts_all_the_same() {
+async fn session_starts_without_the_capture() {
     let dir = tempfile::tempdir().unwrap();
     let cache = ShellCache::new(options());
     for _ in 0..2 {
@@ -72,7 +72,7 @@ async fn a_session_starts_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_begins_with_what_its_shell_printed() {
+async fn output_of_a_job_begins_with_output_of_its_shell() {
     let dir = tempfile::tempdir().unwrap();
     let jobs = Jobs::new(JobsOptions::new(
         dir.path().join("jobs"),
@@ -95,7 +95,7 @@ async fn a_job_begins_with_what_its_shell_printed() {
 
 /// bash's own warning, at a random moment.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_warning_of_bash_is_what_bash_prints() {
+async fn warning_equals_the_warning_of_bash() {
     let spec = spec("echo ran $SHLVL")
         .streams(Streams::Merged)
         .timeout(Duration::from_secs(20))

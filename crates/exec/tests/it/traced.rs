@@ -6,7 +6,7 @@
 
 use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
-use agent_bash_changes::{ChangeSet, Limits, Store};
+use agent_bash_changes::{ChangeSet, Store, StoreLimits};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
@@ -175,7 +175,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 /// A warm shell opens devices for writing before it has a change set. The tracer lets these opens
 /// continue, so the shell is ready and reads its control pipe before its call.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
+async fn traced_warm_shell_starts_before_its_call() {
     let place = TestWorkspace::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
@@ -201,7 +201,7 @@ fn children(supervisor: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
+async fn persistent_shell_records_each_call_into_its_own_change_set() {
     let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let mut all = Vec::new();
@@ -232,7 +232,7 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched() {
+async fn persistent_shell_is_untraced_once_a_command_takes_privileges() {
     let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
     let say = async |script: &str, untraced| {
@@ -279,8 +279,8 @@ async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
         for name in ["large", "larger"] {
             fs::write(place.root.join(name), vec![b'x'; 800 << 10]).unwrap();
         }
-        let mut limits = Limits::default();
-        limits.set = limit;
+        let mut limits = StoreLimits::default();
+        limits.max_set_bytes = limit;
         let store = Store::open(&place.temp.path().join("state")).unwrap();
         let store = store.limits(limits);
         let set = store
@@ -305,8 +305,8 @@ async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
 /// A mount below the workspace is another tree: the call is recorded all the same, writes to the
 /// mount are counted, and an undo does not revert them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
-    const THIS: &str = "traced::a_mount_below_the_workspace_is_counted_and_not_taken_back";
+async fn changes_below_a_mount_are_counted_and_not_undone() {
+    const THIS: &str = "traced::changes_below_a_mount_are_counted_and_not_undone";
     if !has_own_mounts(THIS) {
         return;
     }
@@ -341,7 +341,7 @@ async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_ended_was_recorded() {
+async fn ended_call_is_recorded() {
     let place = TestWorkspace::with(FILES);
     let set = place.set();
     let script = "while :; do echo x >>one; done";
@@ -353,7 +353,7 @@ async fn a_call_that_is_ended_was_recorded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_box_holds_and_is_watched() {
+async fn sandboxed_call_is_confined_and_traced() {
     for tier in [Tier::Base, Tier::Full] {
         let place = TestWorkspace::with(FILES);
         let set = place.set();

@@ -15,7 +15,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 /// A file that a session's shell opened in one call can be written in the next. While the shell
 /// has no file open, its calls are recorded only once they are about to change one.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
+async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() {
     let (place, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());
     let store = place.store();
     let mut calls = Vec::new();

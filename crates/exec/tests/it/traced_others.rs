@@ -132,7 +132,7 @@ impl TestWorkspace {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_static_program_is_watched() {
+async fn static_program_is_traced() {
     let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&program).await;
@@ -150,7 +150,7 @@ async fn a_static_program_is_watched() {
 /// The arguments of a 32-bit program are not read, so the record reports that such a program ran
 /// and that its changes are unknown.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_by_another_convention_is_not_said_to_be_known() {
+async fn call_of_another_architecture_is_unknown() {
     for convention in [I386, X32] {
         let place = TestWorkspace::with(FILES);
         let Some(program) = place.program(&convention).await else {
@@ -184,7 +184,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() {
+async fn changes_recorded_before_the_supervisor_was_killed_can_be_undone() {
     let place = TestWorkspace::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
     let (ran, changes) = place.watched(script).await;

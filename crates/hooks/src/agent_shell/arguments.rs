@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The source of the commands of a command line of bash.
+/// The source of the commands of a bash that is started with these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commands {
     /// The text after `-c`.

@@ -18,5 +18,4 @@ const HOOK: Agent = Agent {
     install_hint: "Cline runs the hook before each tool of a new task.",
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent::with_hook(HOOK);

@@ -37,7 +37,6 @@ const MCP: McpAgent = McpAgent {
     },
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     mcp: Some(MCP),
     ..SupportedAgent::with_hook(HOOK)

@@ -44,7 +44,6 @@ const MCP: McpAgent = McpAgent {
     form: server!(STRICT, "  \"type\": \"stdio\",\n"),
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     mcp: Some(MCP),
     ..SupportedAgent::with_hook(HOOK)

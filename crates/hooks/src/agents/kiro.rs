@@ -29,7 +29,6 @@ const MCP: McpAgent = McpAgent {
     form: server!(STRICT, ""),
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     mcp: Some(MCP),
     ..SupportedAgent::with_hook(HOOK)

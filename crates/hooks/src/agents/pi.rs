@@ -41,7 +41,6 @@ const SHELL: ShellAgent = ShellAgent {
     }),
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     shell: Some(SHELL),
     ..SupportedAgent::with_hook(HOOK)

@@ -36,7 +36,6 @@ const SHELL: ShellAgent = ShellAgent {
     way: ShellWay::SearchPath,
 };
 
-/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     mcp: Some(MCP),
     shell: Some(SHELL),

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_known_by_its_subcommands_options_and_operands() {
+    fn action_is_recognised_by_subcommands_options_and_operands() {
         let plain = "tool / volume|vol rm ; with -f --force ; without --keep";
         let context = Context::new("/w");
         for (row, text, expect) in [

@@ -106,7 +106,7 @@ mod tests {
     use crate::{Context, RuleSelection, Script, advice, check_safety};
 
     #[test]
-    fn a_user_rule_refuses_resolved_commands() {
+    fn user_rule_refuses_resolved_commands() {
         let pattern = |program: &str, arguments: &[&str], without: &[&str]| CommandPattern {
             program: program.to_owned(),
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_advising_rule_refuses_nothing_and_is_read_once() {
+    fn advising_rule_refuses_nothing_and_is_shown_once() {
         let mut rules = RuleSelection::none();
         rules.add_user_rules([UserRule {
             pattern: CommandPattern {

@@ -51,7 +51,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn the_safety_corpus_is_judged_as_measured() {
+fn safety_corpus_has_the_measured_verdicts() {
     let mut wrong = Vec::new();
     for case in cases().iter().filter(|case| case.check == "safety") {
         let mut rules = RuleSelection::default();
@@ -71,7 +71,7 @@ fn the_safety_corpus_is_judged_as_measured() {
 
 /// Accidents, hidden commands and near misses of 2026, by the default groups or by all.
 #[test]
-fn the_commands_of_2026_are_judged_as_stated() {
+fn commands_of_2026_have_the_stated_verdicts() {
     let mut wrong = Vec::new();
     let rows = include_str!("../data/policy_2026.tsv").lines().skip(1);
     for line in rows {
@@ -96,14 +96,14 @@ fn the_commands_of_2026_are_judged_as_stated() {
 }
 
 #[test]
-fn the_safe_mode_corpus_is_judged_as_measured() {
+fn safe_mode_corpus_has_the_measured_verdicts() {
     let mut wrong = Vec::new();
     for case in cases().iter().filter(|case| case.check == "safemode") {
         let verdict = check_safe_mode(
             &Script::read(&case.script, &context()),
             &SafeMode::default(),
         );
-        let is_held = held_by_the_box().contains(&case.script);
+        let is_held = refused_by_sandbox().contains(&case.script);
         if verdict.refuses() != (case.blocks && !is_held) {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
@@ -119,8 +119,10 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
 /// Listed commands that do more than read. The kernel stops them, as the end-to-end tests show for
 /// each. A command that does not end (`time`) is stopped by its time limit; a command that reads
 /// the whole system (`wide`) is limited like the others.
-fn held_by_the_box() -> BTreeSet<String> {
-    let rows = include_str!("../data/held_by_the_box.tsv").lines().skip(1);
+fn refused_by_sandbox() -> BTreeSet<String> {
+    let rows = include_str!("../data/refused_by_sandbox.tsv")
+        .lines()
+        .skip(1);
     let scripts = rows.map(|line| line.split('\t').nth(1).unwrap());
     scripts
         .map(|script| serde_json::from_str(script).unwrap())
@@ -128,7 +130,7 @@ fn held_by_the_box() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_interceptor_corpus_is_judged_as_measured() {
+fn interceptor_corpus_has_the_measured_verdicts() {
     let tools = ["read", "grep", "find", "edit", "write"].map(ToOwned::to_owned);
     let interceptor = Interceptor::default();
     let mut wrong = Vec::new();
@@ -155,7 +157,7 @@ fn the_interceptor_corpus_is_judged_as_measured() {
 }
 
 #[test]
-fn the_measured_cases_do_not_depend_on_the_place() {
+fn measured_cases_do_not_depend_on_the_directory() {
     let mut wrong = Vec::new();
     let measured = include_str!("../data/policy_cases.tsv").lines().skip(1);
     for case in read(measured).iter().filter(|case| case.check == "safety") {
@@ -179,7 +181,7 @@ fn the_measured_cases_do_not_depend_on_the_place() {
 /// Commands that a careless model does not write, and which the rules therefore ignore. The list
 /// must stay accurate: commands that the rules find now belong to the variants.
 #[test]
-fn what_is_let_pass_passes() {
+fn allowed_requests_pass() {
     for case in read(include_str!("../data/let_pass.tsv").lines().skip(1)) {
         let verdict = check_safety(
             &Script::read(&case.script, &context()),

@@ -31,7 +31,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn what_bash_runs_the_policy_has_seen() {
+fn policy_lists_every_command_that_bash_runs() {
     let count = setting("POLICY_DIFFERENTIAL", 5000);
     let seed = setting("POLICY_SEED", 1);
     let scripts: Vec<generate::Generated> = (0..count)
@@ -85,7 +85,7 @@ fn shown(lines: &[String]) -> String {
 }
 
 #[test]
-fn the_oracle_tells_forbidden_from_allowed() {
+fn oracle_distinguishes_forbidden_from_allowed() {
     let cwd = Path::new("/tmp/x");
     for (argv, expect) in [
         (vec!["rm", "-rf", "/"], true),

@@ -35,7 +35,7 @@ fn absurd_shapes_get_an_answer() {
 }
 
 #[test]
-fn an_explanation_of_a_long_script_is_short() {
+fn explanation_of_a_long_script_is_short() {
     let script = "echo a\n".repeat(10_000);
     let explanation = explain(&Script::read(&script, &context()), &Policy::standard());
     assert!(explanation.to_string().lines().count() < 200);
@@ -48,7 +48,7 @@ fn an_explanation_of_a_long_script_is_short() {
 }
 
 #[test]
-fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
+fn nested_text_in_nested_script_does_not_exhaust_the_stack() {
     let inner = format!("{}ls{}", "$(echo ".repeat(45), ")".repeat(45));
     let nested = |text: &str, depth: usize| {
         format!("echo {}{text}{}", "$(".repeat(depth), ")".repeat(depth))
@@ -69,7 +69,7 @@ fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
 }
 
 #[test]
-fn a_function_is_walked_once_for_each_situation() {
+fn function_is_walked_once_for_each_situation() {
     // Each function calls the next five times: five to the tenth paths, more than any limit allows.
     let ladder = |leaf: &str| {
         let rungs: Vec<String> = (0..10)
@@ -108,7 +108,7 @@ fn a_function_is_walked_once_for_each_situation() {
 }
 
 #[test]
-fn what_a_program_does_after_many_calls_is_found() {
+fn action_of_a_program_after_many_calls_is_found() {
     for last in ["rm -rf /", "git push -f"] {
         let calls: Vec<String> = (0..300)
             .map(|at| format!("system(\"rm a{at}\")\n"))
@@ -121,7 +121,7 @@ fn what_a_program_does_after_many_calls_is_found() {
 }
 
 #[test]
-fn a_call_in_the_same_situation_costs_nothing() {
+fn function_is_not_walked_again_in_the_same_situation() {
     // This is more than the walk could do if it followed each call.
     let f = format!("f() {{ {} }}\n", "true; ".repeat(2_000));
     let same = format!("{f}{}", "f a; ".repeat(40));
@@ -137,7 +137,7 @@ fn a_call_in_the_same_situation_costs_nothing() {
 }
 
 #[test]
-fn what_is_dangerous_in_an_absurd_shape_is_found() {
+fn dangerous_command_in_an_absurd_form_is_found() {
     for (name, script) in absurd() {
         let front = format!("rm -rf /\n{script}");
         assert_eq!(verdict(&front), "block", "in front of {name}");
@@ -192,7 +192,7 @@ fn long_data_is_judged_by_what_stands_around_it() {
 }
 
 #[test]
-fn a_long_script_is_judged_to_its_end() {
+fn long_script_is_checked_to_its_end() {
     let lines = "echo some words to make it long\n".repeat(20_000);
     assert_ne!(verdict(&lines), "block");
     assert_eq!(verdict(&format!("{lines}rm -rf /")), "block");

@@ -114,7 +114,7 @@ const CUTS: [&str; 52] = [
 ];
 
 #[test]
-fn what_is_shown_is_the_same() {
+fn shown_output_is_the_same() {
     let mut lifted = 0;
     for producer in PRODUCERS {
         for cut in CUTS {

@@ -18,7 +18,7 @@ fn paths(script: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_refused_says_which_files_it_touches() {
+fn refusal_has_the_touched_files() {
     for (script, expect) in [
         ("rm -rf .git", &["/p/repo/.git"][..]),
         ("rm -rf *", &["/p/repo"]),
@@ -67,7 +67,7 @@ fn what_is_refused_says_which_files_it_touches() {
 }
 
 #[test]
-fn what_is_not_known_to_be_only_files_has_no_paths() {
+fn command_that_may_do_more_than_files_has_no_paths() {
     for script in [
         // These commands affect more than files, or publish them.
         "git push --force",

@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn what_means_nothing_changes_nothing(script in example(), blank in "[ \t\n]{0,4}") {
+    fn white_space_and_comments_change_no_verdict(script in example(), blank in "[ \t\n]{0,4}") {
         let rules = RuleSelection::all();
         let name = |script: &str| check_safety(&Script::read(script, &context()), &rules).name();
         let plain = name(script);
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dangerous_command_is_found_behind_any_finished_script(script in example()) {
+    fn dangerous_command_is_found_after_any_complete_script(script in example()) {
         let rules = RuleSelection::default();
         let both = format!("{script}\nrm -rf /");
         prop_assert_eq!(check_safety(&Script::read(&both, &context()), &rules).name(), "block", "{}", both);

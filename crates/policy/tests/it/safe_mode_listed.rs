@@ -62,7 +62,7 @@ fn everyday_reading_passes_and_writing_by_the_same_programs_does_not() {
 }
 
 #[test]
-fn a_refusal_names_the_word_and_the_list() {
+fn refusal_names_the_word_and_the_list() {
     let context = Context::new("/home/u/project");
     for (script, word) in [
         ("make all", "`make`"),

@@ -168,7 +168,7 @@ fn verdict(script: &str, dialect: Dialect) -> Verdict {
 }
 
 #[test]
-fn what_only_zsh_reads_is_refused_where_a_rule_could_care() {
+fn zsh_only_syntax_is_refused_where_a_rule_may_apply() {
     let passed: Vec<_> = REFUSED
         .iter()
         .filter(|script| !verdict(script, Dialect::Zsh).refuses())
@@ -177,7 +177,7 @@ fn what_only_zsh_reads_is_refused_where_a_rule_could_care() {
 }
 
 #[test]
-fn it_passes_where_no_rule_cares() {
+fn zsh_syntax_passes_where_no_rule_applies() {
     let refused: Vec<_> = SPARED
         .iter()
         .map(|script| (script, verdict(script, Dialect::Zsh)))
@@ -196,7 +196,7 @@ fn bash_is_not_asked_for_it() {
 }
 
 #[test]
-fn the_refusal_says_what_to_do() {
+fn refusal_says_what_to_do() {
     let script = "git status; rm -f $x[1]";
     let verdict = verdict(script, Dialect::Zsh);
     let finding = verdict.finding().unwrap();
@@ -212,7 +212,7 @@ fn the_refusal_says_what_to_do() {
 
 /// A command that is refused in bash is also refused in zsh.
 #[test]
-fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
+fn rules_refuse_the_same_in_zsh_as_in_bash() {
     let all = RuleSelection::all();
     let context = Context::new("/home/u/project").with_home("/home/u");
     let zsh = context.clone().with_dialect(Dialect::Zsh);

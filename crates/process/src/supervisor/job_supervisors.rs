@@ -102,7 +102,7 @@ mod tests {
         for other in [
             "/memfd:agent-bash-job- (deleted)",
             "/memfd:agent-bash-job-x (deleted)",
-            "/memfd:agent-bash-box (deleted)",
+            "/memfd:agent-bash-launcher (deleted)",
             "/state/jobs/12",
         ] {
             assert_eq!(job(other), None, "{other}");

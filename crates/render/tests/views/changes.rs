@@ -200,8 +200,8 @@ fn denied_accesses_are_listed() {
     let mut of = result(Status::Exited { code: 1 });
     let paths = ["/etc/hosts", "~/.ssh/id_\u{1b}[8m", "/usr/a", "/usr/b"];
     let access = |at| if at == 1 { Access::Read } else { Access::Write };
-    let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
-    boxed.denied = paths
+    let mut sandboxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
+    sandboxed.denied = paths
         .iter()
         .enumerate()
         .map(|(at, path)| DeniedAccess {
@@ -210,7 +210,7 @@ fn denied_accesses_are_listed() {
             basis: DenialBasis::Inferred,
         })
         .collect();
-    of.sandbox = Some(boxed);
+    of.sandbox = Some(sandboxed);
     // Network connections are denied as files are, and are not shown among other notices.
     of.notices = vec![Notice::from(NoticeKind::SandboxNetwork {
         refused: 4,

@@ -97,7 +97,7 @@ fn page(text: &str) -> String {
         });
         entry.printed = Some(PrintedOutput {
             head: text(),
-            left_out: 1,
+            omitted_bytes: 1,
             tail: text(),
         });
         recorded.entries.push(entry);

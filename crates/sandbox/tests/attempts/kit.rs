@@ -1,5 +1,5 @@
 //! The programs of a stage, in one directory that every user can read: the attacker, compiled for
-//! the test, the program that starts a box, and this program, as the proxy of a box.
+//! the test, the program that starts a sandbox, and this program, as the proxy of a sandbox.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, Permissions};
@@ -19,7 +19,7 @@ pub(crate) struct Kit {
 impl Kit {
     /// # Errors
     ///
-    /// Without a C compiler: as the attempts cannot be made, nothing was shown.
+    /// There is no C compiler, so no attempt can be made.
     pub(crate) fn new() -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let at = directory.path();
@@ -28,7 +28,7 @@ impl Kit {
         compile(at, "early.so", &["-shared", "-fPIC"])?;
         // Not every machine has a C library for it; the attempts that need it say so.
         let _ = compile(at, "attacker-static", &["-O1", "-static"]);
-        fs::copy(env!("CARGO_BIN_EXE_boxed"), at.join("boxed"))?;
+        fs::copy(env!("CARGO_BIN_EXE_sandboxed"), at.join("sandboxed"))?;
         fs::copy(std::env::current_exe()?, at.join("proxy"))?;
         let rust = Command::new("rustc").args(["--print", "sysroot"]).output();
         let rust = rust.ok().filter(|it| it.status.success());
@@ -41,7 +41,7 @@ impl Kit {
     }
 }
 
-/// The sources of `name` are in the folder of that name, up to the first sign that is no letter.
+/// The folder with the sources of `name` has its name, up to the first character that is no letter.
 fn compile(at: &Path, name: &str, options: &[&str]) -> Result<()> {
     let folder = name.split(['-', '.']).next().unwrap_or(name);
     let mut sources = Vec::new();

@@ -20,40 +20,40 @@ const TABLES: [(&str, &str); 8] = [
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    /// The table it is from.
+    /// The table of the row.
     #[serde(default)]
     pub(crate) group: String,
     pub(crate) name: String,
     /// The script that runs in the sandbox.
     pub(crate) tried: String,
-    /// Whether that came through; run outside of the box when the call is over.
+    /// The test whether the attempt succeeded; runs outside of the sandbox after the call.
     pub(crate) happened: String,
-    /// Prepares the stage; run outside, as root.
+    /// Prepares the stage; runs outside, as root.
     #[serde(default)]
     pub(crate) before: String,
-    /// The script of another process during the call; run outside, as root.
+    /// The script of another process during the call; runs outside, as root.
     #[serde(default)]
     pub(crate) during: String,
-    /// Clears away what outlives the stage.
+    /// Removes what outlives the stage.
     #[serde(default)]
     pub(crate) after: String,
     /// The background script of an earlier call, in a sandbox that may write the workspace and has
     /// a loopback where possible.
     #[serde(default)]
     pub(crate) earlier: String,
-    /// A program that starts the box, as words.
+    /// A program that starts the sandbox, as words.
     #[serde(default)]
     pub(crate) with: String,
-    /// A variable of the program that is boxed, as `NAME=VALUE`.
+    /// A variable of the program that is sandboxed, as `NAME=VALUE`.
     #[serde(default)]
     pub(crate) env: String,
     /// True for a test that the sandbox is refused: nothing must run.
     #[serde(default)]
     pub(crate) refused: bool,
-    /// The part of the promise that it is about. It gets through where the box says that this part
-    /// is missing; what has to work fails there.
+    /// The part of the promise. Where the sandbox reports this part as missing, the attempt
+    /// succeeds, and ordinary work (`works`) fails.
     pub(crate) part: Option<String>,
-    /// Why it gets through at either tier.
+    /// Why the attempt succeeds in both tiers.
     pub(crate) hole: Option<String>,
     /// The user with a known hole, if not all users. A host that is root gives up capabilities that
     /// its other processes have, and may therefore not act on them at all.
@@ -61,13 +61,13 @@ pub(crate) struct Row {
     /// True for ordinary work, which must succeed everywhere.
     #[serde(default)]
     pub(crate) works: bool,
-    /// Why it works at the full tier only.
+    /// Why the full tier alone stops the attempt, or lets the work succeed.
     pub(crate) full_only: Option<String>,
     #[serde(default = "workspace_write")]
     pub(crate) level: String,
     #[serde(default = "off")]
     pub(crate) network: String,
-    /// Only one kind of user can or need try it.
+    /// The only user for whom the attempt is made.
     pub(crate) users: Option<User>,
     /// The requirements: a command that tests each, and the missing feature if it fails.
     #[serde(default)]
@@ -96,7 +96,7 @@ impl User {
 }
 
 impl Row {
-    /// Whether this user's attempt gets through at either tier.
+    /// True if this user's attempt succeeds in both tiers.
     pub(crate) fn is_hole(&self, user: User) -> bool {
         self.hole.is_some() && self.hole_for.is_none_or(|only| only == user)
     }

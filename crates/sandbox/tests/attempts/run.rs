@@ -1,4 +1,4 @@
-//! One run of one attempt: what is handed to the stage, and what comes back.
+//! One run of one attempt: the specification that the stage gets, and its observations.
 
 use crate::kit::Kit;
 use crate::row::{Row, User};
@@ -39,7 +39,7 @@ pub(crate) struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Tier {
-    /// No box at all.
+    /// No sandbox.
     None,
     Base,
     Full,
@@ -68,15 +68,15 @@ pub(crate) struct Observations {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// The attempt did what it is for.
+    /// The attempt succeeded.
     Through,
     /// The attempt did not succeed.
     Held,
-    /// The machine lacks something: why.
+    /// The machine lacks a requirement, for this reason.
     NotTried(String),
-    /// There was no box, and so nothing ran: how the host ended. Neither held nor through.
+    /// The sandbox did not start, so the attempt did not run: how the host ended.
     NotBegun(String),
-    /// The stage could not show it: why.
+    /// The stage failed, for this reason.
     Fault(String),
 }
 
@@ -91,7 +91,7 @@ impl Run {
         }
     }
 
-    /// Shows it on a stage of its own.
+    /// Makes the attempt on a stage of its own.
     pub(crate) fn on_stage(&self) -> Result<Observations> {
         let shown = Command::new("unshare")
             .args(if rustix::process::geteuid().is_root() {

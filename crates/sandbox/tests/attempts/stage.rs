@@ -13,7 +13,7 @@ use crate::run::{Observations, Outcome, Run};
 use anyhow::{Context, Result, ensure};
 use std::process::ExitCode;
 
-/// Shows the run that `order` describes, as JSON, and prints what was seen.
+/// Makes the run that `order` describes, as JSON, and prints the observations.
 pub(crate) fn play(order: &str) -> ExitCode {
     let seen = show(order).unwrap_or_else(|error| Observations {
         outcome: Outcome::Fault(format!("{error:#}")),

@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Of a hundred trials, how many must be made where all of them are asked for. The others need what
-/// a machine may lack.
+/// Minimum percentage of trials that must be made if all are selected. The others need facilities
+/// that a machine may lack.
 const AT_LEAST: u64 = 85;
 
 pub(crate) fn all(kit: &Arc<Kit>, rows: Vec<Row>) -> Vec<Trial> {
@@ -38,7 +38,7 @@ pub(crate) fn all(kit: &Arc<Kit>, rows: Vec<Row>) -> Vec<Trial> {
     trials
 }
 
-/// Runs them; fails also if too few could be tried for the result to mean anything.
+/// Runs the trials. Also fails if too few could be made.
 pub(crate) fn conclude(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
     let conclusion = libtest_mimic::run(arguments, trials);
     let tried = conclusion.num_passed + conclusion.num_failed;
@@ -57,7 +57,7 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
         Outcome::NotTried(why) => return Ok(Completion::ignored_with(why.clone())),
         Outcome::Through => {}
         other => bail!(
-            "without a box it must come through, or it shows nothing: {other:?}\n{}\n{}",
+            "without a sandbox the attempt must succeed: {other:?}\n{}\n{}",
             row.tried,
             start(&control.printed)
         ),
@@ -77,12 +77,12 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
     Ok(Completion::Completed)
 }
 
-/// As much of it as tells why.
+/// The part of the output that is shown with a failure.
 fn start(said: &str) -> String {
     said.chars().take(2000).collect()
 }
 
-/// Whether what was seen in a box is what the row promises.
+/// Checks that the observations in a sandbox are those that the row promises.
 fn judge(row: &Row, user: User, tier: Tier, seen: &Observations) -> Result<()> {
     let part = row.part.as_ref();
     let lacking = part.is_some_and(|part| seen.missing.contains(part))
@@ -99,13 +99,13 @@ fn judge(row: &Row, user: User, tier: Tier, seen: &Observations) -> Result<()> {
         // Without a network namespace there is no loopback that is the call's own.
         ensure!(
             matches!(seen.outcome, Outcome::NotBegun(_)),
-            "base: there is a box with a loopback"
+            "base: there is a sandbox with a loopback"
         );
         return Ok(());
     }
     match (&seen.outcome, through) {
         (Outcome::Held, false) | (Outcome::Through, true) => Ok(()),
-        (Outcome::Through, false) => bail!("{}: it got through", tier.name()),
+        (Outcome::Through, false) => bail!("{}: the attempt succeeded", tier.name()),
         (Outcome::Held, true) if row.works => bail!("{}: it does not work", tier.name()),
         (Outcome::Held, true) => bail!(
             "{}: it was held, against what its row says: {}",

@@ -38,7 +38,7 @@ pub(super) async fn answer(
         Err(ChangesFailure::Refused(refused)) => Ok(ToolAnswer {
             data: match &refused {
                 ChangesRefused::Conflict(conflict) => {
-                    json!({ "conflicts": conflict.conflicts, "free": conflict.free })
+                    json!({ "conflicts": conflict.conflicts, "without_conflict": conflict.without_conflict })
                 }
                 ChangesRefused::Group(refused) => {
                     let set = |(id, files): &(ChangesId, _)| json!({ "id": id, "files": files });

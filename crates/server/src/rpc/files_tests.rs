@@ -27,7 +27,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_file_is_there_as_a_whole_or_not_at_all() {
+fn file_appears_only_when_it_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "old").unwrap();
@@ -56,7 +56,7 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_was_not_finished_is_removed() {
+fn unfinished_upload_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     let uploads = Uploads::default();
@@ -75,7 +75,7 @@ fn what_was_not_finished_is_removed() {
 }
 
 #[test]
-fn the_mode_is_kept_or_the_one_asked_for() {
+fn file_keeps_its_mode_unless_another_one_is_requested() {
     let dir = tempfile::tempdir().unwrap();
     let uploads = Uploads::default();
     let script = dir.path().join("script");
@@ -88,7 +88,7 @@ fn the_mode_is_kept_or_the_one_asked_for() {
         ..piece(&script, b"newer")
     };
     uploads.write(asked).unwrap();
-    assert_eq!(mode(&script), 0o711, "rights are not lent");
+    assert_eq!(mode(&script), 0o711, "set-id bits are dropped");
     let ordinary = dir.path().join("ordinary");
     fs::write(&ordinary, "").unwrap();
     let new = dir.path().join("new");
@@ -97,7 +97,7 @@ fn the_mode_is_kept_or_the_one_asked_for() {
 }
 
 #[test]
-fn a_link_stays_a_link() {
+fn write_through_a_link_keeps_the_link() {
     let dir = tempfile::tempdir().unwrap();
     let (file, link) = (dir.path().join("file"), dir.path().join("link"));
     fs::write(&file, "old").unwrap();
@@ -108,7 +108,7 @@ fn a_link_stays_a_link() {
 }
 
 #[test]
-fn only_files_are_read_and_written_and_errors_have_a_kind() {
+fn other_kinds_of_files_are_refused_with_a_code() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
     let code = |refused: ErrorReply| refused.code.unwrap();
@@ -130,7 +130,7 @@ fn only_files_are_read_and_written_and_errors_have_a_kind() {
 }
 
 #[test]
-fn a_file_is_read_in_pieces() {
+fn file_is_read_in_pieces() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, b"0123456789").unwrap();
@@ -147,7 +147,7 @@ fn a_file_is_read_in_pieces() {
     fs::write(&path, &large).unwrap();
     let first = read(&path, 0, Some(usize::MAX)).unwrap();
     assert_eq!((first.data.0.len(), first.at_end), (MAX_PIECE, false));
-    // A file that has no length.
+    // A file of `/proc` reports the length 0.
     let status = read(Path::new("/proc/self/status"), 0, None).unwrap();
     assert!(!status.data.0.is_empty() && status.at_end);
 }

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launched_shell_runs_its_standard_input() {
+    fn launched_shell_runs_its_stdin() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
         for launcher in LAUNCHERS.iter() {

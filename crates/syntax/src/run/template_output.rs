@@ -324,7 +324,7 @@ mod tests {
     use crate::value::UnknownCause;
 
     #[test]
-    fn a_template_is_printed_with_its_text() {
+    fn template_is_printed_with_its_text() {
         let hole = Value::unknown(UnknownCause::Output);
         for (name, words, expect) in [
             (

@@ -64,11 +64,15 @@ fn with_sandbox_describes_the_sandbox_if_there_is_one() {
         ),
     ] {
         (own.level, own.network, own.escalation) = (level, network, escalation);
-        let boxed = plain.clone().with_sandbox(&own, None);
-        assert!(boxed.description.contains(wanted), "{}", boxed.description);
-        let field = &boxed.input_schema["properties"]["sandbox"];
+        let sandboxed = plain.clone().with_sandbox(&own, None);
+        assert!(
+            sandboxed.description.contains(wanted),
+            "{}",
+            sandboxed.description
+        );
+        let field = &sandboxed.input_schema["properties"]["sandbox"];
         assert_eq!(field["required"], json!(["reason"]));
-        let asks = boxed.description.contains("asks for it");
+        let asks = sandboxed.description.contains("asks for it");
         assert_eq!(asks, escalation == Escalation::Ask);
     }
 }

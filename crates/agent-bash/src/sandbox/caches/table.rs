@@ -2,7 +2,7 @@
 
 /// When a call uses a private cache instead of the user's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moved {
+pub(super) enum PrivateCacheUse {
     /// Always. For a tool that fails if it cannot write its cache, or that builds the contents
     /// itself.
     Always,
@@ -10,12 +10,12 @@ pub(super) enum Moved {
     /// could not fill a private cache, so it reads the user's cache.
     WithNetwork,
     /// If the user has no such cache. For programs and models that a tool installs permanently.
-    WithoutOwn,
+    IfUserHasNone,
 }
 
 /// The value of a variable that moves a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum VariableValue {
     /// The directory's path.
     Directory,
     /// The options that the variable has already, then this option followed by the directory's
@@ -30,16 +30,16 @@ pub(super) struct Cache {
     pub(super) tool: &'static str,
     /// The variable that moves the cache.
     pub(super) variable: &'static str,
-    pub(super) value: Value,
+    pub(super) value: VariableValue,
     /// The tool's default directory, relative to the home directory.
     pub(super) directory: &'static str,
-    pub(super) moved: Moved,
+    pub(super) private_use: PrivateCacheUse,
     /// The entries that calls may write if the cache is shared. If empty, calls may write the whole
     /// cache.
     pub(super) parts: &'static [&'static str],
     /// Files with the user's settings. The private cache has symbolic links to these files.
     pub(super) settings: &'static [&'static str],
-    /// Texts of the tool's messages that its cache lacks a file. Such a message names no path.
+    /// Texts by which the tool reports that its cache lacks a file. They name no path.
     pub(super) misses: &'static [&'static str],
 }
 
@@ -60,21 +60,21 @@ const fn cache(
     tool: &'static str,
     variable: &'static str,
     directory: &'static str,
-    moved: Moved,
+    private_use: PrivateCacheUse,
 ) -> Cache {
     Cache {
         tool,
         variable,
-        value: Value::Directory,
+        value: VariableValue::Directory,
         directory,
-        moved,
+        private_use,
         parts: &[],
         settings: &[],
         misses: &[],
     }
 }
 
-use Moved::{Always, WithNetwork, WithoutOwn};
+use PrivateCacheUse::{Always, IfUserHasNone, WithNetwork};
 
 pub(super) const CACHES: &[Cache] = &[
     Cache {
@@ -135,24 +135,29 @@ pub(super) const CACHES: &[Cache] = &[
         "cypress",
         "CYPRESS_CACHE_FOLDER",
         ".cache/Cypress",
-        WithoutOwn,
+        IfUserHasNone,
     ),
     cache(
         "playwright",
         "PLAYWRIGHT_BROWSERS_PATH",
         ".cache/ms-playwright",
-        WithoutOwn,
+        IfUserHasNone,
     ),
     cache(
         "puppeteer",
         "PUPPETEER_CACHE_DIR",
         ".cache/puppeteer",
-        WithoutOwn,
+        IfUserHasNone,
     ),
     cache("pip", "PIP_CACHE_DIR", ".cache/pip", WithNetwork),
     cache("uv", "UV_CACHE_DIR", ".cache/uv", Always),
     // Also holds virtual environments.
-    cache("poetry", "POETRY_CACHE_DIR", ".cache/pypoetry", WithoutOwn),
+    cache(
+        "poetry",
+        "POETRY_CACHE_DIR",
+        ".cache/pypoetry",
+        IfUserHasNone,
+    ),
     cache("pipenv", "PIPENV_CACHE_DIR", ".cache/pipenv", WithNetwork),
     cache("pdm", "PDM_CACHE_DIR", ".cache/pdm", WithNetwork),
     cache("conda", "CONDA_PKGS_DIRS", ".conda/pkgs", WithNetwork),
@@ -166,7 +171,7 @@ pub(super) const CACHES: &[Cache] = &[
         "matplotlib",
         "MPLCONFIGDIR",
         ".config/matplotlib",
-        WithoutOwn,
+        IfUserHasNone,
     ),
     cache(
         "jupyter",
@@ -174,12 +179,12 @@ pub(super) const CACHES: &[Cache] = &[
         ".local/share/jupyter/runtime",
         Always,
     ),
-    cache("ipython", "IPYTHONDIR", ".ipython", WithoutOwn),
+    cache("ipython", "IPYTHONDIR", ".ipython", IfUserHasNone),
     cache(
         "huggingface",
         "HF_HUB_CACHE",
         ".cache/huggingface/hub",
-        WithoutOwn,
+        IfUserHasNone,
     ),
     cache("go-build", "GOCACHE", ".cache/go-build", Always),
     cache("go-mod", "GOMODCACHE", "go/pkg/mod", WithNetwork),
@@ -216,7 +221,7 @@ pub(super) const CACHES: &[Cache] = &[
         ..cache("gradle", "GRADLE_USER_HOME", ".gradle", Always)
     },
     Cache {
-        value: Value::Option("-Dmaven.repo.local="),
+        value: VariableValue::Option("-Dmaven.repo.local="),
         ..cache("maven", "MAVEN_OPTS", ".m2/repository", WithNetwork)
     },
     cache(

@@ -31,7 +31,7 @@ async fn each_project_has_its_own_snapshot() {
 
 /// After a session enters another project, its next call has the variables that a prompt would set.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_enters_another_project_gets_its_version() {
+async fn session_gets_the_version_of_the_project_that_it_enters() {
     let home = Home::with("hook");
     let cache = home.cache(0);
     let run_in = async |script: &str| run(&cache, &in_session(&home, script)).await.out;
@@ -160,7 +160,7 @@ async fn a_link_that_was_made_for_a_shell_is_changed_by_one_call_only() {
 
 /// With `CI`, mise trusts every project, so calls do not have it if the configuration sets up mise.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_configuration_that_sets_up_mise_unsets_ci() {
+async fn configuration_with_mise_unsets_ci() {
     for (rc, may_unset_ci, want) in [
         ("mise() { command mise \"$@\"; }", true, "none\n"),
         ("PATH=$HOME/bin:$PATH", true, "none\n"),

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sed_and_make_run_is_found() {
+    fn commands_of_sed_and_make_are_found() {
         hold(
             Language::Sed,
             &[

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_a_home_or_among_the_devices_is_known_by_its_name() {
+    fn paths_below_homes_and_devices_are_recognised_by_name() {
         for (path, cwd, expect) in [
             ("/home/u/.bashrc", "/", Some(vec![".bashrc"])),
             (".ssh/id_rsa", "/home/u", Some(vec![".ssh", "id_rsa"])),

@@ -263,7 +263,7 @@ mod tests {
     use crate::{Context, ProtectedProcess, RuleSelection, Script, check_safety};
 
     #[test]
-    fn a_kill_by_name_is_refused_if_it_matches_the_agent_or_a_parent() {
+    fn kill_by_name_is_refused_if_it_matches_the_agent_or_a_parent() {
         let process = |name: &str, command_line: &str| ProtectedProcess {
             name: name.to_owned(),
             command_line: command_line.to_owned(),

@@ -16,8 +16,8 @@ const MAX_LABEL_BYTES: usize = 64;
 /// bytes of a key are useless to an attacker.
 const MIN_RUN_BYTES: usize = 16;
 
-/// Lines without key data after which the block has ended: a key has at most three such lines, of
-/// the encryption or the version, and a blank line.
+/// Maximum number of consecutive lines without key data in a block. A key has fewer: its encryption
+/// or version, and a blank line.
 const MAX_OTHER_LINES: u32 = 6;
 
 /// A line that is longer is masked in parts.

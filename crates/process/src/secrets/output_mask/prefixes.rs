@@ -1,4 +1,4 @@
-//! [`PrefixSet`]: finds the end of a text that may be the beginning of a pattern.
+//! [`PrefixSet`]: finds the suffix of a text that may be the beginning of a pattern.
 
 /// A set of patterns.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl PrefixSet {
         }
     }
 
-    /// Returns the length of the longest end of `text` with which a longer pattern begins.
+    /// Returns the length of the longest suffix of `text` with which a longer pattern begins.
     pub(super) fn open_len(&self, text: &[u8]) -> usize {
         let first = text.len().saturating_sub(self.longest.saturating_sub(1));
         let mut starts = (first..text.len()).filter(|at| self.is_first[usize::from(text[*at])]);
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_len_is_the_longest_end_that_a_longer_pattern_begins_with() {
+    fn open_len_is_the_longest_suffix_that_begins_a_pattern() {
         let set = PrefixSet::new([&b"abc"[..], b"abcdef", b"cab"]);
         for (text, length) in [
             ("", 0),

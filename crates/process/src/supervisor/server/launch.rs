@@ -3,7 +3,7 @@
 //! On a terminal, the supervisor already leads the process session, so it opens the terminal, which
 //! thereby becomes the controlling terminal, and puts the shell's process group in the foreground.
 //! The shell does not lead the session itself: when a session leader ends, the kernel hangs up the
-//! terminal, and background processes would die with the shell, unlike without a terminal.
+//! terminal, and background processes would die with the shell. Without a terminal, they live on.
 //!
 //! Not here: creating and reading terminals (`agent-bash-pty`).
 
@@ -57,7 +57,7 @@ pub(super) struct LaunchedShell {
 }
 
 /// Starts a shell. `stdin` is the script's stdin; the shell itself reads its control pipe.
-/// `network` is the entrance to the network that the shell's sandbox shares.
+/// `network` is the socket with the namespaces of the network that the shell's sandbox shares.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,

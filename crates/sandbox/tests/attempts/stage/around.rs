@@ -1,5 +1,5 @@
-//! The processes of the stage that no box holds: a victim, and the shells that prepare, disturb and
-//! judge.
+//! The processes of the stage outside of the sandbox: a victim, and the shells that prepare,
+//! disturb and check.
 
 use super::listeners::{ABSTRACT, Ports};
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, RUN, RUST, SEEN, WORKSPACE};
@@ -20,10 +20,10 @@ const OUTER_SCRIPT: &str = "/mnt/outer.sh";
 /// The time limit of each step, generous for a busy machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Between two looks.
+/// The interval between two tests of a condition.
 pub(super) const STEP: Duration = Duration::from_millis(5);
 
-/// One run, and what its processes are told.
+/// One run, and the variables of its processes.
 pub(super) struct Stage<'a> {
     pub(super) run: &'a Run,
     /// Variables of the attempt and of the shells outside.
@@ -76,7 +76,7 @@ impl<'a> Stage<'a> {
         found.map_or("", |(_, value)| value)
     }
 
-    /// A program of the attempt's user, started like every other: below no box.
+    /// A program of the attempt's user, started outside of the sandbox.
     pub(super) fn program(&self, words: &[&str]) -> Command {
         let mut program = Command::new(words[0]);
         let user = self.run.user.id();
@@ -102,7 +102,7 @@ impl<'a> Stage<'a> {
         Ok(victim.current_dir(OUTSIDE).spawn()?)
     }
 
-    /// A shell of the test, outside of the box.
+    /// A shell of the test, outside of the sandbox.
     pub(super) fn shell(&self, text: &str, host_ended: &str) -> Result<Child> {
         let script = format!("{OUTER_SCRIPT}.{}", fs::read_dir("/mnt")?.count());
         fs::write(&script, format!("{PRELUDE}\n{text}\n"))?;
@@ -129,7 +129,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A name for what lies outside of every namespace.
+/// A unique name, for files outside of all namespaces.
 fn mark(kit: &str, user: u32, tier: Tier) -> String {
     let kit = Path::new(kit).file_name().unwrap_or_default();
     let kit = kit.to_string_lossy().replace('.', "");

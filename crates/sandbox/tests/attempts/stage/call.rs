@@ -1,4 +1,4 @@
-//! The call: the attempt in its box, below a host; and what it did.
+//! The call: the attempt in its sandbox, below a host; and its effects.
 
 use super::around::{PATIENCE, PRELUDE, STEP, Stage};
 use super::listeners::Ports;
@@ -23,8 +23,8 @@ const EARLIER: &str = "/mnt/earlier.sh";
 /// The network with a list of hosts, in rows.
 const HOSTS: &str = "hosts";
 
-/// The hosts that the boxes of the attempts list. Names of ports are replaced. The name leads to an
-/// address that is not listed with that port.
+/// The hosts that the sandboxes of the attempts list. Names of ports are replaced. The name leads
+/// to an address that is not listed with that port.
 const LISTED_HOSTS: [&str; 2] = ["127.0.0.1:PROBE_PORT", "private.example:PORT"];
 
 /// The hosts that the proxy of the control lists.
@@ -36,8 +36,7 @@ const EVERY_HOST: [&str; 5] = [
     "other.example:PORT",
 ];
 
-/// How long an effect is looked for: where it must be there, and where it must not but would come
-/// late.
+/// How long to wait for an effect: if it must come, and if it must not come but would be late.
 const EXPECTED: Duration = Duration::from_secs(5);
 const UNEXPECTED: Duration = Duration::from_millis(250);
 
@@ -59,7 +58,7 @@ pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Observations> {
 }
 
 impl Stage<'_> {
-    /// Makes the attempt; how its host ended.
+    /// Makes the attempt, and returns how its host ended.
     fn call(&self) -> Result<ExitStatus> {
         let row = &self.run.row;
         fs::write(SCRIPT, format!("echo {BEGAN}\n{PRELUDE}\n{}\n", row.tried))?;
@@ -104,7 +103,7 @@ impl Stage<'_> {
         Ok(ended)
     }
 
-    /// Starts the proxy without a box, with a list that allows every target of the attempts.
+    /// Starts the proxy without a sandbox, with a list that allows every target of the attempts.
     fn open_proxy(&self) -> Result<()> {
         let proxy = format!("{KIT}/proxy");
         let port = format!(":{PROXY_PORT}");
@@ -132,11 +131,11 @@ impl Stage<'_> {
         entries.iter().map(with_ports).collect()
     }
 
-    /// The host, its box, and what runs in it.
+    /// The host, its sandbox, and the program in it.
     fn words(&self) -> Vec<String> {
         let Run { row, tier, .. } = self.run;
         let host = format!("{KIT}/attacker host {SEEN}/typed {SEEN}/report {OUTSIDE}/leaked");
-        // The program gets the variable, and not yet the box that becomes the program.
+        // The variable is for the program, not for the launcher that becomes the program.
         let variable = |word: &str| match row.env.as_str() {
             "" => String::new(),
             env => format!("{word} {env}"),
@@ -154,16 +153,16 @@ impl Stage<'_> {
             }
             other => other.to_owned(),
         };
-        let boxed = match tier {
+        let sandboxed = match tier {
             Tier::None => variable("env"),
             tier => format!(
-                "{KIT}/boxed --level {} --tier {} --network {network} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
+                "{KIT}/sandboxed --level {} --tier {} --network {network} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
                 row.level,
                 tier.name(),
                 variable("--env")
             ),
         };
-        [&host, &row.with, &boxed, "bash", SCRIPT]
+        [&host, &row.with, &sandboxed, "bash", SCRIPT]
             .iter()
             .flat_map(|part| part.split_whitespace())
             .map(str::to_owned)
@@ -204,7 +203,8 @@ impl Stage<'_> {
             Tier::None => Vec::new(),
             _ if report.is_empty() => Vec::new(),
             _ => {
-                let report: Report = serde_json::from_slice(&report).context("the box's report")?;
+                let report: Report =
+                    serde_json::from_slice(&report).context("the report of the sandbox")?;
                 report.missing
             }
         };

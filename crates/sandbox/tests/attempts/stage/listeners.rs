@@ -16,12 +16,12 @@ use std::thread;
 /// The name in the abstract space.
 pub(crate) const ABSTRACT: &str = "agent-bash-attempt";
 
-/// Where they listen; 0 is nowhere.
+/// The ports of the listeners; 0 for none.
 pub(crate) struct Ports {
     pub(crate) tcp: u16,
     pub(crate) tcp6: u16,
     pub(crate) udp: u16,
-    /// TCP too, for showing that a way of reaching it is there at all.
+    /// Also TCP, to show that the listener can be reached.
     pub(crate) probe: u16,
 }
 

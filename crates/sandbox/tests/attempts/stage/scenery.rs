@@ -20,7 +20,7 @@ pub(crate) const SEEN: &str = "/mnt/seen";
 /// The call's own temporary directory.
 pub(crate) const OWN: &str = "/mnt/own";
 
-/// Size of the hidden key: what `stat` would tell.
+/// Size of the hidden key, which `stat` would show.
 const KEY_SIZE: usize = 31337;
 
 const FILES: [(&str, &str); 13] = [
@@ -59,7 +59,7 @@ const DIRECTORIES: [(&str, u32); 8] = [
     (SEEN, 0o1777),
 ];
 
-/// Makes the machine read-only and builds what the attempt is about.
+/// Makes the machine read-only, and creates the files of the attempt.
 pub(crate) fn build(run: &Run) -> Result<()> {
     mounts(run).context("the stage's mounts")?;
     for (path, text) in FILES {
@@ -91,11 +91,11 @@ fn mounts(run: &Run) -> Result<()> {
     let places = table.lines().filter_map(|line| line.split(' ').nth(4));
     let replaced = |place: &&str| REPLACED.iter().any(|it| Path::new(place).starts_with(it));
     for place in places.filter(replaced) {
-        // With those that lie on it, so that there may be nothing left to do.
+        // Mounts on it are removed with it, so nothing may remain to be done.
         let _ = unmount(place, UnmountFlags::DETACH);
     }
     mount("proc", "/proc", "proc", none, None)?;
-    // The kit may lie below /tmp, so it is taken along first.
+    // The kit may be below /tmp, so it is moved first.
     mount("none", "/mnt", "tmpfs", none, Some(c"mode=755"))?;
     fs::create_dir(KIT)?;
     mount_bind(&*run.kit, KIT)?;

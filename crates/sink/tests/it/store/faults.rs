@@ -39,7 +39,7 @@ fn assert_no_artifact(report: &SinkReport, why: &str) {
     assert!(report.summary.truncated);
     assert_eq!(report.summary.shown_lines, 10);
     assert_eq!(report.artifact, None);
-    let failed = report.artifact_failed.as_deref().unwrap();
+    let failed = report.artifact_error.as_deref().unwrap();
     assert!(failed.contains(why), "{failed}");
 }
 
@@ -50,7 +50,7 @@ fn working_store_keeps_an_artifact() {
     for lines in [20, 20_000] {
         let dir = session(root.path());
         let report = flood(dir, lines);
-        assert_eq!(report.artifact_failed, None);
+        assert_eq!(report.artifact_error, None);
         assert_eq!(report.artifact.unwrap().bytes, lines as u64 * 100);
     }
 }
@@ -97,7 +97,7 @@ fn file_for_survivors_exists_if_all_is_shown() {
     // If nothing can be stored, the run continues.
     let mut sink = sink(Arc::new(session(Path::new("/proc/nowhere"))));
     assert!(sink.take_file_for_survivors().is_none());
-    assert!(sink.finish(&end()).artifact_failed.is_some());
+    assert!(sink.finish(&end()).artifact_error.is_some());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn link_at_a_files_path_is_not_followed() {
         let kept_elsewhere = report
             .artifact
             .is_some_and(|kept| !kept.path.ends_with(name));
-        assert!(kept_elsewhere || report.artifact_failed.is_some(), "{name}");
+        assert!(kept_elsewhere || report.artifact_error.is_some(), "{name}");
     }
 }
 
@@ -177,7 +177,7 @@ fn root_that_is_no_directory_is_an_error() {
 #[test]
 fn failing_store_is_not_reported_if_all_is_shown() {
     let report = flood(session(Path::new("/proc/nowhere")), 10);
-    assert_eq!((report.artifact, report.artifact_failed), (None, None));
+    assert_eq!((report.artifact, report.artifact_error), (None, None));
     assert!(!report.summary.truncated);
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
-fn the_cap_is_exact() {
+fn maximum_size_is_exact() {
     const CAP: usize = 1000;
     let root = tempfile::tempdir().unwrap();
     let limits = ArtifactLimits {
@@ -55,7 +55,7 @@ fn the_cap_is_exact() {
 }
 
 #[test]
-fn the_oldest_go_when_the_quota_is_used_up() {
+fn oldest_artifacts_are_removed_when_the_quota_is_used_up() {
     let root = tempfile::tempdir().unwrap();
     let limits = ArtifactLimits {
         per_session: 2500,
@@ -130,7 +130,7 @@ fn where_nothing_can_go_there_is_no_artifact() {
 }
 
 #[test]
-fn the_end_of_a_session_removes_what_it_made_and_nothing_else() {
+fn end_of_a_session_removes_only_its_own_files() {
     let root = tempfile::tempdir().unwrap();
     let theirs = session(root.path());
     keep(&theirs, b"theirs").unwrap();
@@ -147,7 +147,7 @@ fn the_end_of_a_session_removes_what_it_made_and_nothing_else() {
 }
 
 #[test]
-fn what_is_to_outlive_the_session_does() {
+fn artifacts_with_longer_lifetime_outlive_the_session() {
     for (lifetime, stays) in [
         (Lifetime::Session, false),
         (Lifetime::Day, true),
@@ -166,7 +166,7 @@ fn what_is_to_outlive_the_session_does() {
 }
 
 #[test]
-fn a_file_that_survivors_write_outlives_the_session() {
+fn file_written_by_survivors_outlives_the_session() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
@@ -191,7 +191,7 @@ fn a_file_that_survivors_write_outlives_the_session() {
 }
 
 #[test]
-fn an_unfinished_artifact_leaves_no_file() {
+fn unfinished_artifact_leaves_no_file() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
@@ -250,7 +250,7 @@ fn child_is_killed() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_swept() {
+fn leftovers_of_a_killed_process_are_swept() {
     let root = tempfile::tempdir().unwrap();
     let sweep = |now| ArtifactDir::sweep(root.path(), now).artifacts;
     let living = ArtifactDir::new(ArtifactDirOptions {
@@ -348,7 +348,7 @@ fn strays_go_by_age_and_strangers_stay() {
 }
 
 #[test]
-fn a_sidecar_leads_nowhere_else() {
+fn sidecar_names_no_other_file() {
     let root = tempfile::tempdir().unwrap();
     let victim = root.path().join("s/victim");
     let dir = ArtifactDir::new(ArtifactDirOptions {

@@ -273,7 +273,7 @@ fn unix_listeners<'a>(table: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = u
 }
 
 fn external_change(peer: &str) -> String {
-    format!("a process outside of the call, {peer}, may have changed files on its request")
+    format!("a process outside, {peer}, may have changed files at the request of the call")
 }
 
 fn is_harmless(path: &Path) -> bool {

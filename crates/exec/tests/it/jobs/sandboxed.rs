@@ -25,7 +25,7 @@ async fn written(place: &TestWorkspace) -> (bool, bool) {
     place.written("late")
 }
 
-fn boxed(world: &World, place: &TestWorkspace, script: &str, tier: Tier) -> RunSpec {
+fn sandboxed(world: &World, place: &TestWorkspace, script: &str, tier: Tier) -> RunSpec {
     place.in_sandbox(world.spec(script), tier)
 }
 
@@ -54,7 +54,7 @@ async fn job_stays_in_its_sandbox() {
     for tier in TIERS {
         for stdin in [JobStdin::Null, JobStdin::Pipe] {
             let (world, place) = (World::new(), TestWorkspace::new());
-            let spec = boxed(&world, &place, &place.writes("x"), tier);
+            let spec = sandboxed(&world, &place, &place.writes("x"), tier);
             let job = world.try_start(&spec, stdin).await.unwrap();
             assert_eq!(
                 world.end(&job.id).await.ending,
@@ -110,7 +110,7 @@ async fn survivors_stay_in_the_sandbox_of_their_call() {
         for session in [None, Some(SessionName("a".into()))] {
             let (mut world, place) = (World::new(), TestWorkspace::new());
             let script = format!("({}; sleep 1000) & echo left", writes_later(&place));
-            let spec = boxed(&world, &place, &script, tier).session(session);
+            let spec = sandboxed(&world, &place, &script, tier).session(session);
             let (mut out, cancel) = (Collect::default(), Cancel::new());
             let outcome = world.cache.run(&spec, &mut out, &cancel).await.unwrap();
             let id = outcome.survivors[0].job.clone().unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// A row: its name, how often, the goal for the ratio, what is run beforehand and what is measured.
+/// A row: name, repetitions, the goal for the ratio, the preparing command, the measured command.
 struct Row {
     name: &'static str,
     rounds: usize,

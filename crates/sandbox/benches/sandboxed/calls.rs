@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// The word for what runs in the box.
+/// The argument that makes this program the measured one.
 pub(crate) const INSIDE: &str = "--calls";
 
 const ROUNDS: usize = 40;

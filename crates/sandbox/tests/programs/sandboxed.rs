@@ -1,4 +1,5 @@
-//! `boxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a sandbox and ends as it does. For tests.
+//! `sandboxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a sandbox and ends as it
+//! does. For tests.
 //!
 //!     --level read_only|workspace_write|off    (workspace_write)
 //!     --tier base|full            (full)
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "boxed: {error}");
+            let _ = writeln!(io::stderr(), "sandboxed: {error}");
             ExitCode::from(125)
         }
     }
@@ -105,7 +106,7 @@ impl Host {
         let start = LauncherStart::new(&order)?;
         #[expect(
             clippy::disallowed_methods,
-            reason = "a program for tests of the box alone"
+            reason = "a program for tests of the sandbox alone"
         )]
         let mut child = Command::new("/proc/self/exe")
             .arg0(LauncherStart::name())
@@ -139,7 +140,7 @@ impl Host {
         fcntl_setfd(&listener, FdFlags::empty())?;
         #[expect(
             clippy::disallowed_methods,
-            reason = "a program for tests of the box alone"
+            reason = "a program for tests of the sandbox alone"
         )]
         let mut command = Command::new(program);
         command.arg("--proxy").arg(listener.as_raw_fd().to_string());

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-fn boxed(place: &TestWorkspace, script: &str) -> RunSpec {
+fn sandboxed(place: &TestWorkspace, script: &str) -> RunSpec {
     place.in_sandbox(spec(script), Tier::Base)
 }
 
@@ -35,7 +35,7 @@ async fn only_the_workspace_is_written() {
             ..place.plan()
         };
         let script = place.writes(&name);
-        let spec = boxed(&place, &script).sandbox(Arc::new(plan));
+        let spec = sandboxed(&place, &script).sandbox(Arc::new(plan));
         let ran = run(&spec).await.unwrap();
         assert_eq!(place.written(&name), (true, false), "{ran:?}");
         assert_eq!(
@@ -53,7 +53,7 @@ async fn only_the_workspace_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_of_another_box_does_not_serve_it() {
+async fn shell_of_another_sandbox_is_not_used() {
     let place = TestWorkspace::new();
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
@@ -62,17 +62,17 @@ async fn a_shell_of_another_box_does_not_serve_it() {
     let cancel = Cancel::new();
     for round in 0..6 {
         let script = place.writes(&format!("{round}"));
-        let mut spec = boxed(&place, &script);
-        let is_boxed = round % 2 == 1;
-        if !is_boxed {
+        let mut spec = sandboxed(&place, &script);
+        let is_sandboxed = round % 2 == 1;
+        if !is_sandboxed {
             spec = spec.sandbox(None);
         }
         run_with(&cache, &spec, &cancel).await.unwrap();
-        assert_eq!(place.written(&format!("{round}")), (true, !is_boxed));
+        assert_eq!(place.written(&format!("{round}")), (true, !is_sandboxed));
         assert!(support::soon(|| cache.warm_shells() > usize::from(round > 0)).await);
     }
     let before = cache.warm_shells();
-    let alone = boxed(&place, "true").sandbox(Arc::new(Plan {
+    let alone = sandboxed(&place, "true").sandbox(Arc::new(Plan {
         network: Network::On,
         ..place.plan()
     }));
@@ -87,7 +87,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn its_stages_and_its_directory_are_reported() {
     let place = TestWorkspace::new();
-    let ran = run(&boxed(&place, "cd /usr; false | true").report_stages(true))
+    let ran = run(&sandboxed(&place, "cd /usr; false | true").report_stages(true))
         .await
         .unwrap();
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
@@ -100,7 +100,7 @@ async fn its_stages_and_its_directory_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn its_temporary_directory_is_its_own_and_goes_with_it() {
     let place = TestWorkspace::new();
-    let ran = run(&boxed(&place, r#"mktemp && echo "$TMPDIR""#))
+    let ran = run(&sandboxed(&place, r#"mktemp && echo "$TMPDIR""#))
         .await
         .unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -115,12 +115,12 @@ async fn its_temporary_directory_is_its_own_and_goes_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_stays_in_its_box() {
+async fn session_stays_in_its_sandbox() {
     let place = TestWorkspace::new();
     let cache = cache();
     let cancel = Cancel::new();
     let name = SessionName("s".into());
-    let call = |script: &str| boxed(&place, script).session(name.clone());
+    let call = |script: &str| sandboxed(&place, script).session(name.clone());
     run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
         .await
         .unwrap();
@@ -148,7 +148,7 @@ async fn without_a_box_nothing_runs() {
         ..place.plan()
     };
     for session in [None, Some(SessionName("s".into()))] {
-        let spec = boxed(&place, "echo ran >ran").sandbox(Arc::new(plan.clone()));
+        let spec = sandboxed(&place, "echo ran >ran").sandbox(Arc::new(plan.clone()));
         let error = run(&spec.session(session)).await.unwrap_err();
         let NotStarted::Sandbox { reason } = &error else {
             panic!("{error:?}");
@@ -159,9 +159,9 @@ async fn without_a_box_nothing_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
+async fn requested_library_is_not_loaded_before_the_sandbox() {
     let place = TestWorkspace::new();
-    let mut spec = boxed(&place, "true");
+    let mut spec = sandboxed(&place, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
     let ran = run(&spec).await.unwrap();
@@ -172,13 +172,13 @@ async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
     let place = TestWorkspace::new();
-    assert_eq!(code(&run(&boxed(&place, "exit 3")).await.unwrap()), 3);
-    let ran = run(&boxed(&place, "kill -TERM $$")).await.unwrap();
+    assert_eq!(code(&run(&sandboxed(&place, "exit 3")).await.unwrap()), 3);
+    let ran = run(&sandboxed(&place, "kill -TERM $$")).await.unwrap();
     assert_eq!(ran.outcome.shell_signal, Some(15));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_enforced_is_found_out_before_the_first_call() {
+async fn enforcement_is_known_before_the_first_call() {
     let found = cache().sandbox_report().await.unwrap();
     // A call in this sandbox reports the same.
     let place = TestWorkspace::new();
@@ -186,7 +186,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         tier: found.tier,
         ..place.plan()
     };
-    let ran = run(&boxed(&place, "true").sandbox(Arc::new(plan)))
+    let ran = run(&sandboxed(&place, "true").sandbox(Arc::new(plan)))
         .await
         .unwrap();
     assert_eq!(
@@ -202,7 +202,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
     ));
-    let error = run_with(&alone, &boxed(&place, "echo ran >ran"), &Cancel::new()).await;
+    let error = run_with(&alone, &sandboxed(&place, "echo ran >ran"), &Cancel::new()).await;
     assert!(
         matches!(error, Err(NotStarted::SandboxLacks { .. })),
         "{error:?}"
@@ -214,10 +214,10 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
 const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_directory_goes_with_a_supervisor_that_is_killed() {
+async fn directory_of_a_killed_supervisor_is_removed() {
     let place = TestWorkspace::new();
     let file = place.workspace.join("where");
-    let spec = boxed(&place, WHERE);
+    let spec = sandboxed(&place, WHERE);
     let call = tokio::spawn(async move { run(&spec).await });
     let whole = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
     assert!(support::soon(whole).await);
@@ -240,13 +240,13 @@ async fn a_directory_goes_with_a_supervisor_that_is_killed() {
 async fn unused_directory_is_removed_by_a_later_call() {
     let place = TestWorkspace::new();
     let temp = tempfile::tempdir().unwrap();
-    let left = temp.path().join("agent-bash-boxed-1-0");
+    let left = temp.path().join("agent-bash-sandbox-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
     let cache = ShellCache::new(ShellCacheOptions {
         directory: temp.path().to_owned(),
         ..options()
     });
-    run_with(&cache, &boxed(&place, "true"), &Cancel::new())
+    run_with(&cache, &sandboxed(&place, "true"), &Cancel::new())
         .await
         .unwrap();
     assert!(support::soon(|| !left.exists()).await);
@@ -255,10 +255,10 @@ async fn unused_directory_is_removed_by_a_later_call() {
 /// The sandbox of an expected call also answers `sandbox_report`: no other sandbox is started for
 /// that.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_box_of_an_expected_call_tells_what_is_enforced() {
+async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
     let place = TestWorkspace::new();
     let cache = cache();
-    let call = boxed(&place, "echo x >file");
+    let call = sandboxed(&place, "echo x >file");
     let plan = call.sandbox.clone();
     cache.start_in_advance(
         &call.shell,

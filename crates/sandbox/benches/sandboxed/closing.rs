@@ -1,4 +1,4 @@
-//! Closing a box: the rules, the namespaces, and a shell that does nothing else.
+//! Measures the steps of a sandbox's start: the rules, the namespaces, and a shell that exits.
 
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 const ROUNDS: usize = 300;
 
-/// How many rules there are in the row of rules, and mounts in that of mounts.
+/// The number of rules in the row of rules, and of mounts in the row of mounts.
 const RULES: usize = 100;
 const MOUNTS: usize = 17;
 
@@ -77,7 +77,7 @@ fn cold(launcher: &Launcher, place: &Path) {
     );
 }
 
-/// A plan with nothing in it but these.
+/// A plan with only these paths.
 fn bare(tier: Tier, writable: Vec<PathBuf>, protected: Vec<PathBuf>) -> Plan {
     Plan {
         level: WriteLevel::WorkspaceWrite,

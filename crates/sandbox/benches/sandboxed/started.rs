@@ -1,4 +1,4 @@
-//! Starting a program in a box, or in none.
+//! Starts a program in a sandbox, or without one.
 
 use agent_bash_sandbox::{
     HostFacts, LauncherStart, Order, Plan, Tier, WantedSandbox, WriteLevel, resolve,
@@ -9,26 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The sides of a comparison: no box, and one of each tier.
+/// The sides of a comparison: no sandbox, and a sandbox of each tier.
 pub(crate) const SIDES: [(&str, Option<Tier>); 3] = [
     ("none", None),
     ("base", Some(Tier::Base)),
     ("full", Some(Tier::Full)),
 ];
 
-/// The program that becomes a launcher: this one, or the one that is meant to be measured.
+/// The program that becomes a launcher: this one, or the one of `--launcher`.
 pub(crate) struct Launcher(pub(crate) PathBuf);
 
 /// How to start a program.
 #[derive(Clone, Copy)]
 pub(crate) enum In<'a> {
-    /// As it is.
+    /// Directly.
     Nothing,
-    /// By a launcher that closes this box, or none at all, with these directories of its own.
+    /// By a launcher with this sandbox, or with none, and with these private directories.
     Box(Option<&'a Plan>, &'a [PathBuf]),
 }
 
-/// The box of a call in this directory, as a user has it.
+/// The sandbox of a call in this directory.
 pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
     let facts = HostFacts::new(std::env::home_dir(), workspace.to_owned(), tier);
     resolve(&WantedSandbox::new(WriteLevel::WorkspaceWrite), &facts)
@@ -37,7 +37,7 @@ pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
 }
 
 impl Launcher {
-    /// Starts a program; with the time in microseconds until it runs.
+    /// Starts a program. Returns the microseconds until it runs.
     pub(crate) fn start(
         &self,
         how: In<'_>,
