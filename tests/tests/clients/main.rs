@@ -25,11 +25,13 @@ use std::time::Duration;
 /// of adapters are added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
-/// Runs TypeScript, and the two SDKs for it: the older one, and the one for revision 2026-07-28.
-const NODE: [&str; 3] = [
+/// Runs TypeScript, and the two SDKs for it: the older one, and the one for revision 2026-07-28 with
+/// its package for tasks.
+const NODE: [&str; 4] = [
     "tsx@4",
     "@modelcontextprotocol/sdk@1",
     "@modelcontextprotocol/client@2.4.0",
+    "@modelcontextprotocol/ext-tasks@0.2.2",
 ];
 
 /// The time that a slow machine may take to end leftover processes.
@@ -67,6 +69,11 @@ fn main() -> Result<()> {
         "the user of the official MCP client for TypeScript is asked",
         has_node,
         mcp_asking_typescript,
+    );
+    add(
+        "the official MCP client for TypeScript takes long calls as tasks",
+        has_node,
+        mcp_tasks_typescript,
     );
     add(
         "a plain Python script speaks RPC, by its schemas",
@@ -277,6 +284,18 @@ fn mcp_asking_typescript(tools: &Tools) -> Result<()> {
         said.matches(" ok\n").count() == 12 && said.ends_with("modern none ok\n"),
         "{said}"
     );
+    Ok(())
+}
+
+fn mcp_tasks_typescript(tools: &Tools) -> Result<()> {
+    let world = world()?;
+    let script = std::fs::read_to_string(root()?.join("tests/clients/mcp_tasks.ts"))?;
+    let mut command = typescript(&world, tools, "mcp-tasks", &script)?;
+    command
+        .env("AGENT_BASH_MCP_STRUCTURED", "on")
+        .env("AGENT_BASH_MCP_HANDLE_AFTER", "1s");
+    let said = ran_well(world, command)?;
+    ensure!(said == "ok\n", "{said}");
     Ok(())
 }
 

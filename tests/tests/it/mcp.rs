@@ -8,6 +8,7 @@ mod changes;
 mod ends;
 mod messages;
 mod order;
+mod tasks;
 mod terminal;
 mod until;
 

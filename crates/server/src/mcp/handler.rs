@@ -7,32 +7,35 @@ use super::job_texts::with_line;
 use super::jobs::{JobTools, ToolAnswer, call_name};
 use super::log::LogLevel;
 use super::output_so_far::OutputSoFar;
+use super::parameter_error::parameter_error;
+use super::progress::ProgressNotifier;
+use super::tasks::CallTasks;
 use super::terminal::{TerminalFields, first_text};
-use super::tools::{self, McpTool};
-use super::{McpOptions, artifacts, instructions, windows};
-use crate::live_output::{self, UpdateSender};
+use super::tools::{self, McpTool, ReadArgs};
+use super::{McpOptions, artifacts, instructions, tasks, windows};
+use crate::live_output;
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
 use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
-use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
+use agent_bash::sink::{LiveKind, LiveUpdates};
 use agent_bash::terminal::{self, QuietAfter};
 use agent_bash::tools::ToolSchema;
 use agent_bash::{Approver, Conversation, Input};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, Implementation, InitializeRequestParams, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock,
+    CustomRequest, CustomResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +53,7 @@ pub(super) struct McpServer {
     session: Arc<Conversation>,
     calls: Arc<RunningCalls>,
     jobs: JobTools,
+    tasks: CallTasks,
     /// The adapter's tools, if they are offered instead of the default tools.
     adapter: Option<AdapterTools>,
     log: LogLevel,
@@ -80,10 +84,12 @@ impl McpServer {
             AdapterTools::new(adapter, adapted, options.structured)
         });
         let jobs = JobTools::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
+        let tasks = CallTasks::new(Arc::clone(&calls), Arc::clone(&clock));
         Self {
             session,
             calls,
             jobs,
+            tasks,
             adapter,
             log: LogLevel::default(),
             clock,
@@ -100,14 +106,15 @@ impl McpServer {
         }
     }
 
-    /// Runs a call of `bash`. If the call continues, returns a result with its handle.
+    /// Runs a call of `bash`. If the call continues, returns a task to a client that accepts one,
+    /// else a result with the call's handle.
     async fn bash(
         &self,
         mut request: Value,
         context: &RequestContext<RoleServer>,
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
-    ) -> Result<ToolResult, String> {
+    ) -> Result<CallToolResponse, String> {
         if let Some(turn) = context.meta.get(TURN_KEY).and_then(Value::as_str) {
             let begun = self.session.begin_changes_turn(turn.to_owned()).await;
             begun.map_err(|refused| refused.to_string())?;
@@ -123,7 +130,9 @@ impl McpServer {
             .map(|_| live_output::updates(LiveKind::Delta));
         let (started_at, start) = (self.clock.wall(), self.clock.now());
         let window = window(context);
-        let waits_for_end = request["wait"] == true;
+        // The client of a task waits for the end.
+        let may_be_task = !fields.on_terminal && tasks::accepted_in(context);
+        let waits_for_end = request["wait"] == true && !may_be_task;
         let mut options = StartOptions {
             live: live.clone(),
             window,
@@ -157,10 +166,10 @@ impl McpServer {
         };
         let result = match waited {
             WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
-            WaitOutcome::Ended(None) => return Err(
-                "the call was given up because of an error in agent-bash; please report the error"
-                    .to_owned(),
-            ),
+            WaitOutcome::Ended(None) => return Err(tasks::LOST_CALL.to_owned()),
+            WaitOutcome::StillRunning if may_be_task => {
+                return Ok(self.tasks.create(&call)?.into());
+            }
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
                 let elapsed = self.clock.now().saturating_sub(start);
                 let name = call_name(self.calls.assign_handle(&call));
@@ -171,7 +180,8 @@ impl McpServer {
             }
         };
         self.log.ended(&context.peer, &call.command, &result).await;
-        Ok(result)
+        let answer = ToolAnswer::of_bash(result);
+        Ok(answer.into_mcp(self.options.structured).into())
     }
 
     /// Waits for the end of a call; unless `waits_for_end`, at most for
@@ -261,16 +271,9 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
-    ) -> Result<ToolAnswer, String> {
-        match tool {
-            McpTool::Bash => {
-                let result = self.bash(arguments, context, approver, cancel).await?;
-                Ok(ToolAnswer {
-                    is_error: result.is_error,
-                    data: serde_json::to_value(&result).map_err(|error| error.to_string())?,
-                    text: result.text,
-                })
-            }
+    ) -> Result<CallToolResponse, String> {
+        let answer = match tool {
+            McpTool::Bash => return self.bash(arguments, context, approver, cancel).await,
             McpTool::Output => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
@@ -288,15 +291,25 @@ impl McpServer {
             McpTool::Read => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
-                if let Some(remote_host) = self.session.remote_host() {
-                    return artifacts::read_remote(&**remote_host, &args, window, cancel).await;
-                }
-                let session = Arc::clone(&self.session);
-                let read =
-                    agent_bash::run_blocking(move || artifacts::read(&session, &args, window));
-                read.await.map_err(|error| error.to_string())?
+                self.read(args, window, cancel).await
             }
+        };
+        Ok(answer?.into_mcp(self.options.structured).into())
+    }
+
+    /// Serves `read_artifact`.
+    async fn read(
+        &self,
+        args: ReadArgs,
+        window: Option<Window>,
+        cancel: &Cancel,
+    ) -> Result<ToolAnswer, String> {
+        if let Some(remote_host) = self.session.remote_host() {
+            return artifacts::read_remote(&**remote_host, &args, window, cancel).await;
         }
+        let session = Arc::clone(&self.session);
+        let read = agent_bash::run_blocking(move || artifacts::read(&session, &args, window));
+        read.await.map_err(|error| error.to_string())?
     }
 
     /// Calls an offered tool, of this server or of the adapter, and returns its answer.
@@ -321,22 +334,8 @@ impl McpServer {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let answer = Box::pin(self.answer(tool, arguments, context, approver, cancel)).await;
-        let result = match answer {
-            Ok(answer) => {
-                let shown = vec![ContentBlock::text(answer.text)];
-                let mut result = if answer.is_error {
-                    CallToolResult::error(shown)
-                } else {
-                    CallToolResult::success(shown)
-                };
-                // Clients refuse structured content that is not an object.
-                let structured = self.options.structured.then_some(answer.data);
-                result.structured_content = structured.filter(Value::is_object);
-                result
-            }
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
-        };
-        Ok(result.into())
+        Ok(answer
+            .unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error)]).into()))
     }
 }
 
@@ -347,6 +346,7 @@ impl ServerHandler for McpServer {
             .enable_logging()
             .enable_resources()
             .enable_tools()
+            .enable_tasks()
             .build();
         let name = Implementation::new("agent-bash", env!("CARGO_PKG_VERSION"));
         let config =
@@ -468,6 +468,31 @@ impl ServerHandler for McpServer {
         }
     }
 
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let state = self.tasks.state(request.task_id, self.options.structured);
+        Ok(GetTaskResult::new(state.await?))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.update(&request.task_id)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request.task_id)
+    }
+
     /// Refuses a request of an unknown method, or with invalid parameters. `rmcp` passes both on as
     /// custom requests.
     async fn on_custom_request(
@@ -492,50 +517,6 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         self.log.set(request.level);
         Ok(())
-    }
-}
-
-/// Returns the error in the parameters of a supported method.
-#[expect(deprecated, reason = "as in `log`")]
-fn parameter_error(method: &str, params: Value) -> Option<serde_json::Error> {
-    fn error<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
-        serde_json::from_value::<T>(params).err()
-    }
-    match method {
-        "initialize" => error::<InitializeRequestParams>(params),
-        "tools/call" => error::<CallToolRequestParams>(params),
-        "resources/read" => error::<ReadResourceRequestParams>(params),
-        "logging/setLevel" => error::<SetLevelRequestParams>(params),
-        "tools/list" | "resources/list" | "resources/templates/list" => {
-            error::<PaginatedRequestParams>(params)
-        }
-        "ping" | "server/discover" => error::<Map<String, Value>>(params),
-        _ => None,
-    }
-}
-
-/// Sends new output as progress notifications, if the client asked for them: the text as message,
-/// the byte count as progress.
-struct ProgressNotifier {
-    token: ProgressToken,
-    peer: Peer<RoleServer>,
-}
-
-impl UpdateSender for ProgressNotifier {
-    async fn send(&mut self, update: LiveUpdate) {
-        let (LiveUpdate::Delta {
-            text, total_bytes, ..
-        }
-        | LiveUpdate::Snapshot { text, total_bytes }) = update
-        else {
-            return;
-        };
-        if text.is_empty() {
-            return;
-        }
-        let progress = ProgressNotificationParam::new(self.token.clone(), total_bytes as f64);
-        // Fails only if the client has disconnected; then progress has no receiver.
-        let _ = self.peer.notify_progress(progress.with_message(text)).await;
     }
 }
 

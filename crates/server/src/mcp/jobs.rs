@@ -8,7 +8,7 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, JobId, MetCondition, Window};
+use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Window};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::running::{RunningCall, RunningCalls};
 use agent_bash::terminal;
@@ -16,6 +16,7 @@ use agent_bash::tools::clean;
 use agent_bash::until::wait_until;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,6 +34,31 @@ pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) data: Value,
     pub(super) is_error: bool,
+}
+
+impl ToolAnswer {
+    /// Returns the answer for a finished call of `bash`.
+    pub(super) fn of_bash(result: ToolResult) -> Self {
+        Self {
+            is_error: result.is_error,
+            data: json!(result),
+            text: result.text,
+        }
+    }
+
+    /// Returns the answer as the client gets it.
+    pub(super) fn into_mcp(self, structured: bool) -> CallToolResult {
+        let shown = vec![ContentBlock::text(self.text)];
+        let mut result = if self.is_error {
+            CallToolResult::error(shown)
+        } else {
+            CallToolResult::success(shown)
+        };
+        // Clients refuse structured content that is not an object.
+        let structured = structured.then_some(self.data);
+        result.structured_content = structured.filter(Value::is_object);
+        result
+    }
 }
 
 /// The job tools, with the position up to which the client has read each job's output.

@@ -4,9 +4,9 @@
 //! The page's address has a random token, which only the client gets. Serves one page and its form,
 //! nothing else of HTTP.
 
-use agent_bash::core::{Clock, hex};
+use super::random_token::random_token;
+use agent_bash::core::Clock;
 use httparse::{EMPTY_HEADER, Request, Status};
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl PromptPage {
     pub(super) async fn open(question: &str) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let host = listener.local_addr()?.to_string();
-        let path = format!("/{}", token()?);
+        let path = format!("/{}", random_token()?);
         let html = page(question, &path);
         let page = Arc::new(ServedPage { host, path, html });
         Ok(Self { listener, page })
@@ -220,16 +220,6 @@ fn decoded(text: &str) -> Option<String> {
         });
     }
     String::from_utf8(bytes).ok()
-}
-
-/// Returns a random text of 32 hexadecimal digits.
-fn token() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if filled < bytes.len() {
-        return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
-    }
-    Ok(hex(&bytes))
 }
 
 const STYLE: &str = "<!doctype html><meta charset=utf-8><title>agent-bash: a command asks</title>\
