@@ -1,6 +1,5 @@
-//! `cargo xtask agents`: runs the published Claude Code, Codex, Gemini CLI and opencode, each
-//! against a stub of its model. The command downloads them once (several hundred megabytes), so the
-//! suite runs it only on CI.
+//! `cargo xtask agents`: runs nine published agents, each against a stub of its model. The command
+//! downloads them once (more than a gigabyte), so the suite runs it only on CI.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};
@@ -30,8 +29,6 @@ pub(crate) fn step(tree: &Tree) -> Result<()> {
     if tree.shell.var_os("CI").is_some() {
         return command(tree, &[]);
     }
-    say(
-        "   left out: Claude Code, Codex, Gemini CLI and opencode; `cargo xtask agents` downloads and runs them",
-    );
+    say("   left out: nine published agents; `cargo xtask agents` downloads and runs them");
     Ok(())
 }

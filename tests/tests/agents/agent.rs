@@ -1,6 +1,7 @@
 //! An agent as a value: how to install it, how to start it against a model stub, and how to read
 //! its requests.
 
+use crate::model::Ask;
 use crate::sandbox::program;
 use crate::wire::Wire;
 use agent_bash_tests::packages::{cached_packages, made_once, npm};
@@ -20,10 +21,12 @@ pub(crate) struct Agent {
     pub(crate) name: &'static str,
     pub(crate) package: &'static Package,
     pub(crate) wire: &'static Wire,
-    /// The name under which its model sees the tool of agent-bash.
+    /// The name under which its model sees the tool of agent-bash; empty if it is tried without.
     pub(crate) tool: &'static str,
     /// The agent's own shell tool, and the tool's field for the script.
     pub(crate) shell: (&'static str, &'static str),
+    /// A call of another of the agent's tools, which reads this file if the agent has such a tool.
+    pub(crate) other: fn(&Path) -> Ask,
     /// Its name for `agent-bash hook`.
     pub(crate) hook: &'static str,
     /// Writes the agent's settings, and returns a command that sends one sentence to the model and
@@ -35,6 +38,19 @@ pub(crate) struct Agent {
     pub(crate) reads: fn(&Value) -> String,
     /// The text inside the agent's frame around the tool's answer.
     pub(crate) inside: fn(&Value) -> Result<Shown>,
+}
+
+impl Agent {
+    /// A call of the agent's own shell tool with this script.
+    pub(crate) fn shell_call(&self, script: &str) -> Ask {
+        let (tool, field) = self.shell;
+        let input = if self.hook == "cline" {
+            json!({field: [script]})
+        } else {
+            json!({field: script, "description": "what it does"})
+        };
+        Ask::new(tool, input)
+    }
 }
 
 /// A command that installs a plugin, and its stdin.
@@ -103,6 +119,9 @@ pub(crate) enum Way {
     Mcp,
     /// `agent-bash mcp` with `mcp.structured`.
     Structured,
+    /// `agent-bash mcp`, whose input is recorded in the file `sent`. The user answers questions of
+    /// the server with this action.
+    Asked(&'static str),
     /// `agent-bash mcp`, with a changed client name, so that no agent-specific limits apply.
     Stranger,
     /// Through a hook of its own shell tool, as `agent-bash hook --install` configures it.
@@ -209,7 +228,7 @@ impl AgentHome<'_> {
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
         match self.way {
-            Way::Mcp | Way::Stranger => {}
+            Way::Mcp | Way::Asked(_) | Way::Stranger => {}
             Way::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }

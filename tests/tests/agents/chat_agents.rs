@@ -1,6 +1,7 @@
 //! Copilot CLI, Kimi Code and Qwen Code: agents that can use any provider of chat completions.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::model::Ask;
 use crate::wire::CHAT;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ static QWEN_PACKAGE: Package = Package {
     found: OnceLock::new(),
 };
 
-/// Kimi Code and Qwen Code need a newer Node than many machines have.
+/// Kimi Code, Qwen Code and pi need a newer Node than many machines have.
 static NODE: Package = Package {
     version: "22.23.3",
     spec: |cpu| format!("node-linux-{cpu}@22.23.3"),
@@ -44,6 +45,7 @@ pub(crate) const COPILOT: Agent = Agent {
     wire: &CHAT,
     tool: "agent-bash-bash",
     shell: ("bash", "command"),
+    other: |file| Ask::new("view", json!({"path": file})),
     hook: "copilot",
     start: |place| {
         let servers = place.mcp_servers(&json!({"type": "local", "tools": ["*"]}));
@@ -78,6 +80,7 @@ pub(crate) const KIMI: Agent = Agent {
     wire: &CHAT,
     tool: "mcp__agent-bash__bash",
     shell: ("Bash", "command"),
+    other: |file| Ask::new("Read", json!({"path": file})),
     hook: "kimi",
     start: |place| {
         let settings = format!(
@@ -111,6 +114,7 @@ pub(crate) const QWEN: Agent = Agent {
     wire: &CHAT,
     tool: "mcp__agent-bash__bash",
     shell: ("run_shell_command", "command"),
+    other: |file| Ask::new("read_file", json!({"file_path": file})),
     hook: "qwen",
     start: |place| {
         let settings = json!({
@@ -149,7 +153,7 @@ pub(crate) const QWEN: Agent = Agent {
     },
 };
 
-fn by_node(place: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
+pub(crate) fn by_node(place: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
     let node: &Path = NODE.program()?;
     let mut command = place.command(node)?;
     command.arg(place.program).args(words);
@@ -157,7 +161,7 @@ fn by_node(place: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
 }
 
 /// A string or a list of texts.
-fn reads(returned: &Value) -> String {
+pub(crate) fn reads(returned: &Value) -> String {
     match &returned["content"] {
         Value::Array(parts) => {
             let texts = parts.iter().filter_map(|part| part["text"].as_str());

@@ -1,6 +1,7 @@
 //! Claude Code.
 
-use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::agent::{Agent, AgentHome, Package, Shown, Way};
+use crate::model::Ask;
 use crate::shell::refused_line;
 use crate::wire::MESSAGES;
 use anyhow::Result;
@@ -15,6 +16,9 @@ static PACKAGE: Package = Package {
     found: OnceLock::new(),
 };
 
+/// The tools that need no permission.
+const TOOLS: &str = "mcp__agent-bash__bash,mcp__agent-bash__bash_changes,Bash,Read";
+
 /// Claude Code, with the tool `Bash`.
 pub(crate) const CLAUDE_CODE: Agent = Agent {
     name: "Claude Code",
@@ -22,6 +26,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     wire: &MESSAGES,
     tool: "mcp__agent-bash__bash",
     shell: ("Bash", "command"),
+    other: |file| Ask::new("Read", json!({"file_path": file})),
     hook: "claude-code",
     start,
     install_plugin: |place| place.install_from_marketplace("install"),
@@ -37,6 +42,12 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
 fn start(place: &AgentHome<'_>) -> Result<Command> {
     let mut servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
     let mut settings = json!({"hooks": place.hooks("PreToolUse", "Bash")});
+    if let Way::Asked(action) = place.way {
+        let answer = json!({"hookEventName": "Elicitation", "action": action, "content": {}});
+        let answer = json!({"hookSpecificOutput": answer});
+        let hook = json!({"type": "command", "command": format!("echo '{answer}'")});
+        settings["hooks"] = json!({"Elicitation": [{"hooks": [hook]}]});
+    }
     if let Some(prefix) = place.shell("agent-bash-shell") {
         settings["env"] = json!({"CLAUDE_CODE_SHELL_PREFIX": prefix});
         let hook = json!({"type": "command", "command": refused_line("started-hook", "hook")});
@@ -50,7 +61,7 @@ fn start(place: &AgentHome<'_>) -> Result<Command> {
     command
         .args(["-p", "go on", "--strict-mcp-config", "--mcp-config"])
         .arg(servers)
-        .args(["--allowedTools", "mcp__agent-bash__bash,Bash"])
+        .args(["--allowedTools", TOOLS])
         .env("ANTHROPIC_BASE_URL", &place.model)
         .env("ANTHROPIC_API_KEY", "none")
         .env("CLAUDE_CODE_TMPDIR", place.world.home().join("tmp"))

@@ -1,9 +1,10 @@
 //! Codex, with a model that calls tools directly, and with one that calls them from scripts.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::model::Ask;
 use crate::wire::{RESPONSES, RESPONSES_BY_SCRIPT};
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -22,6 +23,7 @@ pub(crate) const CODEX: Agent = Agent {
     wire: &RESPONSES,
     tool: "mcp__agent_bash/bash",
     shell: ("exec_command", "cmd"),
+    other: |_| Ask::new("get_goal", json!({})),
     hook: "codex",
     start: |place| start(place, "gpt-5.5"),
     install_plugin: |place| place.install_from_marketplace("add"),
@@ -86,7 +88,7 @@ fn start(place: &AgentHome<'_>, model: &str) -> Result<Command> {
         }
     }
     place.write(".codex/config.toml", &settings)?;
-    let hooks = serde_json::json!({"hooks": place.hooks("PreToolUse", "Bash")});
+    let hooks = json!({"hooks": place.hooks("PreToolUse", "Bash")});
     place.write(".codex/hooks.json", &hooks.to_string())?;
     let mut command = place.command(place.program)?;
     // A user would have to approve the hook once; the test cannot.

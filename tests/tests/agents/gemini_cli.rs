@@ -1,6 +1,7 @@
 //! Gemini CLI.
 
 use crate::agent::{Agent, AgentHome, PLUGINS, Package, Shown};
+use crate::model::Ask;
 use crate::wire::GENERATE_CONTENT;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     wire: &GENERATE_CONTENT,
     tool: "mcp_agent-bash_bash",
     shell: ("run_shell_command", "command"),
+    other: |file| Ask::new("read_file", json!({"file_path": file})),
     hook: "gemini-cli",
     start,
     install_plugin: |place| {

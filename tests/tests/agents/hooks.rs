@@ -2,16 +2,14 @@
 
 use crate::Check;
 use crate::agent::{Agent, Way};
-use crate::model::Ask;
-use crate::run::{end, measured, play, play_with_request, world};
+use crate::run::{end, measured, play, play_all, world};
 use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use serde_json::json;
 
 /// Overwrites the remote's history.
-const FORCED: &str = "git push --force origin main";
+pub(crate) const FORCED: &str = "git push --force origin main";
 
 pub(crate) const CHECKS: &[Check] = &[
     Check {
@@ -21,7 +19,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let tried = forced_push(agent, Way::Hook)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             measured(agent, &format!("a refusal reads {:?}", tried.reads));
-            let (reason, advice) = refusal()?;
+            let (reason, advice) = refusal(FORCED)?;
             for part in [reason, advice] {
                 ensure!(
                     tried.reads.contains(&part),
@@ -38,7 +36,7 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let tried = forced_push(agent, Way::Plugin)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
-            let (reason, _) = refusal()?;
+            let (reason, _) = refusal(FORCED)?;
             ensure!(
                 tried.reads.contains(&reason),
                 "{reason:?} is not in {:?}",
@@ -91,6 +89,54 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
+        name: "`git add -A` is refused, and the model reads why and what to do instead",
+        of: |_| true,
+        run: |agent| {
+            const SCRIPT: &str = "git add -A";
+            let world = world()?;
+            let git = |words: &[&str]| {
+                let mut command = world.command("git");
+                command.args(words);
+                product::run(command, None)
+            };
+            git(&["init", "--quiet"])?;
+            std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
+            let reads = shell(agent, Way::Hook, &world, SCRIPT)?;
+            let staged = git(&["ls-files"])?.stdout;
+            ensure!(staged.is_empty(), "it ran: {reads}");
+            let (reason, advice) = refusal(SCRIPT)?;
+            for part in [reason, advice] {
+                ensure!(reads.contains(&part), "{part:?} is not in {reads:?}");
+            }
+            end(world)
+        },
+    },
+    Check {
+        name: "under the hook, a tool that is no shell answers as without",
+        of: |_| true,
+        run: |agent| {
+            let answers = [Way::Alone, Way::Hook].map(|way| {
+                let world = world()?;
+                let notes = world.cwd().join("notes.txt");
+                std::fs::write(&notes, "a line\n")?;
+                let returned = play(agent, way, &world, (agent.other)(&notes))?;
+                let reads = (agent.reads)(&returned);
+                let root = world.cwd().display().to_string();
+                end(world)?;
+                // Without the time that the call took.
+                let is_shown = |character: &char| !character.is_ascii_digit();
+                let reads = reads.replace(&root, "");
+                Ok::<String, anyhow::Error>(reads.chars().filter(is_shown).collect())
+            });
+            let [without, with] = answers;
+            let (without, with) = (without?, with?);
+            // Codex has no tool for text files.
+            let is_read = agent.hook == "codex" || with.contains("a line");
+            ensure!(is_read && with == without, "{without:?}, but {with:?}");
+            Ok(())
+        },
+    },
+    Check {
         name: "advice reaches the model beside the output",
         // These have no format for this answer.
         of: |agent| !["gemini-cli", "kimi", "qwen"].contains(&agent.hook),
@@ -107,7 +153,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "a hook that cannot judge blocks",
-        of: |_| true,
+        // Cline then ends the task, so that its model reads nothing.
+        of: |agent| agent.hook != "cline",
         run: |agent| {
             let unchecked = "could not be checked";
             for (broken, why) in [
@@ -129,18 +176,16 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The reason and the advice of a refused forced push.
-pub(crate) fn refusal() -> Result<(String, String)> {
-    let verdict = Policy::standard().decide(&Script::read(FORCED, &Place::new("/")));
+/// The reason and the advice of a refused script.
+pub(crate) fn refusal(script: &str) -> Result<(String, String)> {
+    let verdict = Policy::standard().decide(&Script::read(script, &Place::new("/")));
     let finding = verdict.finding().context("it is refused")?;
     Ok((finding.message.clone(), finding.suggestion.clone()))
 }
 
 /// Passes a script to the agent's own shell tool. Returns what the model reads.
 fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
-    let (tool, field) = agent.shell;
-    let input = json!({field: script, "description": "what it does"});
-    let returned = play(agent, way, world, Ask { tool, input })?;
+    let returned = play(agent, way, world, agent.shell_call(script))?;
     Ok((agent.reads)(&returned))
 }
 
@@ -155,9 +200,8 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
     std::fs::create_dir_all(&directory)?;
     std::fs::write(directory.join("config.toml"), settings)?;
     std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
-    let (tool, field) = agent.shell;
-    let input = json!({field: "cat notes.txt", "description": "what it does"});
-    let (_, request) = play_with_request(agent, Way::Hook, &world, Ask { tool, input })?;
+    let calls = vec![agent.shell_call("cat notes.txt")];
+    let (_, request) = play_all(agent, Way::Hook, &world, calls)?;
     end(world)?;
     Ok(request.to_string())
 }

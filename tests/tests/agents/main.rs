@@ -1,7 +1,6 @@
-//! Real agents as published: Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Kimi Code and
-//! Qwen Code, each with a stub of its model on loopback that requests one call and records the
-//! result. The tests check the requests
-//! that a model really receives.
+//! Real agents as published: Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Kimi Code, Qwen
+//! Code, Cline and pi, each with a stub of its model on loopback that requests calls and records the
+//! result. The tests check the requests that a model really receives.
 //!
 //! The agents are large, so `cargo xtask agents` runs these tests and the suite does not. Each
 //! agent is installed once from npm below `target/`; if the installation fails, the agent's tests
@@ -13,6 +12,7 @@ mod claude_code;
 mod codex;
 mod gemini_cli;
 mod hooks;
+mod local_agents;
 mod mcp;
 mod model;
 mod opencode;
@@ -25,7 +25,7 @@ use agent::Agent;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const AGENTS: [&Agent; 8] = [
+const AGENTS: [&Agent; 10] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &codex::CODEX_BY_SCRIPT,
@@ -34,6 +34,8 @@ const AGENTS: [&Agent; 8] = [
     &chat_agents::COPILOT,
     &chat_agents::KIMI,
     &chat_agents::QWEN,
+    &local_agents::CLINE,
+    &local_agents::PI,
 ];
 
 /// A test, and the agents that it applies to.

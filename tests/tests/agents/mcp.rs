@@ -3,7 +3,7 @@
 use crate::Check;
 use crate::agent::{Agent, Shown, Way};
 use crate::model::Ask;
-use crate::run::{end, measured, play, world};
+use crate::run::{end, measured, play, play_all, world};
 use anyhow::{Context, Result, ensure};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "the text of a call is ours, to the character",
-        of: |_| true,
+        of: has_server,
         run: |agent| {
             let (shown, reads) = call(agent, "echo hi")?;
             measured(
@@ -38,7 +38,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "of a long output the tail, the counts and the link arrive",
-        of: |_| true,
+        of: has_server,
         run: |agent| {
             let (shown, reads) = call(agent, "seq 50000")?;
             let first = end_is_whole(&shown.text)?;
@@ -54,7 +54,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "control: of a long output of a server that does not know the agent some is lost",
-        of: |_| true,
+        of: has_server,
         run: |agent| {
             let returned = returned(agent, "seq 50000", Way::Stranger)?;
             let reads = (agent.reads)(&returned);
@@ -73,7 +73,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "a failure is an error, and says so in our words",
-        of: |_| true,
+        of: has_server,
         run: |agent| {
             let (shown, reads) = call(agent, "echo before; exit 3")?;
             measured(agent, &format!("a failure reads {reads:?}"));
@@ -86,7 +86,45 @@ pub(crate) const CHECKS: &[Check] = &[
             Ok(())
         },
     },
+    Check {
+        name: "the user is asked about a commit in the answer to the call, and decides",
+        of: |agent| ["claude-code", "copilot"].contains(&agent.hook),
+        run: |agent| {
+            // Without a terminal, Copilot CLI declines in the name of its user.
+            if agent.hook == "copilot" {
+                return committed(agent, "decline", "declined committing it");
+            }
+            committed(agent, "accept", "[Trial 1 applied: 1 created.]")?;
+            committed(agent, "decline", "declined committing it")?;
+            committed(agent, "cancel", "gave no answer")
+        },
+    },
 ];
+
+fn has_server(agent: &Agent) -> bool {
+    !agent.tool.is_empty()
+}
+
+/// Commits a trial, about which the user answers with `action`. Checks what the model reads.
+fn committed(agent: &Agent, action: &'static str, expected: &str) -> Result<()> {
+    let world = world()?;
+    let trial = json!({"command": "echo new > new", "trial": true});
+    let commit = json!({"action": "commit", "id": 1});
+    let asks = vec![
+        Ask::new(agent.tool, trial),
+        Ask::new(format!("{}_changes", agent.tool), commit),
+    ];
+    let (returned, _) = play_all(agent, Way::Asked(action), &world, asks)?;
+    let reads = (agent.reads)(&returned);
+    ensure!(reads.contains(expected), "{action}: {reads}");
+    let is_made = world.cwd().join("new").exists();
+    ensure!(is_made == (action == "accept"), "{action}: {reads}");
+    // Only clients of revision 2026-07-28 repeat a call with the answer.
+    let sent = std::fs::read_to_string(world.home().join("sent"))?;
+    let answer = format!(r#""approval":{{"action":"{action}""#);
+    ensure!(sent.contains(&answer), "{action}: {sent}");
+    end(world)
+}
 
 /// The result of a call as the model sees it, and all texts that it reads.
 fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
@@ -96,10 +134,7 @@ fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
 
 fn returned(agent: &Agent, script: &str, way: Way) -> Result<Value> {
     let world = world()?;
-    let ask = Ask {
-        tool: agent.tool,
-        input: json!({"command": script}),
-    };
+    let ask = Ask::new(agent.tool, json!({"command": script}));
     let returned = play(agent, way, &world, ask)?;
     end(world)?;
     Ok(returned)

@@ -1,4 +1,5 @@
-//! A stub of a model: a server on loopback that requests one tool call and records the result.
+//! A stub of a model: a server on loopback that requests tool calls, one after another, and records
+//! the last result.
 
 use crate::wire::{Wire, stream};
 use anyhow::{Context, Result};
@@ -20,8 +21,15 @@ const PATIENCE: usize = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     /// The tool's name as the agent presents it to its model.
-    pub(crate) tool: &'static str,
-    pub(crate) input: Value,
+    tool: String,
+    input: Value,
+}
+
+impl Ask {
+    pub(crate) fn new(tool: impl Into<String>, input: Value) -> Self {
+        let tool = tool.into();
+        Self { tool, input }
+    }
 }
 
 /// A running model server; dropping it stops it.
@@ -35,8 +43,10 @@ pub(crate) struct Model {
 /// The requests that an agent has sent.
 #[derive(Debug, Default)]
 struct ReceivedRequests {
-    /// The call's result, and the whole request that carried it.
+    /// The last call's result, and the whole request that carried it.
     returned: Option<(Value, Value)>,
+    /// The results of the calls so far.
+    results: Vec<Value>,
     /// True if the agent was told to wait for its servers.
     waits: bool,
     /// How often the agent was told to wait.
@@ -47,7 +57,7 @@ struct ReceivedRequests {
 
 impl Model {
     /// Starts the server on a free port of a loopback address.
-    pub(crate) fn start(wire: &'static Wire, address: Ipv4Addr, ask: Ask) -> Result<Self> {
+    pub(crate) fn start(wire: &'static Wire, address: Ipv4Addr, asks: Vec<Ask>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -60,7 +70,7 @@ impl Model {
             .fallback(move |method: Method, uri: Uri, body: Bytes| {
                 let mut received = ours.lock().unwrap_or_else(PoisonError::into_inner);
                 received.requests.push(format!("{method} {uri}"));
-                let answer = answer(wire, &ask, &mut received, &uri, &body);
+                let answer = answer(wire, &asks, &mut received, &uri, &body);
                 async { answer }
             })
             // A request contains the whole result, which may be megabytes.
@@ -92,7 +102,7 @@ impl Model {
 
 fn answer(
     wire: &Wire,
-    ask: &Ask,
+    asks: &[Ask],
     received: &mut ReceivedRequests,
     uri: &Uri,
     body: &[u8],
@@ -104,15 +114,26 @@ fn answer(
     };
     let returned = (wire.returned)(&body);
     let missing = returned.as_ref().and_then(wire.wait);
+    let call = |number: usize| match asks.get(number) {
+        Some(ask) => (wire.call)(&ask.tool, &ask.input),
+        None => (wire.say)("done"),
+    };
     let events = match (&returned, missing) {
-        (None, _) if (wire.offers)(&body) => (wire.call)(ask.tool, &ask.input),
-        (Some(_), _) if std::mem::take(&mut received.waits) => (wire.call)(ask.tool, &ask.input),
+        (None, _) if (wire.offers)(&body) => call(received.results.len()),
+        (Some(_), _) if std::mem::take(&mut received.waits) => call(received.results.len()),
         (Some(_), Some(wait)) if received.waited < PATIENCE => {
             received.waited += 1;
             received.waits = true;
             (wire.call)(wait, &json!({}))
         }
-        _ => (wire.say)("done"),
+        (Some(result), _) => {
+            // A side request repeats the result.
+            if received.results.last() != Some(result) {
+                received.results.push(result.clone());
+            }
+            call(received.results.len())
+        }
+        (None, _) => (wire.say)("done"),
     };
     if let Some(returned) = returned {
         received.returned = Some((returned, body));

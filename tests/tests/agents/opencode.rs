@@ -1,6 +1,7 @@
 //! opencode.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::model::Ask;
 use crate::wire::CHAT;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ pub(crate) const OPENCODE: Agent = Agent {
     wire: &CHAT,
     tool: "agent-bash_bash",
     shell: ("bash", "command"),
+    other: |file| Ask::new("read", json!({"filePath": file})),
     hook: "opencode",
     start,
     install_plugin: |_| Ok(Vec::new()),

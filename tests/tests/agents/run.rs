@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// product as an unknown client. In newer revisions of MCP, the field has a prefix.
 const STRANGER: &str = r#"sed -u 's/clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
 
+/// Records what the agent sends to the product.
+const RECORDED: &str = r#"tee -a "$HOME/sent" | $REAL "$@""#;
+
 /// A world in which `agent-bash` can be called.
 pub(crate) fn world() -> Result<World> {
     World::new()?.with_program(product::agent_bash()?)
@@ -24,22 +27,23 @@ pub(crate) fn world() -> Result<World> {
 
 /// Runs the agent, whose model requests one call; returns the result that the model got.
 pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
-    play_with_request(agent, way, world, ask).map(|(returned, _)| returned)
+    play_all(agent, way, world, vec![ask]).map(|(returned, _)| returned)
 }
 
-/// Runs the agent as [`play`] does. Returns also the whole request that carried the result.
-pub(crate) fn play_with_request(
+/// Runs the agent, whose model requests these calls. Returns the last result, and the whole request
+/// that carried it.
+pub(crate) fn play_all(
     agent: &Agent,
     way: Way,
     world: &World,
-    ask: Ask,
+    asks: Vec<Ask>,
 ) -> Result<(Value, Value)> {
     // A sandbox's proxy connects to this address only, since programs reach 127.0.0.1 without it.
     let address = match way {
         Way::Sandbox => Ipv4Addr::new(127, 0, 0, 2),
         _ => Ipv4Addr::LOCALHOST,
     };
-    let model = Model::start(agent.wire, address, ask)?;
+    let model = Model::start(agent.wire, address, asks)?;
     let place = AgentHome {
         world,
         program: agent.package.program()?,
@@ -70,6 +74,7 @@ pub(crate) fn play_with_request(
     let in_place = match way {
         Way::Broken(script) => Some(script),
         Way::Stranger => Some(STRANGER),
+        Way::Asked(_) => Some(RECORDED),
         _ => None,
     };
     if let Some(script) = in_place {

@@ -3,13 +3,12 @@
 
 use crate::Check;
 use crate::agent::{Agent, Way};
-use crate::hooks::{forced_push, refusal};
-use crate::model::Ask;
+use crate::hooks::{FORCED, forced_push, refusal};
 use crate::run::{end, measured, play, world};
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(crate) const CHECKS: &[Check] = &[
     Check {
@@ -44,10 +43,8 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let world = world()?;
             std::fs::write(world.cwd().join("precious.txt"), "precious\n")?;
-            let (tool, field) = agent.shell;
-            let script = "rm precious.txt; echo made > made.txt";
-            let input = json!({field: script, "description": "what it does"});
-            let returned = play(agent, Way::ShellAndHook, &world, Ask { tool, input })?;
+            let call = agent.shell_call("rm precious.txt; echo made > made.txt");
+            let returned = play(agent, Way::ShellAndHook, &world, call)?;
             let listed = agent_bash(&world, &["changes", "list", "--json"])?.stdout;
             let listed: Value = serde_json::from_str(&listed)?;
             let reads = (agent.reads)(&returned);
@@ -70,7 +67,7 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let tried = forced_push(agent, Way::Shell)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
-            let (reason, advice) = refusal()?;
+            let (reason, advice) = refusal(FORCED)?;
             for part in [reason, advice] {
                 ensure!(
                     tried.reads.contains(&part),
@@ -126,9 +123,7 @@ fn can_replace_shell(agent: &Agent) -> bool {
 
 /// Runs a script in the agent's own shell tool. Returns what the model reads.
 fn shell(agent: &Agent, world: &World, script: &str) -> Result<String> {
-    let (tool, field) = agent.shell;
-    let input = json!({field: script, "description": "what it does"});
-    let returned = play(agent, Way::Shell, world, Ask { tool, input })?;
+    let returned = play(agent, Way::Shell, world, agent.shell_call(script))?;
     Ok((agent.reads)(&returned))
 }
 

@@ -157,8 +157,10 @@ pub(crate) const CHAT: Wire = Wire {
     },
     wait: |_| None,
     call: |tool, input| {
+        static CALLS: AtomicU32 = AtomicU32::new(1);
+        let id = format!("call_{}", CALLS.fetch_add(1, Ordering::Relaxed));
         let function = json!({"name": tool, "arguments": input.to_string()});
-        let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+        let call = json!({"index": 0, "id": id, "type": "function", "function": function});
         completion(
             &json!({"role": "assistant", "tool_calls": [call]}),
             "tool_calls",

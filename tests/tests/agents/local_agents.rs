@@ -1,0 +1,111 @@
+//! Cline and pi, which are tried with their hooks only.
+
+use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::chat_agents::{by_node, reads};
+use crate::model::Ask;
+use crate::wire::CHAT;
+use agent_bash_tests::product;
+use anyhow::{Result, bail, ensure};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::sync::OnceLock;
+
+static CLINE_PACKAGE: Package = Package {
+    version: "3.0.65",
+    spec: |cpu| format!("@cline/cli-linux-{cpu}@3.0.65"),
+    program: |cpu, _| format!("@cline/cli-linux-{cpu}/bin/cline"),
+    found: OnceLock::new(),
+};
+
+static PI_PACKAGE: Package = Package {
+    version: "0.73.1",
+    spec: |_| "@mariozechner/pi-coding-agent@0.73.1".to_owned(),
+    program: |_, _| "@mariozechner/pi-coding-agent/dist/cli.js".to_owned(),
+    found: OnceLock::new(),
+};
+
+/// Cline's command line, with the tool `run_commands`.
+pub(crate) const CLINE: Agent = Agent {
+    name: "Cline",
+    package: &CLINE_PACKAGE,
+    wire: &CHAT,
+    tool: "",
+    shell: ("run_commands", "commands"),
+    other: |file| Ask::new("read_files", json!({"files": [{"path": file}]})),
+    hook: "cline",
+    start: |place| {
+        let mut sign_in = cline(place)?;
+        sign_in
+            .args([
+                "auth",
+                "--provider",
+                "openai-compatible",
+                "--apikey",
+                "none",
+            ])
+            .args([
+                "--modelid",
+                "m",
+                "--baseurl",
+                &format!("{}/v1", place.model),
+            ]);
+        let ran = product::run(sign_in, None)?;
+        ensure!(ran.code == 0, "{ran:?}");
+        let mut command = cline(place)?;
+        command.args(["--json", "--auto-approve", "true", "go on"]);
+        Ok(command)
+    },
+    install_plugin: |_| Ok(Vec::new()),
+    // Cline answers with a list of results as JSON.
+    reads: |returned| {
+        let text = reads(returned);
+        let results: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
+        let shown = results
+            .iter()
+            .filter_map(|result| result["result"].as_str());
+        shown.collect::<Vec<_>>().join("\n")
+    },
+    inside: no_server,
+};
+
+/// pi, with the tool `bash`.
+pub(crate) const PI: Agent = Agent {
+    name: "pi",
+    package: &PI_PACKAGE,
+    wire: &CHAT,
+    tool: "",
+    shell: ("bash", "command"),
+    other: |file| Ask::new("read", json!({"path": file})),
+    hook: "pi",
+    start: |place| {
+        let model = json!({
+            "id": "m", "name": "m", "reasoning": false, "input": ["text"],
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+            "contextWindow": 200_000, "maxTokens": 8000,
+        });
+        let provider = json!({
+            "baseUrl": format!("{}/v1", place.model), "api": "openai-completions",
+            "apiKey": "none", "models": [model],
+        });
+        let providers = json!({"providers": {"stand-in": provider}});
+        place.write(".pi/agent/models.json", &providers.to_string())?;
+        let words = ["--provider", "stand-in", "--model", "m", "-p", "go on"];
+        let mut command = by_node(place, &words)?;
+        command.env("PI_OFFLINE", "1");
+        Ok(command)
+    },
+    install_plugin: |_| Ok(Vec::new()),
+    reads,
+    inside: no_server,
+};
+
+/// Returns a command of Cline that leaves no daemon.
+fn cline(place: &AgentHome<'_>) -> Result<Command> {
+    let mut command = place.command(place.program)?;
+    command.env("CLINE_SESSION_BACKEND_MODE", "local");
+    Ok(command)
+}
+
+fn no_server(_: &Value) -> Result<Shown> {
+    bail!("this agent is tried without a server")
+}
