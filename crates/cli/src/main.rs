@@ -107,7 +107,7 @@ fn dispatch(
         Command::Run(args) => commands::run::run(&args, &start),
         Command::Shell(args) => match &args.link {
             Some(directory) => commands::shell::link(directory),
-            None => commands::shell::shell(&CommandLine::of_arguments(&args.bash), &start),
+            None => commands::shell::shell(&CommandLine::of_arguments(&args), &start),
         },
         Command::Tui(args) => commands::tui::tui(&args, &start),
         Command::Mcp(args) => commands::mcp::mcp(&args, &start),

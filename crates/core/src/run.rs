@@ -224,6 +224,8 @@ pub struct Invocation {
     pub captured: Vec<StreamId>,
     /// The process group of this process, which the shell joins; 0 for a group of its own.
     pub group: i32,
+    /// The caller's own files, whose changes are not recorded; absolute, without links.
+    pub unrecorded: Vec<PathBuf>,
 }
 
 impl RunSpec {

@@ -50,6 +50,7 @@ pub(crate) async fn run(
         inherited: numbers,
         group: invocation.group,
         needs_trace: spec.needs_trace && spec.trace.is_some(),
+        unrecorded: invocation.unrecorded.clone(),
     };
     let clock = Arc::clone(&options.clock);
     let (started_at, started) = (clock.wall(), clock.now());

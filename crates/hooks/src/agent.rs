@@ -35,6 +35,20 @@ impl Agent {
         self.can_rewrite
     }
 
+    /// Returns what a hook that replaces commands costs the user.
+    pub fn rewriting_cost(&self) -> &'static str {
+        match self.format {
+            Some(AnswerFormat::ClaudeCode) => {
+                "The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.\n\
+                 The agent's own permission rules see the new text: agent-bash shell -c '...'."
+            }
+            _ => {
+                "The agent asks you about the new text: agent-bash shell -c '...'. Its own permission rules see that \
+                 text, too:\na rule that allows agent-bash allows every command."
+            }
+        }
+    }
+
     /// True if the hook is a file that the agent executes.
     pub fn runs_file(&self) -> bool {
         matches!(self.form, HookForm::Script(_))

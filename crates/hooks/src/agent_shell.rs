@@ -13,8 +13,8 @@ mod wrapper;
 pub(crate) mod wrapper_form;
 
 pub use arguments::{Commands, quoted};
-pub(crate) use conversation::conversation_with_id;
 pub use conversation::{ConversationId, conversation_name, conversation_of, is_conversation_name};
+pub(crate) use conversation::{conversation_with_id, names_conversation};
 pub use real_shell::{NoRealShell, real_shell};
 pub use wrapper::{ModelCommand, model_command};
 

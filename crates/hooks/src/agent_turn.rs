@@ -4,7 +4,9 @@
 use super::agent::Agent;
 use super::call_fields::{self, CallFields};
 use super::take_over::ShellLink;
-use crate::agent_shell::{conversation_name, conversation_of, conversation_with_id};
+use crate::agent_shell::{
+    conversation_name, conversation_of, conversation_with_id, names_conversation,
+};
 use agent_bash::HostContext;
 use agent_bash::process::ProcessInfo;
 use agent_bash_changes::{Store, TurnSign};
@@ -42,6 +44,13 @@ pub(super) fn record(agent: &Agent, fields: &CallFields, host: &HostContext, is_
     {
         let _ = store.begin_turn(&conversation, sign);
     }
+}
+
+/// Returns the name of the state directory of the call's conversation, if the agent names the
+/// conversation to its hooks, but not to its commands.
+pub(super) fn unnamed_conversation(agent: &Agent, fields: &CallFields) -> Option<String> {
+    let (_, id) = fields.first(CONVERSATION_NAMES)?;
+    conversation_with_id(agent.name, id.as_str()?).filter(|_| !names_conversation(agent.name))
 }
 
 /// Returns the name of the conversation's state directory, and the sign by which the store

@@ -113,24 +113,29 @@ impl AnswerFormat {
         }
     }
 
-    /// Returns an answer that allows the call with another input, and advice for the model. `None`
-    /// if no agent of this format was tested with such an answer.
+    /// Returns an answer that gives the call another input, and advice for the model if the format
+    /// has a field for that. `None` if no agent of this format was tested with such an answer.
     pub(crate) fn rewrite(
         self,
         call: &CallFields,
         input: &Value,
         advice: Option<&str>,
     ) -> Option<Value> {
-        if self != Self::ClaudeCode {
-            return None;
-        }
-        // Codex 0.171.0 accepts a new input only with `allow`. Without `allow`, the hook fails and
-        // the old command runs.
-        let mut answer = json!({ "permissionDecision": "allow", "updatedInput": input });
+        let mut answer = match self {
+            // Codex 0.171.0 accepts a new input only with `allow`. Without `allow`, the hook fails
+            // and the old command runs.
+            Self::ClaudeCode => json!({ "permissionDecision": "allow", "updatedInput": input }),
+            Self::Copilot => json!({ "modifiedArgs": input }),
+            Self::Gemini => return Some(hook_specific(call, json!({ "tool_input": input }))),
+            _ => return None,
+        };
         if let Some(advice) = advice {
             answer["additionalContext"] = advice.into();
         }
-        Some(hook_specific(call, answer))
+        Some(match self {
+            Self::ClaudeCode => hook_specific(call, answer),
+            _ => answer,
+        })
     }
 }
 

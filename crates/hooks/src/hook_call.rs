@@ -73,14 +73,21 @@ pub(super) struct HookCall {
 }
 
 impl HookCall {
-    /// Returns the input of a call that runs the script by `program`. `None` if the call has
-    /// several scripts, or the script is not one whole field.
-    pub(super) fn with_program(&self, program: &str) -> Option<Value> {
+    /// Returns the input of a call that runs the script by `program`, in this conversation. `None`
+    /// if the call has several scripts, or the script is not one whole field.
+    pub(super) fn with_program(&self, program: &str, conversation: Option<&str>) -> Option<Value> {
         let [script] = self.scripts.as_slice() else {
             return None;
         };
+        let mut words = vec![program, "shell"];
+        words.extend(
+            conversation
+                .iter()
+                .flat_map(|name| ["--conversation", *name]),
+        );
+        words.extend(["-c", script]);
         // Quoting cannot fail: a script has no NUL.
-        let line = shlex::try_join([program, "shell", "-c", script]).unwrap_or_default();
+        let line = shlex::try_join(words).unwrap_or_default();
         let mut input = self.input.clone();
         input.insert(self.script_field.clone()?, line.into());
         Some(Value::Object(input))

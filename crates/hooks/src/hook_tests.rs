@@ -551,11 +551,31 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
     call["cwd"] = json!(1);
     assert_eq!(rewritten(&call).exit_code, BLOCKED_EXIT_CODE);
     // An agent whose commands cannot be replaced does not run them.
-    let other = answer_rewriting(
-        agent("gemini-cli"),
-        CAPTURED_CALLS[2].1.as_bytes(),
-        &host(&[]),
-        "agent-bash",
-    );
-    assert_eq!(other.exit_code, BLOCKED_EXIT_CODE);
+    let (name, call) = CAPTURED_CALLS[8];
+    let other = answer_rewriting(agent(name), call.as_bytes(), &host(&[]), "agent-bash");
+    assert_eq!((name, other.exit_code), ("kimi", BLOCKED_EXIT_CODE));
+}
+
+#[test]
+fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() {
+    let gemini = "agent-bash shell --conversation gemini-cli-23030f5c-40f5-4a8b-a217-a52f9a74ab12 -c 'echo hi'";
+    for (captured, path, line) in [
+        (CAPTURED_CALLS[2], "/hookSpecificOutput/tool_input", gemini),
+        (
+            CAPTURED_CALLS[7],
+            "/modifiedArgs",
+            "agent-bash shell -c 'echo hi'",
+        ),
+    ] {
+        let (name, call) = captured;
+        let answer = answer_rewriting(agent(name), call.as_bytes(), &host(&[]), "agent-bash");
+        let call: Value = serde_json::from_str(call).unwrap();
+        assert_eq!(effect(&call, &answer), Effect::Nothing, "{name}");
+        let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
+        let input = answer.pointer(path).unwrap();
+        assert_eq!(input["command"], line, "{name}");
+        assert_eq!(input["description"], "greet", "{name}");
+        let cost = agent(name).rewriting_cost();
+        assert!(cost.contains("asks you about the new text"), "{cost}");
+    }
 }

@@ -73,13 +73,11 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     answer_as(agent, input, host, None)
 }
 
-/// Answers as [`answer`] does, but explicitly allows a command that the settings do not refuse, and
-/// replaces the command by `program shell -c COMMAND`. A call without a command gets a silent
-/// answer.
+/// Answers as [`answer`] does, but replaces a command that the settings do not refuse by
+/// `program shell -c COMMAND`. A call without a command gets a silent answer.
 ///
-/// The agent does not ask its user about an allowed command, and the agent's permission rules see
-/// the new text. A call of an agent that cannot replace commands ([`Agent::can_rewrite`]) is
-/// blocked.
+/// [`Agent::rewriting_cost`] says how the agent treats the new text. A call of an agent that cannot
+/// replace commands ([`Agent::can_rewrite`]) is blocked.
 pub fn answer_rewriting(
     agent: &Agent,
     input: &[u8],
@@ -110,7 +108,9 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     let output = match (verdict::decide(&call, host, check), program) {
         (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
         (Ok(HookDecision::Continue(advice)), Some(program)) => {
-            let input = call.with_program(program).filter(|_| agent.can_rewrite);
+            let conversation = agent_turn::unnamed_conversation(agent, &fields);
+            let input = call.with_program(program, conversation.as_deref());
+            let input = input.filter(|_| agent.can_rewrite);
             let rewrite = |input| format.rewrite(&fields, &input, advice.as_deref());
             match input.and_then(rewrite) {
                 Some(output) => output,

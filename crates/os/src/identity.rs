@@ -50,6 +50,16 @@ impl ProcessIdentity {
         }
     }
 
+    /// Returns another process of the same boot and namespace.
+    #[must_use]
+    pub fn with_process(&self, pid: i32, start_time: u64) -> Self {
+        Self {
+            pid,
+            start_time,
+            ..self.clone()
+        }
+    }
+
     /// True if the process belongs to this boot and pid namespace, so that its pid and start time
     /// are meaningful.
     pub fn is_local(&self) -> bool {

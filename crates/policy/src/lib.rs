@@ -43,7 +43,7 @@ pub use policy::Policy;
 pub use privileges::takes_privileges;
 pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe_mode};
 pub use safety::{
-    CommandPattern, Rule, RuleSelection, UnknownRule, UserRule, UserRuleVerdict, advice,
+    CommandPattern, Examples, Rule, RuleSelection, UnknownRule, UserRule, UserRuleVerdict, advice,
     check_safety, rules,
 };
 pub use terminal_need::{

@@ -15,6 +15,7 @@ mod path;
 mod registry;
 mod remote_code;
 mod rule;
+mod section;
 mod selection;
 mod services;
 mod system;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 
 pub use registry::rules;
 pub use rule::Rule;
+pub use section::Examples;
 pub use selection::{RuleSelection, UnknownRule};
 pub use user_rules::{CommandPattern, UserRule, UserRuleVerdict};
 

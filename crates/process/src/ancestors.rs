@@ -40,13 +40,14 @@ pub struct Ancestor {
 }
 
 impl Ancestor {
-    fn of(info: &ProcessInfo, name: String, mut arguments: Vec<u8>) -> Self {
+    fn of(identity: ProcessIdentity, info: &ProcessInfo, name: String, arguments: &[u8]) -> Self {
+        let mut arguments = arguments.to_owned();
         for byte in arguments.iter_mut().filter(|byte| **byte == 0) {
             *byte = b' ';
         }
         let leads_terminal_session = info.terminal != 0 && info.session == info.pid;
         Self {
-            identity: ProcessIdentity::new(info.pid, info.start_time),
+            identity,
             is_terminal_shell: leads_terminal_session
                 && SHELLS.contains(&name.trim_start_matches('-')),
             name,
@@ -63,14 +64,17 @@ impl Ancestor {
 /// Returns this process and its ancestors, nearest first. Empty if `/proc` does not show them.
 pub fn ancestors() -> Vec<Ancestor> {
     let mut found = Vec::new();
-    let mut pid = std::process::id().cast_signed();
+    // The boot and the namespace are the same for all.
+    let own = ProcessIdentity::current();
+    let mut pid = own.pid;
     while found.len() < MAX_ANCESTORS {
         let Some(info) = ProcessInfo::read(pid) else {
             break;
         };
         let text = |file: &str| read_proc(format!("/proc/{pid}/{file}")).unwrap_or_default();
         let name = String::from_utf8_lossy(&text("comm")).trim_end().to_owned();
-        found.push(Ancestor::of(&info, name, text("cmdline")));
+        let identity = own.with_process(pid, info.start_time);
+        found.push(Ancestor::of(identity, &info, name, &text("cmdline")));
         pid = info.parent;
     }
     found
@@ -103,7 +107,9 @@ mod tests {
             zombie: false,
             stopped: false,
         };
-        Ancestor::of(&info, name.to_owned(), format!("{name}\0-x\0").into_bytes())
+        let identity = ProcessIdentity::new(pid, info.start_time);
+        let arguments = format!("{name}\0-x\0");
+        Ancestor::of(identity, &info, name.to_owned(), arguments.as_bytes())
     }
 
     #[test]

@@ -24,9 +24,10 @@ The settings in force are those of `agent-bash settings`.
 
 With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
 have a setting for that. gemini-cli and qwen start the first bash in PATH; the command prints
-how to start them. codex always starts /bin/bash: --take-over=rewrite makes its hook replace each
-command. The cost: Codex no longer asks the user about commands, because it accepts a new text only
-together with `allow`; and the permission rules of Codex see the new text.
+how to start them. codex and copilot always start /bin/bash: --take-over=rewrite makes their hook
+replace each command; so can the hook of gemini-cli. The cost: the permission rules of the agent see
+the new text, so a rule that allows agent-bash allows every command. Codex no longer asks the user
+about commands, because it accepts a new text only together with `allow`.
 
   agent-bash hook --install --take-over claude-code    then: agent-bash log, agent-bash changes list
   agent-bash hook --uninstall --take-over claude-code  restores the former settings
@@ -68,7 +69,7 @@ pub(crate) struct HookArgs {
 pub(crate) enum TakeOverArg {
     /// The agent starts `agent-bash shell` in place of bash.
     Shell,
-    /// The hook allows each command and replaces it by a call of `agent-bash shell`.
+    /// The hook replaces each command by a call of `agent-bash shell`.
     Rewrite,
 }
 

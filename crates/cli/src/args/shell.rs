@@ -1,5 +1,6 @@
 //! `agent-bash shell`.
 
+use agent_bash_hooks::agent_shell::is_conversation_name;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,6 +29,10 @@ pub(crate) struct ShellArgs {
     #[arg(long, value_name = "DIR", exclusive = true)]
     pub(crate) link: Option<PathBuf>,
 
+    /// Record the command in this conversation of an agent. Hooks that replace commands pass it.
+    #[arg(long, value_name = "NAME", value_parser = conversation)]
+    pub(crate) conversation: Option<String>,
+
     /// The arguments of bash.
     #[arg(
         value_name = "BASH ARGUMENT",
@@ -35,4 +40,12 @@ pub(crate) struct ShellArgs {
         allow_hyphen_values = true
     )]
     pub(crate) bash: Vec<OsString>,
+}
+
+/// Parses the name of an agent's conversation.
+fn conversation(name: &str) -> Result<String, String> {
+    let name = Some(name).filter(|name| is_conversation_name(name));
+    let name =
+        name.ok_or("a conversation is named as in `agent-bash log --list`: gemini-cli-ID")?;
+    Ok(name.to_owned())
 }

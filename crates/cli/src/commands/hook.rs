@@ -9,6 +9,7 @@ pub(crate) mod take_over;
 pub(crate) mod target;
 
 use crate::args::{HookArgs, NamedAgent, TakeOverArg};
+use crate::commands::shell_link;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
@@ -46,10 +47,7 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
         .into());
     }
     let host = start.host.clone();
-    let program = match args.take_over {
-        Some(_) => Some(target::program(start)?),
-        None => None,
-    };
+    let program = args.take_over.map(|_| program_path(start)).transpose()?;
     let answer = answer_within(agent, ANSWER_TIMEOUT, move || {
         read_and_answer(agent, &host, program.as_deref())
     });
@@ -63,6 +61,16 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
         .and_then(|()| out.flush())
         .context("cannot write the answer to stdout")?;
     Ok(answer.exit_code)
+}
+
+/// Returns the path of this program, for commands. A command may have another `PATH` than its hook:
+/// Codex 0.171.0 runs commands in a login shell.
+fn program_path(start: &StartContext) -> anyhow::Result<String> {
+    let path = shell_link::program(start)?;
+    let text = path
+        .to_str()
+        .context("the path of agent-bash is not UTF-8, as commands are")?;
+    Ok(text.to_owned())
 }
 
 /// Returns the format of the agent's hook.

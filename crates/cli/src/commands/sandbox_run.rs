@@ -31,6 +31,7 @@ pub(crate) fn run(args: &SandboxRunArgs, start: &StartContext) -> anyhow::Result
         args: arguments.to_vec(),
         captured: Vec::new(),
         group: own_process_group().map_or(0, rustix::process::Pid::as_raw_pid),
+        unrecorded: Vec::new(),
     };
     let signals = if io::stdin().is_terminal() {
         ShellSignals::on_terminal()
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &SandboxRunArgs, start: &StartContext) -> anyhow::Result
         &settings,
         start,
         &supervisor,
-        quoted(&args.program),
+        quoted(&args.program).into(),
         invocation,
         &signals,
     );

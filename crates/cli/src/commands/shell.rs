@@ -7,6 +7,7 @@
 mod output_destination;
 pub(super) mod signals;
 
+use crate::args::ShellArgs;
 use crate::commands::shell_link;
 use crate::output;
 use crate::process_start::{ChosenSettings, StartContext};
@@ -29,7 +30,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +67,28 @@ pub(crate) struct CommandLine {
     /// True if the only argument came through a shell prefix. Such an argument may be a command of
     /// the agent itself instead of the model.
     is_prefix: bool,
+    /// The agent's conversation, if the caller names it.
+    conversation: Option<String>,
+}
+
+/// A command that an agent runs.
+#[derive(Debug, Default)]
+pub(super) struct AgentCommand {
+    /// The text that the record shows and the rules check.
+    text: String,
+    /// The files that the agent's wrapper around the text writes.
+    wrapper_files: Vec<PathBuf>,
+    /// The agent's conversation, if the caller names it.
+    conversation: Option<String>,
+}
+
+impl From<String> for AgentCommand {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
 }
 
 impl CommandLine {
@@ -86,16 +109,18 @@ impl CommandLine {
             arg0: arg0.clone(),
             args: rest.to_vec(),
             is_prefix: false,
+            conversation: None,
         })
     }
 
     /// Returns the shell's command line for the arguments of `agent-bash shell`.
-    pub(crate) fn of_arguments(args: &[OsString]) -> Self {
+    pub(crate) fn of_arguments(args: &ShellArgs) -> Self {
         Self {
             name: "bash",
             arg0: "bash".into(),
-            args: args.to_vec(),
+            args: args.bash.clone(),
             is_prefix: false,
+            conversation: args.conversation.clone(),
         }
     }
 
@@ -109,33 +134,43 @@ impl CommandLine {
             _ => (args.to_vec(), false),
         };
         Self {
+            name: "bash",
+            arg0: "bash".into(),
             args,
             is_prefix,
-            ..Self::of_arguments(&[])
+            conversation: None,
         }
     }
 
-    /// Returns the text that the record shows and the rules check; `None` if an agent did not make
-    /// this call.
-    fn command(&self, host: &HostContext) -> Option<String> {
-        let command = match Commands::of(&self.args) {
+    /// Returns the agent's command; `None` if an agent did not make this call.
+    fn command(&self, host: &HostContext) -> Option<AgentCommand> {
+        let command: AgentCommand = match Commands::of(&self.args) {
             Commands::Text(text) => {
                 let text = text.to_string_lossy().into_owned();
                 match agent_shell::model_command(&text) {
-                    Some(model) => model.command.into_owned(),
+                    Some(model) => AgentCommand {
+                        text: model.command.into_owned(),
+                        wrapper_files: model.written_files,
+                        ..AgentCommand::default()
+                    },
                     None if self.is_prefix && !is_model_call(host) => return None,
-                    None => text,
+                    None => text.into(),
                 }
             }
-            Commands::File(words) => format!("{} {}", self.name, quoted(&words)),
+            Commands::File(words) => format!("{} {}", self.name, quoted(&words)).into(),
             Commands::Stdin(_) if io::IsTerminal::is_terminal(&io::stdin()) => return None,
             Commands::Stdin(words) => {
                 let line = format!("{} -s {}", self.name, quoted(&words));
-                script_on_stdin().unwrap_or_else(|| line.trim_end().to_owned())
+                let script = script_on_stdin();
+                script.unwrap_or_else(|| line.trim_end().to_owned()).into()
             }
             Commands::Other => return None,
         };
-        (!command.trim().is_empty() && !command.contains('\0')).then_some(command)
+        let is_run = !command.text.trim().is_empty() && !command.text.contains('\0');
+        is_run.then(|| AgentCommand {
+            conversation: self.conversation.clone(),
+            ..command
+        })
     }
 
     /// Replaces this process by the real shell. Returns only if that fails.
@@ -196,7 +231,7 @@ pub(super) struct FinishedShell {
 /// Runs the command line below a supervisor.
 fn supervised(
     line: &CommandLine,
-    command: String,
+    command: AgentCommand,
     start: &StartContext,
     own: &Path,
     supervisor: &Supervisor,
@@ -218,9 +253,14 @@ fn supervised(
         args: line.args.clone(),
         captured: Vec::new(),
         group: own_process_group().map_or(0, rustix::process::Pid::as_raw_pid),
+        unrecorded: command
+            .wrapper_files
+            .iter()
+            .map(|file| without_links(file))
+            .collect(),
     };
     let reported = reported_line(&invocation);
-    let shown = format!("{} -c {command}", line.name);
+    let shown = format!("{} -c {}", line.name, command.text);
     let mut finished = run_in_place(&settings, start, supervisor, command, invocation, &signals)?;
     name_subshells(&mut finished.result, &reported, &shown);
     Ok(finished)
@@ -232,7 +272,7 @@ pub(super) fn run_in_place(
     settings: &Settings,
     start: &StartContext,
     supervisor: &Supervisor,
-    command: String,
+    command: AgentCommand,
     mut invocation: Invocation,
     signals: &ShellSignals,
 ) -> anyhow::Result<FinishedShell> {
@@ -240,13 +280,20 @@ pub(super) fn run_in_place(
     let runtime = OneCallRuntime::new()?;
     let conversation = {
         let _in_runtime = runtime.enter();
-        let name = conversation_name(&start.host);
+        let name = command.conversation;
+        let name = name.unwrap_or_else(|| conversation_name(&start.host));
         let options = ConversationOptions::call_of(name, supervisor.clone());
         let environment = agent_shell::environment(settings, &start.host);
         let host = start.host.clone();
         Conversation::open_with(settings, host, options, |it| it.environment(environment))?
     };
-    let called = call(&conversation, command, invocation, destination, signals);
+    let called = call(
+        &conversation,
+        command.text,
+        invocation,
+        destination,
+        signals,
+    );
     let (mut finished, is_within_line) = runtime.block_on(called)??;
     for line in finished.refusal.iter().flat_map(advice) {
         let text = &mut finished.result.text;
@@ -267,6 +314,13 @@ pub(super) fn run_in_place(
         signal,
         is_within_line,
     })
+}
+
+/// Returns the path with a directory without links: the form in which changes are recorded.
+fn without_links(file: &Path) -> PathBuf {
+    let parent = file.parent().and_then(|it| it.canonicalize().ok());
+    let found = parent.zip(file.file_name());
+    found.map_or_else(|| file.to_owned(), |(parent, name)| parent.join(name))
 }
 
 /// Makes the call, and forwards signals to the shell. Also returns true if the output does not end

@@ -204,13 +204,7 @@ fn agents_without_a_setting_get_instructions() {
         &["hook", "--install", "auto"][..],
         &["hook", "--install", "--project", "kimi", "--yes"],
         &["hook", "--install", "--take-over", "copilot", "--yes"],
-        &[
-            "hook",
-            "--install",
-            "--take-over=rewrite",
-            "gemini-cli",
-            "--yes",
-        ],
+        &["hook", "--install", "--take-over=rewrite", "qwen", "--yes"],
         &["hook", "--take-over", "claude-code"],
     ] {
         let refused = home.run(words);
@@ -221,27 +215,90 @@ fn agents_without_a_setting_get_instructions() {
             refused.stderr
         );
     }
-    assert!(!home.path().join(".gemini").exists());
+    assert!(!home.path().join(".qwen").exists());
+}
+
+/// An agent whose hook can replace commands.
+struct RewritingCase {
+    agent: &'static str,
+    /// A part of the note on the cost.
+    cost: &'static str,
+    /// The settings file, and the hook's line in it.
+    settings: (&'static str, &'static str),
+    /// The call without its input, and the name of the input.
+    call: (Value, &'static str),
+    /// The new input in the answer.
+    answer: &'static str,
+    decision: Option<&'static str>,
+    /// A variable that the agent passes to its commands.
+    variable: Option<(&'static str, &'static str)>,
+    /// The name of the conversation.
+    conversation: &'static str,
 }
 
 #[test]
-fn rewriting_hook_makes_codex_call_agent_bash() {
+fn rewriting_hook_makes_the_agent_call_agent_bash() {
+    rewriting(&RewritingCase {
+        agent: "codex",
+        cost: "no longer asks you",
+        settings: (".codex/hooks.json", "/hooks/PreToolUse/0/hooks/0/command"),
+        call: (
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Bash"}),
+            "tool_input",
+        ),
+        answer: "/hookSpecificOutput/updatedInput",
+        decision: Some("allow"),
+        variable: Some(("CODEX_THREAD_ID", "one")),
+        conversation: "codex-one",
+    });
+    rewriting(&RewritingCase {
+        agent: "gemini-cli",
+        cost: "asks you about the new text",
+        settings: (
+            ".gemini/settings.json",
+            "/hooks/BeforeTool/0/hooks/0/command",
+        ),
+        call: (
+            json!({
+                "hook_event_name": "BeforeTool", "session_id": "two",
+                "tool_name": "run_shell_command",
+            }),
+            "tool_input",
+        ),
+        answer: "/hookSpecificOutput/tool_input",
+        decision: None,
+        variable: None,
+        conversation: "gemini-cli-two",
+    });
+    rewriting(&RewritingCase {
+        agent: "copilot",
+        cost: "asks you about the new text",
+        settings: (".copilot/hooks/agent-bash.json", "/hooks/preToolUse/0/bash"),
+        call: (
+            json!({"sessionId": "three", "toolName": "bash"}),
+            "toolArgs",
+        ),
+        answer: "/modifiedArgs",
+        decision: None,
+        variable: Some(("COPILOT_AGENT_SESSION_ID", "three")),
+        conversation: "copilot-three",
+    });
+}
+
+fn rewriting(case: &RewritingCase) {
     let home = Home::new();
-    let words = ["hook", "--install", "--take-over=rewrite", "codex", "--yes"];
+    let agent = case.agent;
+    let words = ["hook", "--install", "--take-over=rewrite", agent, "--yes"];
     let done = home.run(&words);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert!(
-        done.stderr.contains("no longer asks you"),
-        "{}",
-        done.stderr
-    );
-    let file = home.path().join(".codex/hooks.json");
+    assert!(done.stderr.contains(case.cost), "{}", done.stderr);
+    let file = home.path().join(case.settings.0);
     let settings: Value =
         serde_json::from_str(&fs::read_to_string(&file).expect("the file")).expect("JSON");
-    let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
-    let line = line.as_str().expect("a command").to_owned();
+    let line = settings.pointer(case.settings.1).and_then(Value::as_str);
+    let line = line.expect("a command").to_owned();
 
-    // Codex runs the hook's line, then the new command.
+    // The agent runs the hook's line, then the new command.
     let bash = |text: &str, stdin: &str| {
         let mut command = home.command(&[]);
         let environment: Vec<_> = command
@@ -253,7 +310,7 @@ fn rewriting_hook_makes_codex_call_agent_bash() {
             .args(["-c", text])
             .env_clear()
             .envs(environment)
-            .env("CODEX_THREAD_ID", "one")
+            .envs(case.variable)
             .current_dir(home.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
@@ -268,22 +325,20 @@ fn rewriting_hook_makes_codex_call_agent_bash() {
         )
     };
     let ask = |line: &str, script: &str| {
-        let call = json!({
-            "hook_event_name": "PreToolUse", "cwd": home.path(), "tool_name": "Bash",
-            "tool_input": {"command": script},
-        });
+        let (mut call, input) = case.call.clone();
+        call["cwd"] = json!(home.path());
+        call[input] = json!({"command": script});
         bash(line, &call.to_string())
     };
     let (code, answer) = ask(&line, "echo 'a  b'; exit 3");
     assert_eq!(code, Some(0), "{answer}");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    let answer = &answer["hookSpecificOutput"];
-    assert_eq!(answer["permissionDecision"], "allow");
-    let command = answer["updatedInput"]["command"]
-        .as_str()
-        .expect("a command");
+    let decision = answer.pointer("/hookSpecificOutput/permissionDecision");
+    assert_eq!(decision.and_then(Value::as_str), case.decision, "{answer}");
+    let command = answer.pointer(case.answer).expect("an input")["command"].clone();
+    let command = command.as_str().expect("a command");
     assert_eq!(bash(command, ""), (Some(3), "a  b\n".to_owned()));
-    let log = home.run(&["log", "codex-one"]).stdout;
+    let log = home.run(&["log", case.conversation]).stdout;
     assert!(log.contains("echo 'a  b'; exit 3"), "{log}");
     let (_, refused) = ask(&line, "git push --force");
     assert!(
@@ -291,10 +346,8 @@ fn rewriting_hook_makes_codex_call_agent_bash() {
         "{refused}"
     );
 
-    assert_eq!(
-        home.run(&["hook", "--uninstall", "codex", "--yes"]).code,
-        Some(0)
-    );
+    let removed = home.run(&["hook", "--uninstall", agent, "--yes"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.stderr);
     assert!(!file.exists());
     // Control: the plain hook does not rewrite the command, and makes no decision.
     let plain = line.replace(" --take-over=rewrite", "");

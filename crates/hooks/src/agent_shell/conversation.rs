@@ -54,10 +54,24 @@ pub fn conversation_name(
     }
 }
 
+/// True if the agent passes a conversation's identifier to its commands.
+pub(crate) fn names_conversation(agent: &str) -> bool {
+    conversation_variables().any(|(known, _)| known == agent)
+}
+
+/// Returns the agents whose conversations may have a state directory named by an identifier: the
+/// agent, or its hook that replaces commands, passes the identifier on.
+fn agents_with_identifiers() -> impl Iterator<Item = &'static str> {
+    SUPPORTED
+        .iter()
+        .filter(|agent| agent.conversation_variable.is_some() || agent.hook.can_rewrite)
+        .map(|agent| agent.hook.name)
+}
+
 /// Returns the name of the state directory of an agent's conversation with this identifier. `None`
-/// if this agent sets no variable with an identifier, or `id` is not a valid identifier.
+/// if this agent's identifiers do not reach its commands, or `id` is not a valid identifier.
 pub(crate) fn conversation_with_id(agent: &str, id: &str) -> Option<String> {
-    let is_known = conversation_variables().any(|(known, _)| known == agent);
+    let is_known = agents_with_identifiers().any(|known| known == agent);
     (is_known && is_path_component(id)).then(|| format!("{agent}-{id}"))
 }
 
@@ -65,10 +79,10 @@ pub(crate) fn conversation_with_id(agent: &str, id: &str) -> Option<String> {
 pub fn is_conversation_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let after_agent = |agent: &str| name.strip_prefix(agent)?.strip_prefix('-');
-    let is_known = |(agent, _): (&str, _)| after_agent(agent).is_some_and(is_path_component);
+    let is_known = |agent: &str| after_agent(agent).is_some_and(is_path_component);
     let process = after_agent(UNNAMED_PREFIX).and_then(|rest| rest.split_once('-'));
     let is_process = process.is_some_and(|(pid, start)| is_number(pid) && is_number(start));
-    is_process || conversation_variables().any(is_known)
+    is_process || agents_with_identifiers().any(is_known)
 }
 
 /// True if the identifier can be a part of a directory's name, see [`ConversationId::id`].
@@ -113,6 +127,7 @@ mod tests {
             assert_eq!(conversation_name(environment, (12, 345)), name);
             assert!(is_conversation_name(name));
         }
+        assert!(is_conversation_name("gemini-cli-23-4a"));
         for other in [
             "cli",
             "claude-code",
@@ -122,6 +137,7 @@ mod tests {
             "agent-12-x",
             "agent--1",
             "my-codex-1",
+            "kimi-1",
         ] {
             assert!(!is_conversation_name(other), "{other}");
         }

@@ -10,6 +10,7 @@ use agent_bash_syntax::ast::{
     Word, WordPart,
 };
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// The placeholder for the model's text as one literal word.
 pub(super) const COMMAND_PLACEHOLDER: &str = "@command@";
@@ -28,6 +29,8 @@ pub(crate) struct FileForm {
     pub(crate) prefix: &'static str,
     /// The end of the file's name.
     pub(crate) suffix: &'static str,
+    /// True if the wrapper writes the file.
+    pub(crate) is_written: bool,
 }
 
 /// A script that is compared with templates.
@@ -37,6 +40,8 @@ pub(super) struct Comparison<'s> {
     files: &'static [FileForm],
     /// The model's text, once a placeholder has matched it.
     pub(super) command: Option<Cow<'s, str>>,
+    /// The files that the matched commands of the wrapper write.
+    pub(super) written_files: Vec<PathBuf>,
 }
 
 impl<'s> Comparison<'s> {
@@ -45,6 +50,7 @@ impl<'s> Comparison<'s> {
             script,
             files,
             command: None,
+            written_files: Vec::new(),
         }
     }
 
@@ -60,12 +66,13 @@ impl<'s> Comparison<'s> {
         let expected = &template.list.entries;
         let (first, others) = expected.split_first()?;
         let (actual_first, actual_others) = entries.get(..expected.len())?.split_first()?;
-        let captured = self.command.clone();
+        let (captured, written) = (self.command.clone(), self.written_files.len());
         let is_equal = actual_first.link == link
             && self.entry(first, actual_first)
             && self.entries(others, actual_others);
         if !is_equal {
             self.command = captured;
+            self.written_files.truncate(written);
         }
         is_equal.then_some(expected.len())
     }
@@ -202,7 +209,12 @@ impl<'s> Comparison<'s> {
                 return self.capture(text);
             }
             if let Some(form) = self.files.iter().find(|form| form.placeholder == name) {
-                return self.literal(actual).is_some_and(|path| form.matches(&path));
+                let path = self.literal(actual).filter(|path| form.matches(path));
+                let Some(path) = path else { return false };
+                if form.is_written {
+                    self.written_files.push(PathBuf::from(path.into_owned()));
+                }
+                return true;
             }
         }
         parts_equal(&expected.parts, &actual.parts)

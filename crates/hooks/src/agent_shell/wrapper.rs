@@ -11,6 +11,7 @@ use crate::agents::SUPPORTED;
 use agent_bash_syntax::Parsed;
 use agent_bash_syntax::ast::Link;
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// The text that a model wrote, without the wrapper of its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct ModelCommand<'s> {
     pub agent: &'static str,
     /// The model's text. It need not be valid shell syntax.
     pub command: Cow<'s, str>,
+    /// The files that the wrapper writes, for example with the working directory.
+    pub written_files: Vec<PathBuf>,
 }
 
 /// Returns the model's text if `script` is that text inside the known wrapper of an agent.
@@ -40,14 +43,18 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
         return None;
     }
     wrappers().find_map(|wrapper| {
-        let command = command_in(wrapper, &parsed)?;
-        let agent = wrapper.agent;
-        Some(ModelCommand { agent, command })
+        let (command, written_files) = command_in(wrapper, &parsed)?;
+        Some(ModelCommand {
+            agent: wrapper.agent,
+            command,
+            written_files,
+        })
     })
 }
 
-/// Returns the model's text if the whole script matches the wrapper.
-fn command_in<'s>(wrapper: &Wrapper, parsed: &Parsed<'s>) -> Option<Cow<'s, str>> {
+/// Returns the model's text and the files that the wrapper writes, if the whole script matches the
+/// wrapper.
+fn command_in<'s>(wrapper: &Wrapper, parsed: &Parsed<'s>) -> Option<(Cow<'s, str>, Vec<PathBuf>)> {
     let mut comparison = Comparison::new(parsed.text, wrapper.files);
     let mut rest = &parsed.list.entries[..];
     let mut link = Link::Next;
@@ -65,7 +72,8 @@ fn command_in<'s>(wrapper: &Wrapper, parsed: &Parsed<'s>) -> Option<Cow<'s, str>
             None => return None,
         }
     }
-    comparison.command.filter(|_| rest.is_empty())
+    let command = comparison.command.filter(|_| rest.is_empty())?;
+    Some((command, comparison.written_files))
 }
 
 /// Returns all known wrappers.

@@ -137,6 +137,26 @@ fn model_command_reads_the_text_of_claude_code_in_other_settings() {
 }
 
 #[test]
+fn model_command_names_the_files_that_the_wrapper_writes() {
+    for (script, file) in [
+        (claude_code(ECHO_HELLO), "/tmp/claude-1c4d-cwd"),
+        (
+            claude_code(
+                "eval 'echo > /tmp/claude-2-cwd' < /dev/null && pwd -P >| '/tmp/a b/claude-1-cwd'",
+            ),
+            "/tmp/a b/claude-1-cwd",
+        ),
+        (
+            gemini_cli("echo hello > /tmp/gemini-shell-x/bgpids.tmp"),
+            "/tmp/gemini-shell-DYTIuL/bgpids.tmp",
+        ),
+    ] {
+        let found = model_command(&script).unwrap();
+        assert_eq!(found.written_files, [PathBuf::from(file)], "{script}");
+    }
+}
+
+#[test]
 fn model_command_borrows_text_without_single_quotes() {
     let script = claude_code(ECHO_HELLO);
     let found = model_command(&script).unwrap();

@@ -48,7 +48,7 @@ const SHELL: ShellAgent = ShellAgent {
         json: STRICT,
         keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
         link: ShellLink::Prefix,
-        install_hint: "Claude Code reads the setting when it starts.",
+        install_hint: "Claude Code reads the setting when it starts. Its commands then run in bash, even if $SHELL is zsh.",
     }),
 };
 
@@ -92,12 +92,14 @@ const FILE_FORMS: &[FileForm] = &[
         directory: "shell-snapshots",
         prefix: "snapshot-",
         suffix: ".sh",
+        is_written: false,
     },
     FileForm {
         placeholder: "@claude-cwd@",
         directory: "",
         prefix: "claude-",
         suffix: "-cwd",
+        is_written: true,
     },
 ];
 

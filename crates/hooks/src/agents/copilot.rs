@@ -15,7 +15,7 @@ const HOOK: Agent = Agent {
     program: "copilot",
     tested_with: "@github/copilot 1.0.102",
     format: Some(AnswerFormat::Copilot),
-    can_rewrite: false,
+    can_rewrite: true,
     settings: SettingsPath {
         below_project: Some(".github"),
         ..same_directory("COPILOT_HOME", ".copilot", "hooks/agent-bash.json")

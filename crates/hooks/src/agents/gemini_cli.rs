@@ -16,7 +16,7 @@ const HOOK: Agent = Agent {
     program: "gemini",
     tested_with: "@google/gemini-cli 0.61.0",
     format: Some(AnswerFormat::Gemini),
-    can_rewrite: false,
+    can_rewrite: true,
     settings: SettingsPath {
         below_variable: ".gemini",
         ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
@@ -70,6 +70,7 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
     directory: "gemini-shell-",
     prefix: "bgpids",
     suffix: ".tmp",
+    is_written: true,
 }];
 
 /// All that is known of the agent.

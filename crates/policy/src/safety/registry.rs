@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::command_line::Action;
 use super::rule::{Check, Rule};
+use super::section::{Examples, Row, Section};
 use super::{
     data_loss, inline_code, no_blind_git_add, no_dangerous_rm, no_force_push, remote_code,
     services, system, zsh,
@@ -46,13 +46,10 @@ const CODE: [(&str, Check); 16] = [
 ];
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let mut rules = Vec::new();
-    for (group, text) in FILES {
-        for line in text.lines() {
-            add_line(line, group, &mut rules);
-        }
-    }
-    rules
+    let rules = FILES
+        .into_iter()
+        .flat_map(|(group, text)| Section::all(text).map(move |section| rule(group, section)));
+    rules.collect()
 });
 
 static REFERENCES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| RULES.iter().collect());
@@ -62,48 +59,34 @@ pub fn rules() -> &'static [&'static Rule] {
     &REFERENCES
 }
 
-/// Adds a line of a file to the rules; `core.conf` explains the format.
-fn add_line(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
-    if let Some(id) = line.strip_prefix('[') {
-        let id = id.trim_end_matches(']');
-        let code = CODE.iter().find(|(other, _)| *other == id);
-        rules.push(Rule {
-            id,
-            group,
-            summary: "",
-            message: "",
-            suggestion: "",
-            blocked_examples: Vec::new(),
-            allowed_examples: Vec::new(),
-            actions: HashMap::new(),
-            code: code.map(|(_, check)| *check),
-        });
-        return;
-    }
-    let (Some((key, text)), Some(rule)) = (line.split_once(' '), rules.last_mut()) else {
-        return;
-    };
-    let script = || text.replace('⏎', "\n");
-    match key {
-        "summary" => rule.summary = text,
-        "message" => rule.message = text,
-        "suggestion" => rule.suggestion = text,
-        "block" => rule.blocked_examples.push(script()),
-        "allow" => rule.allowed_examples.push(script()),
-        "row" => {
-            let (action, example) = Action::of(text);
-            rule.blocked_examples.push(example.to_owned());
-            for name in &action.programs {
-                let actions = rule.actions.entry(name.clone()).or_default();
-                actions.push(action.clone());
-            }
+/// Returns the rule of a section.
+fn rule(group: Group, section: Section) -> Rule {
+    let code = CODE.iter().find(|(other, _)| *other == section.id);
+    let mut actions: HashMap<&str, Vec<usize>> = HashMap::new();
+    let rows: Vec<Row> = section.values("row").map(Row::of).collect();
+    for (index, row) in rows.iter().enumerate() {
+        for name in row.programs() {
+            actions.entry(name).or_default().push(index);
         }
-        _ => {}
+    }
+    let text = |key: &str| section.values(key).next().unwrap_or_default();
+    Rule {
+        id: section.id,
+        group,
+        summary: text("summary"),
+        message: text("message"),
+        suggestion: text("suggestion"),
+        blocked_examples: Examples::of(section, true),
+        allowed_examples: Examples::of(section, false),
+        rows,
+        actions,
+        code: code.map(|(_, check)| *check),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::command_line::Action;
     use super::*;
     use crate::{Context, RuleSelection, Script, check_safety};
 

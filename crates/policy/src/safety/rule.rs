@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::command_line::Action;
 use super::path::PathBase;
+use super::section::{Examples, Row};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 use crate::{Context, Group, Script, Span};
@@ -24,11 +25,13 @@ pub struct Rule {
     /// The alternative.
     pub suggestion: &'static str,
     /// Scripts that the rule must block.
-    pub blocked_examples: Vec<String>,
+    pub blocked_examples: Examples,
     /// Similar scripts that the rule must allow.
-    pub allowed_examples: Vec<String>,
-    /// The refused actions by program.
-    pub(super) actions: HashMap<String, Vec<Action>>,
+    pub allowed_examples: Examples,
+    /// The refused actions.
+    pub(super) rows: Vec<Row>,
+    /// The indices of the rows by program.
+    pub(super) actions: HashMap<&'static str, Vec<usize>>,
     /// The function that finds actions beyond the rows.
     pub(super) code: Option<Check>,
 }
@@ -37,6 +40,12 @@ pub struct Rule {
 pub(super) type Check = fn(&ResolvedCommand, &RuleInput<'_>) -> Option<RuleFinding>;
 
 impl Rule {
+    /// Returns the refused actions of a program.
+    fn actions_of(&self, name: &str) -> impl Iterator<Item = &Action> {
+        let indices = self.actions.get(name).into_iter().flatten();
+        indices.filter_map(move |index| Some(self.rows.get(*index)?.action()))
+    }
+
     /// Returns a finding if the rule refuses a command.
     pub(super) fn check(
         &self,
@@ -51,8 +60,9 @@ impl Rule {
                 name
             };
             let base = input.path_base(command);
-            let mut actions = self.actions.get(name)?.iter();
-            let is_done = actions.any(|action| action.is_performed_by(command, &base));
+            let is_done = self
+                .actions_of(name)
+                .any(|action| action.is_performed_by(command, &base));
             is_done.then(|| RuleFinding::on(command, command.arguments()))
         })
     }

@@ -437,6 +437,8 @@ pub struct DirectStart {
     pub group: i32,
     /// True to fail if the shell's changes cannot be recorded.
     pub needs_trace: bool,
+    /// Files whose changes are not recorded.
+    pub unrecorded: Vec<PathBuf>,
 }
 
 /// The end of a shell.

@@ -91,16 +91,16 @@ fn shell_finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -
             _ => return None,
         },
         _ if !is_installed => return None,
+        _ if has_rewriting_hook(agent, start) => (
+            FindingGrade::Works,
+            "its hook replaces each command by a call of agent-bash shell".to_owned(),
+        ),
         ShellWay::SearchPath => match shell_link::find_on_path(ShellLink::Bash.name(), start) {
             Some(bash) if LinkTarget::of(&bash) == LinkTarget::ThisProgram => {
                 check_link(&bash, ShellLink::Bash, start)
             }
             _ => advice()?,
         },
-        ShellWay::Fixed if has_rewriting_hook(agent, start) => (
-            FindingGrade::Works,
-            "its hook replaces each command by a call of agent-bash shell".to_owned(),
-        ),
         ShellWay::Fixed => advice()?,
     };
     Some(Finding::new(grade, agent.name, detail))

@@ -9,11 +9,6 @@ use crate::usage::UsageError;
 use agent_bash_hooks::Agent;
 use agent_bash_hooks::install::SettingsScope;
 
-/// The note on the cost of a hook that replaces commands.
-const REWRITE_COST_NOTE: &str = "\
-The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.
-The agent's own permission rules see the new text: agent-bash shell -c '...'.";
-
 /// The error if the hook of an agent cannot replace commands.
 fn no_rewrite(agent: NamedAgent) -> UsageError {
     let name = agent.name;
@@ -63,7 +58,7 @@ pub(super) fn install(
     }
     output::print(&change.diff())?;
     if args.install && args.take_over.is_some() {
-        output::say(REWRITE_COST_NOTE);
+        output::say(agent.rewriting_cost());
     }
     if !args.yes && !confirm()? {
         output::say("agent-bash: nothing was written");

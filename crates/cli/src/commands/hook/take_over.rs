@@ -6,9 +6,9 @@ use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
+use agent_bash_hooks::by_name;
 use agent_bash_hooks::install::SettingsScope;
 use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
-use agent_bash_hooks::{Agent, by_name};
 use anyhow::Context;
 use std::path::Path;
 
@@ -117,11 +117,11 @@ pub(crate) fn put_in_path(agent: &ShellAgent, start: &StartContext) -> anyhow::R
 fn fixed_shell(args: &HookArgs) -> UsageError {
     let name = args.agent.name;
     let fixed_shell = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
-    if !args.agent.hook.is_some_and(Agent::can_rewrite) {
+    let Some(agent) = args.agent.hook.filter(|agent| agent.can_rewrite()) else {
         return UsageError(fixed_shell);
-    }
+    };
     UsageError(format!(
-        "{fixed_shell}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}. \
-         Then {name} no longer asks you about commands, and its permission rules see the new text"
+        "{fixed_shell}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}\n{}",
+        agent.rewriting_cost()
     ))
 }

@@ -129,6 +129,7 @@ fn launch(
     let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
     let tracer = tracer.or(sandbox_tracer);
     if let Some(tracer) = &tracer {
+        tracer.exclude(direct.unrecorded.clone());
         tracer.set_inherited(files);
     }
     limits::apply(pid, &start.limits)?;

@@ -156,6 +156,13 @@ impl Tracer {
         self.orders.send_deferred(Order::Another);
     }
 
+    /// Excludes more files from the record.
+    pub(super) fn exclude(&self, files: Vec<PathBuf>) {
+        if !files.is_empty() {
+            self.orders.send_deferred(Order::Excludes(files));
+        }
+    }
+
     /// Names files that the shell has inherited open for writing: it can change them without a
     /// traced system call.
     pub(super) fn set_inherited(&self, files: Vec<NamedFile>) {

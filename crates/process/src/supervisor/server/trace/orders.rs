@@ -20,6 +20,8 @@ pub(super) enum Order {
     Conclude(LiveProcesses),
     /// Trace another shell: all processes of the former shell have ended.
     Another,
+    /// Do not record changes of these files.
+    Excludes(Vec<PathBuf>),
     /// The next shell has inherited these files open for writing.
     Inherits(Vec<NamedFile>),
 }

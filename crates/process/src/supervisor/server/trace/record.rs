@@ -112,7 +112,7 @@ impl From<ChangesError> for IncompleteReason {
 /// The context of traced system calls, shared by all change sets of a shell.
 #[derive(Debug)]
 pub(super) struct TraceContext {
-    /// Directories that are not recorded.
+    /// Files and directories that are not recorded.
     pub(super) excluded: Vec<PathBuf>,
     /// The root of the change set of the last recorded change.
     recorded_root: Option<RecordedRoot>,
@@ -178,7 +178,7 @@ impl TraceContext {
     pub(super) fn excludes(&self, path: &Path) -> bool {
         self.excluded
             .iter()
-            .any(|directory| path.starts_with(directory))
+            .any(|excluded| path.starts_with(excluded))
     }
 
     /// Remembers the sockets of traced processes, even while no change set is open.

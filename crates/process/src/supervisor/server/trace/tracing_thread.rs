@@ -118,6 +118,7 @@ impl TracingThread {
                 self.state = RecordState::of(self.scope);
                 self.inherited.clear();
             }
+            Order::Excludes(files) => self.context.excluded.extend(files),
             Order::Inherits(files) => {
                 let path = files.first().and_then(|file| file.path().ok());
                 if let (RecordState::Trial(traced), Some(path)) = (&mut self.state, path) {

@@ -1,0 +1,131 @@
+//! A section of a file of safety rules: the data of one rule. `core.conf` explains the format.
+//!
+//! Each process reads all rules before its first command, so rows and examples are parsed on first
+//! use.
+
+use super::command_line::Action;
+use std::sync::OnceLock;
+
+/// The lines of one rule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Section {
+    /// The rule's id.
+    pub(super) id: &'static str,
+    lines: &'static str,
+}
+
+impl Section {
+    /// Returns the sections of a file, which starts with a comment.
+    pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
+        let sections = text.split("\n[").skip(1);
+        sections.filter_map(|section| {
+            let (id, lines) = section.split_once("]\n")?;
+            Some(Self { id, lines })
+        })
+    }
+
+    fn entries(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.lines.lines().filter_map(|line| line.split_once(' '))
+    }
+
+    /// Returns the values of the lines with this key.
+    pub(super) fn values(self, key: &str) -> impl Iterator<Item = &'static str> {
+        let entries = self.entries();
+        entries.filter_map(move |(other, value)| (other == key).then_some(value))
+    }
+}
+
+/// A row of a rule.
+#[derive(Debug)]
+pub(super) struct Row {
+    text: &'static str,
+    action: OnceLock<Action>,
+}
+
+impl Row {
+    pub(super) fn of(text: &'static str) -> Self {
+        let action = OnceLock::new();
+        Self { text, action }
+    }
+
+    /// Returns the programs, without parsing the rest of the row.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.text.split(" ; ").next().unwrap_or_default();
+        let names = names.split(" / ").next().unwrap_or_default();
+        names.split_whitespace()
+    }
+
+    /// Returns the refused action.
+    pub(super) fn action(&self) -> &Action {
+        self.action.get_or_init(|| Action::of(self.text).0)
+    }
+}
+
+/// Example scripts of a rule, which only tests and pages use.
+#[derive(Debug)]
+pub struct Examples {
+    section: Section,
+    /// True for scripts that the rule refuses.
+    are_blocked: bool,
+    scripts: OnceLock<Vec<String>>,
+}
+
+impl Examples {
+    pub(super) fn of(section: Section, are_blocked: bool) -> Self {
+        Self {
+            section,
+            are_blocked,
+            scripts: OnceLock::new(),
+        }
+    }
+
+    fn parsed(&self) -> Vec<String> {
+        let entries = self.section.entries();
+        let script = |(key, text): (&str, &str)| match (key, self.are_blocked) {
+            ("block", true) | ("allow", false) => Some(text.replace('⏎', "\n")),
+            ("row", true) => Some(Action::of(text).1.to_owned()),
+            _ => None,
+        };
+        entries.filter_map(script).collect()
+    }
+}
+
+impl std::ops::Deref for Examples {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        self.scripts.get_or_init(|| self.parsed())
+    }
+}
+
+impl<'e> IntoIterator for &'e Examples {
+    type Item = &'e String;
+    type IntoIter = std::slice::Iter<'e, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# The header, with\n#   [id]\n\n[one]\nsummary a b\nrow git hg / push ; with -f ; try git push -f\nblock a⏎b\nallow c\n\n[two]\nmessage m\n";
+
+    #[test]
+    fn sections_have_the_lines_of_their_rule_and_parse_rows_on_first_use() {
+        let sections: Vec<Section> = Section::all(FILE).collect();
+        let ids: Vec<&str> = sections.iter().map(|section| section.id).collect();
+        assert_eq!(ids, ["one", "two"]);
+        let one = sections[0];
+        assert_eq!(one.values("summary").collect::<Vec<_>>(), ["a b"]);
+        assert_eq!(one.values("message").count(), 0);
+        let row = one.values("row").map(Row::of).next().unwrap();
+        assert_eq!(row.programs().collect::<Vec<_>>(), ["git", "hg"]);
+        assert!(row.action.get().is_none());
+        assert_eq!(row.action().words, ["push"]);
+        assert_eq!(Examples::of(one, true)[..], ["git push -f", "a\nb"]);
+        assert_eq!(Examples::of(one, false)[..], ["c"]);
+    }
+}
