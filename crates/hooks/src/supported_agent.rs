@@ -21,7 +21,7 @@ pub(crate) struct SupportedAgent {
     /// The script in which the agent wraps the model's text; `None` if the agent passes the text
     /// unchanged, or its wrapper is not known.
     pub(crate) wrapper: Option<Wrapper>,
-    /// What the agent needs in a sandbox; `None` if that is not known.
+    /// The agent's files and hosts for a sandbox; `None` if they are not known.
     pub(crate) sandbox: Option<SandboxedAgent>,
 }
 

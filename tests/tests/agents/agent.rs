@@ -121,7 +121,7 @@ pub(crate) enum Way {
     Structured,
     /// `agent-bash mcp`, whose input is recorded in the file `sent`. The user answers questions of
     /// the server with this action.
-    Asked(&'static str),
+    McpWithUser(&'static str),
     /// `agent-bash mcp`, with a changed client name, so that no agent-specific limits apply.
     Stranger,
     /// Through a hook of its own shell tool, as `agent-bash hook --install` configures it.
@@ -228,7 +228,7 @@ impl AgentHome<'_> {
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
         match self.way {
-            Way::Mcp | Way::Asked(_) | Way::Stranger => {}
+            Way::Mcp | Way::McpWithUser(_) | Way::Stranger => {}
             Way::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }

@@ -42,7 +42,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
 fn start(place: &AgentHome<'_>) -> Result<Command> {
     let mut servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
     let mut settings = json!({"hooks": place.hooks("PreToolUse", "Bash")});
-    if let Way::Asked(action) = place.way {
+    if let Way::McpWithUser(action) = place.way {
         let answer = json!({"hookEventName": "Elicitation", "action": action, "content": {}});
         let answer = json!({"hookSpecificOutput": answer});
         let hook = json!({"type": "command", "command": format!("echo '{answer}'")});

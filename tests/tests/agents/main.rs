@@ -1,6 +1,6 @@
 //! Real agents as published: Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Kimi Code, Qwen
-//! Code, Cline and pi, each with a stub of its model on loopback that requests calls and records the
-//! result. The tests check the requests that a model really receives.
+//! Code, Cline and pi, each with a stub of its model on loopback that requests calls and records
+//! the result. The tests check the requests that a model really receives.
 //!
 //! The agents are large, so `cargo xtask agents` runs these tests and the suite does not. Each
 //! agent is installed once from npm below `target/`; if the installation fails, the agent's tests

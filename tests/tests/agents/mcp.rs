@@ -114,7 +114,7 @@ fn committed(agent: &Agent, action: &'static str, expected: &str) -> Result<()> 
         Ask::new(agent.tool, trial),
         Ask::new(format!("{}_changes", agent.tool), commit),
     ];
-    let (returned, _) = play_all(agent, Way::Asked(action), &world, asks)?;
+    let (returned, _) = play_all(agent, Way::McpWithUser(action), &world, asks)?;
     let reads = (agent.reads)(&returned);
     ensure!(reads.contains(expected), "{action}: {reads}");
     let is_made = world.cwd().join("new").exists();

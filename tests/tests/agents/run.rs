@@ -74,7 +74,7 @@ pub(crate) fn play_all(
     let in_place = match way {
         Way::Broken(script) => Some(script),
         Way::Stranger => Some(STRANGER),
-        Way::Asked(_) => Some(RECORDED),
+        Way::McpWithUser(_) => Some(RECORDED),
         _ => None,
     };
     if let Some(script) = in_place {

@@ -25,8 +25,8 @@ use std::time::Duration;
 /// of adapters are added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
-/// Runs TypeScript, and the two SDKs for it: the older one, and the one for revision 2026-07-28 with
-/// its package for tasks.
+/// Runs TypeScript, and the two SDKs for it: the older one, and the one for revision 2026-07-28
+/// with its package for tasks.
 const NODE: [&str; 4] = [
     "tsx@4",
     "@modelcontextprotocol/sdk@1",

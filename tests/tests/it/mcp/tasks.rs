@@ -57,7 +57,7 @@ fn end(server: &mut ServerClient, task: &Value) -> Result<Value> {
 }
 
 #[test]
-fn long_call_is_a_task_whose_result_is_the_calls() -> Result<()> {
+fn long_call_is_a_task_with_the_result_of_the_call() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "300ms")?;
     let hello = ask(&mut server, "server/discover", &params(json!({}), true))?;

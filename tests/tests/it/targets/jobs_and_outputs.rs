@@ -167,7 +167,7 @@ fn doctor_and_schema_describe_the_target() -> Result<()> {
     assert!(first.starts_with("note     target"), "{doctor:?}");
     assert!(first.contains("the target's settings"), "{doctor:?}");
     let schema = on(&world, &["schema"])?;
-    let schema: serde_json::Value = serde_json::from_str(&schema.stdout)?;
+    let schema: Value = serde_json::from_str(&schema.stdout)?;
     assert_eq!(schema["name"], "bash");
     drop(sshd);
     world.assert_nothing_left(SOON);
