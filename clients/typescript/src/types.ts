@@ -1011,7 +1011,7 @@ export interface NoticePromptUnanswered {
 /** Files changed or appeared that run or configure programs outside the sandbox. */
 export interface NoticeProtectedChanged {
   kind: "protected_changed";
-  /** The files; absolute. */
+  /** The files; absolute, at most 1,000. */
   paths: string[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;

@@ -1420,7 +1420,7 @@ class NoticeProtectedChanged(TypedDict):
 
     kind: Literal["protected_changed"]
 
-    # The files; absolute.
+    # The files; absolute, at most 1,000.
     paths: List[str]
 
     # The sentence for people and models; generated from `kind`, never parsed.
