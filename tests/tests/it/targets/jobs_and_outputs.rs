@@ -6,7 +6,7 @@ use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::running::signal;
 use agent_bash_tests::targets::{NAME, Sshd, command};
 use agent_bash_tests::world::World;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
@@ -249,7 +249,7 @@ fn turn_of_calls_is_undone_and_redone_on_the_target() -> Result<()> {
         request["id"] = id.clone();
         server.send(&request)?;
         let mut answer = server.next_where(SOON, |line| line["id"] == id)?;
-        anyhow::ensure!(answer["success"] == true, "{answer}");
+        ensure!(answer["success"] == true, "{answer}");
         Ok(answer["data"].take())
     };
     for (turn, script) in [
