@@ -100,6 +100,18 @@ impl Store {
         });
         write(&directory, &turns).map(|()| name)
     }
+
+    /// Returns the name of the last turn of a session; `None` if no turn was recorded.
+    ///
+    /// # Errors
+    /// The marks cannot be read.
+    pub fn last_turn(&self, session: &str) -> Result<Option<String>, ChangesError> {
+        let Some(directory) = self.existing_session(session)? else {
+            return Ok(None);
+        };
+        let Turns(mut turns) = Turns::read(&directory)?;
+        Ok(turns.pop().map(|turn| turn.name))
+    }
 }
 
 fn write(directory: &PrivateDir, turns: &[TurnMark]) -> Result<(), ChangesError> {

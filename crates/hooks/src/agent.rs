@@ -91,8 +91,8 @@ pub(crate) struct SettingsPath {
 pub(crate) enum HookForm {
     /// Entries in a JSON file.
     Json(JsonEntry),
-    /// An entry `[[hooks]]` in a TOML file, in which `LINE` is replaced by the command line as a
-    /// TOML string.
+    /// Entries `[[hooks]]` in a TOML file, without the first header. `LINE` and `REPORT` are
+    /// replaced as in [`HookList`], by TOML strings.
     Toml(&'static str),
     /// A plugin file that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
     /// string literal.
@@ -111,11 +111,16 @@ pub(crate) struct JsonEntry {
     pub(crate) json: JsonForm,
     /// A top-level member that the file must have, with its value.
     pub(crate) header: Option<(&'static str, &'static str)>,
-    /// The lists that get an entry, each as the member names from the root to the list.
-    pub(crate) lists: &'static [&'static [&'static str]],
-    /// The entry, in which `LINE` is replaced by the command line as a JSON string.
-    pub(crate) entry: &'static str,
+    /// The lists that get an entry.
+    pub(crate) lists: &'static [HookList],
 }
+
+/// A list of hooks in a JSON file, with the entry of agent-bash: the member names from the root to
+/// the list, and the entry's text.
+///
+/// In the text, `LINE` is replaced by the command line as a JSON string, or `REPORT` by the command
+/// line for prompts of the user, which never blocks.
+pub(crate) type HookList = (&'static [&'static str], &'static str);
 
 /// Returns the path of a settings file that is in `directory` both below the user's home and in a
 /// project. `variable` can replace the directory below the user's home.
@@ -135,4 +140,7 @@ pub(crate) const fn same_directory(
 }
 
 /// The list of hooks before a tool runs, in the settings of most agents.
-pub(crate) const PRE_TOOL_USE: &[&[&str]] = &[&["hooks", "PreToolUse"]];
+pub(crate) const PRE_TOOL_USE: &[&str] = &["hooks", "PreToolUse"];
+
+/// The list of hooks that are told the user's prompts, in the settings of several agents.
+pub(crate) const USER_PROMPT_SUBMIT: &[&str] = &["hooks", "UserPromptSubmit"];

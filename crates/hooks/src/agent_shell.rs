@@ -5,6 +5,7 @@
 //! - [`model_command`]: the model's own text within the script of a supported agent;
 //! - [`conversation_of`]: the agent's conversation, from the variables of supported agents.
 
+mod agent_process;
 mod arguments;
 mod conversation;
 mod real_shell;
@@ -17,6 +18,8 @@ pub use conversation::{ConversationId, conversation_name, conversation_of, is_co
 pub(crate) use conversation::{conversation_with_id, names_conversation};
 pub use real_shell::{NoRealShell, real_shell};
 pub use wrapper::{ModelCommand, model_command};
+
+pub use agent_process::{conversation_of_process, is_started_for_hook};
 
 use agent_bash::HostContext;
 use agent_bash::settings::Settings;

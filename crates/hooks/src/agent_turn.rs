@@ -2,7 +2,8 @@
 //! the same state directory in which `agent-bash shell` records the conversation's changes.
 
 use super::agent::Agent;
-use super::call_fields::{self, CallFields};
+use super::agent_prompt::{PROCESS_NAMES, PROMPT_NAMES, is_prompt};
+use super::call_fields::CallFields;
 use super::take_over::ShellLink;
 use crate::agent_shell::{
     conversation_name, conversation_of, conversation_with_id, names_conversation,
@@ -15,17 +16,6 @@ use std::ffi::OsString;
 
 /// Names of the field for the conversation's id.
 const CONVERSATION_NAMES: &[&str] = &["session_id", "sessionId"];
-
-/// Names of the field for the prompt's id: `prompt_id` in Claude Code 2.1.332 and Qwen Code 0.24.4,
-/// `turn_id` in Codex 0.171.0.
-const PROMPT_NAMES: &[&str] = &["prompt_id", "turn_id"];
-
-/// Names of the field for the pid of the agent's process. Our plugins for opencode and pi send it,
-/// because these agents pass no conversation's id to their commands.
-const PROCESS_NAMES: &[&str] = &["process_id"];
-
-/// Names of the events that report a new prompt of the user, in lowercase without punctuation.
-const PROMPT_EVENTS: &[&str] = &["userpromptsubmit", "userpromptsubmitted"];
 
 /// Records the turn of a call, if `agent-bash shell` may run the agent's commands: if a link to
 /// agent-bash exists, or if the hook replaces commands (`is_rewriting`). A failure has no effect on
@@ -62,9 +52,8 @@ fn turn_of<'f>(
     start_time: impl Fn(i32) -> Option<u64>,
 ) -> Option<(String, TurnSign<'f>)> {
     let text = |names: &[&'static str]| fields.first(names).and_then(|(_, value)| value.as_str());
-    let event = call_fields::plain(text(call_fields::EVENT_NAMES).unwrap_or_default());
     let prompt = text(PROMPT_NAMES);
-    let sign = if PROMPT_EVENTS.contains(&&*event) {
+    let sign = if is_prompt(fields) {
         TurnSign::Prompt(prompt)
     } else {
         TurnSign::Call(prompt?)

@@ -32,6 +32,18 @@ macro_rules! server {
     };
 }
 
+/// Expands to the JSON text of a hook that is told the user's prompts. `REPORT` is replaced by the
+/// hook's command line.
+macro_rules! prompt_group {
+    ($timeout:literal) => {
+        concat!(
+            "{\n  \"hooks\": [\n    {\n      \"type\": \"command\",\n      \"command\": REPORT,\n      \"timeout\": ",
+            $timeout,
+            "\n    }\n  ]\n}"
+        )
+    };
+}
+
 mod claude_code;
 mod cline;
 mod codex;

@@ -20,7 +20,7 @@ use super::agent::{Agent, HookForm, SettingsPath};
 use super::mcp_agent::McpAgent;
 use super::take_over::ShellSetting;
 use agent_bash::HostContext;
-use command_line::hook_command;
+use command_line::HookCommand;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use toml_entry::TomlEntry;
@@ -150,8 +150,8 @@ fn with_options(
     let (text, program) = match &agent.form {
         HookForm::Json(form) => return entry::with(agent, form, before, (program, options)),
         HookForm::Toml(form) => {
-            let line = toml::Value::from(hook_command(agent.name, program, options));
-            let lines = form.replacen("LINE", &line.to_string(), 1);
+            let command = HookCommand::new(agent.name, program, options);
+            let lines = command.in_entry(form, |line| toml::Value::from(line).to_string());
             return toml_hook(agent).with(before, &lines);
         }
         HookForm::Unknown => return Err(BadFile::Unknown),

@@ -18,6 +18,7 @@
 //! records of turns. Its caller reads stdin, enforces the deadline and writes the answer.
 
 mod agent;
+mod agent_prompt;
 pub mod agent_shell;
 mod agent_turn;
 mod agents;
@@ -95,6 +96,10 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     };
     agent_turn::record(agent, &fields, host, program.is_some());
     let format = agent.format_of(&fields);
+    if agent_prompt::is_prompt(&fields) {
+        agent_prompt::record(&fields, host);
+        return format.silent();
+    }
     let blocked = |why: &str| format.block(&fields, &unchecked_text(agent, why));
     let call = match hook_call::read(&fields, host) {
         Ok(Some(call)) => call,

@@ -92,6 +92,14 @@ pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> 
     below_shell.filter(move |process| !is_init(process))
 }
 
+/// Returns the program that started this process, possibly by a shell: the nearest ancestor that is
+/// neither a shell nor a process of agent-bash. `ancestors` begins with this process.
+pub fn calling_program(ancestors: &[Ancestor]) -> Option<&Ancestor> {
+    let is_shell = |name: &str| SHELLS.contains(&name.trim_start_matches('-'));
+    let mut above = ancestors.iter().skip(1);
+    above.find(|process| !is_shell(&process.name) && !process.is_agent_bash())
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -119,6 +127,21 @@ mod tests {
         let parent = std::os::unix::process::parent_id().cast_signed();
         assert_eq!(found[1].identity.pid, parent);
         assert!(!found[0].command_line.is_empty());
+    }
+
+    #[test]
+    fn calling_program_is_above_shells_and_agent_bash() {
+        let chain = [
+            process(90, "agent-bash", 80, 0),
+            process(80, "sh", 80, 0),
+            process(70, "agent-bash-sup", 80, 0),
+            process(60, "bash", 80, 0),
+            process(50, "node", 50, 34816),
+            process(40, "zsh", 40, 34816),
+        ];
+        let found = calling_program(&chain).unwrap();
+        assert_eq!(found.identity.pid, 50);
+        assert_eq!(calling_program(&chain[..4]), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ mod unresolvable_cwd;
 
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
-pub use ancestors::{Ancestor, ancestors, model_callers};
+pub use ancestors::{Ancestor, ancestors, calling_program, model_callers};
 pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;

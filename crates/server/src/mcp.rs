@@ -8,6 +8,7 @@
 mod adapter;
 mod approval;
 mod artifacts;
+mod call_turn;
 mod changes;
 mod handler;
 mod instructions;

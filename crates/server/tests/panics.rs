@@ -134,6 +134,7 @@ async fn over_mcp_with_and_without_an_adapter() {
                 handle_after: Duration::ZERO,
                 structured: false,
                 adapter: adapter.map(|name| adapters::by_name(name).unwrap()),
+                agent: None,
                 asks: false,
             };
             let stop = Cancel::new();

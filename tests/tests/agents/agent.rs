@@ -111,12 +111,14 @@ impl Package {
 }
 
 /// How an agent is connected to agent-bash.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     /// Not at all.
     Alone,
     /// `agent-bash mcp`.
     Mcp,
+    /// Both [`Self::Mcp`] and [`Self::Hook`].
+    McpAndHook,
     /// `agent-bash mcp` with `mcp.structured`.
     Structured,
     /// `agent-bash mcp`, whose input is recorded in the file `sent`. The user answers questions of
@@ -228,7 +230,7 @@ impl AgentHome<'_> {
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
         match self.way {
-            Way::Mcp | Way::McpWithUser(_) | Way::Stranger => {}
+            Way::Mcp | Way::McpAndHook | Way::McpWithUser(_) | Way::Stranger => {}
             Way::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }
@@ -248,6 +250,15 @@ impl AgentHome<'_> {
     pub(crate) fn shell(&self, name: &str) -> Option<PathBuf> {
         let is_shell = matches!(self.way, Way::Shell | Way::ShellAndHook);
         is_shell.then(|| links(self.world).join(name))
+    }
+
+    /// Puts the directory of the links first in `PATH`, if the agent is to start a link.
+    pub(crate) fn put_shell_first(&self, command: &mut Command) {
+        if let Some(shell) = self.shell("")
+            && let Some(path) = self.world.environment().get("PATH")
+        {
+            command.env("PATH", format!("{}:{path}", shell.display()));
+        }
     }
 
     /// `{"mcpServers": …}`, the format of several agents.

@@ -130,6 +130,7 @@ pub(crate) const QWEN: Agent = Agent {
             .env("OPENAI_API_KEY", "none")
             .env("OPENAI_BASE_URL", format!("{}/v1", place.model))
             .env("OPENAI_MODEL", "stand-in");
+        place.put_shell_first(&mut command);
         Ok(command)
     },
     install_plugin: |_| Ok(Vec::new()),

@@ -61,6 +61,7 @@ fn start(place: &AgentHome<'_>) -> Result<Command> {
         ])
         .env("GEMINI_API_KEY", "none")
         .env("GOOGLE_GEMINI_BASE_URL", &place.model);
+    place.put_shell_first(&mut command);
     Ok(command)
 }
 

@@ -52,7 +52,10 @@ pub(crate) fn play_all(
     };
     let said = world.home().join("said");
     let mut command = (agent.start)(&place)?;
-    if matches!(way, Way::Hook | Way::Broken(_) | Way::ShellAndHook) {
+    if matches!(
+        way,
+        Way::Hook | Way::Broken(_) | Way::ShellAndHook | Way::McpAndHook
+    ) {
         set_up(world, &["hook", "--install", "--yes", agent.hook])?;
     }
     match way {

@@ -4,11 +4,12 @@
 use crate::Check;
 use crate::agent::{Agent, Way};
 use crate::hooks::{FORCED, forced_push, refusal};
+use crate::model::Ask;
 use crate::run::{end, measured, play, world};
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) const CHECKS: &[Check] = &[
     Check {
@@ -39,26 +40,15 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "with its hook, the changes of a call belong to the turn of the prompt",
-        of: can_replace_shell,
+        of: |agent| can_replace_shell(agent) || starts_first_bash_in_path(agent),
+        run: |agent| turn_is_undone(agent, Way::ShellAndHook, agent.shell_call(TURN_SCRIPT)),
+    },
+    Check {
+        name: "with its hook, the changes of a call of `agent-bash mcp` belong to the turn of the prompt",
+        of: reports_prompts,
         run: |agent| {
-            let world = world()?;
-            std::fs::write(world.cwd().join("precious.txt"), "precious\n")?;
-            let call = agent.shell_call("rm precious.txt; echo made > made.txt");
-            let returned = play(agent, Way::ShellAndHook, &world, call)?;
-            let listed = agent_bash(&world, &["changes", "list", "--json"])?.stdout;
-            let listed: Value = serde_json::from_str(&listed)?;
-            let reads = (agent.reads)(&returned);
-            ensure!(
-                listed["turn"] == "1",
-                "{listed}, and the model reads {reads}"
-            );
-            agent_bash(&world, &["changes", "undo", "--turn"])?;
-            let restored = std::fs::read_to_string(world.cwd().join("precious.txt"))?;
-            ensure!(
-                restored == "precious\n" && !world.cwd().join("made.txt").exists(),
-                "{restored}"
-            );
-            end(world)
+            let call = Ask::new(agent.tool, json!({"command": TURN_SCRIPT}));
+            turn_is_undone(agent, Way::McpAndHook, call)
         },
     },
     Check {
@@ -119,6 +109,69 @@ pub(crate) fn refused_line(file: &str, text: &str) -> String {
 
 fn can_replace_shell(agent: &Agent) -> bool {
     ["claude-code", "opencode"].contains(&agent.hook)
+}
+
+fn starts_first_bash_in_path(agent: &Agent) -> bool {
+    ["gemini-cli", "qwen"].contains(&agent.hook)
+}
+
+/// True for agents that report the prompts of their users, or name them in their calls.
+fn reports_prompts(agent: &Agent) -> bool {
+    let agents = [
+        "claude-code",
+        "codex",
+        "copilot",
+        "gemini-cli",
+        "kimi",
+        "opencode",
+        "qwen",
+    ];
+    agents.contains(&agent.hook)
+}
+
+/// A script whose changes are undone with its turn.
+const TURN_SCRIPT: &str = "rm precious.txt; echo made > made.txt";
+
+/// Makes a call of a tool of the agent, with [`TURN_SCRIPT`]. The only recorded call must belong to
+/// the first turn, and its changes are undone as the last turn.
+fn turn_is_undone(agent: &Agent, way: Way, call: Ask) -> Result<()> {
+    let world = world()?;
+    let precious = world.cwd().join("precious.txt");
+    std::fs::write(&precious, "precious\n")?;
+    let returned = play(agent, way, &world, call)?;
+    let session = session_with_changes(&world, way)?;
+    let listed = agent_bash(&world, &["changes", "list", "--json", "--state", &session])?.stdout;
+    let listed: Value = serde_json::from_str(&listed)?;
+    let reads = (agent.reads)(&returned);
+    ensure!(
+        listed["turn"] == "1" && listed["changes"]["command"] == TURN_SCRIPT,
+        "{listed}, and the model reads {reads}"
+    );
+    agent_bash(&world, &["changes", "undo", "--turn", "--state", &session])?;
+    let restored = std::fs::read_to_string(&precious)?;
+    ensure!(
+        restored == "precious\n" && !world.cwd().join("made.txt").exists(),
+        "{restored}"
+    );
+    end(world)
+}
+
+/// Returns the name of the only state directory with a change set. The directories of agents'
+/// processes have prompts only, if the calls are those of `agent-bash mcp`.
+fn session_with_changes(world: &World, way: Way) -> Result<String> {
+    let mut found = Vec::new();
+    for session in std::fs::read_dir(world.state().join("changes"))? {
+        let session = session?;
+        let name = session.file_name().to_string_lossy().into_owned();
+        let is_mcp = name.starts_with("mcp-");
+        if is_mcp == (way == Way::McpAndHook) && session.path().join("1").is_dir() {
+            found.push(name);
+        }
+    }
+    match &found[..] {
+        [name] => Ok(name.clone()),
+        _ => anyhow::bail!("not one state directory with a change set: {found:?}"),
+    }
 }
 
 /// Runs a script in the agent's own shell tool. Returns what the model reads.

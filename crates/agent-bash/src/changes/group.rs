@@ -82,6 +82,22 @@ impl ChangeSets {
         self.with_store(None, |store, session| store.begin_turn(session, sign))
     }
 
+    /// Begins a turn with the last turn of `session`, another state directory. Does nothing if no
+    /// turn was recorded there, or if this is the last turn here.
+    ///
+    /// # Errors
+    /// As [`Self::begin_turn`]; the other turns cannot be read.
+    pub fn follow_turn(&self, session: &str) -> Result<(), ChangesRefused> {
+        self.with_store(None, |store, own| {
+            let Some(turn) = store.last_turn(session)? else {
+                return Ok(());
+            };
+            let prompt = format!("{session}.{turn}");
+            store.begin_turn(own, TurnSign::Prompt(Some(&prompt)))?;
+            Ok(())
+        })
+    }
+
     /// Returns the preview of an undo of several change sets; if `redo`, of a redo.
     ///
     /// # Errors

@@ -208,7 +208,9 @@ impl CommandLine {
 pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     let command = line.command(&start.host);
-    let Some(command) = command.filter(|_| !is_below_supervisor(&start.host.env)) else {
+    let env = &start.host.env;
+    let is_unrecorded = is_below_supervisor(env) || agent_shell::is_started_for_hook(env);
+    let Some(command) = command.filter(|_| !is_unrecorded) else {
         let program = real_shell(line.name, None, &start.host.env, &own)?;
         return Err(line.exec(&program, &start.host));
     };

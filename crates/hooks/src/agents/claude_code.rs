@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use crate::agent::{Agent, HookForm, JsonEntry, same_directory};
+use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
 use crate::agent_shell::template::FileForm;
 use crate::agent_shell::wrapper_form::{Wrapper, optional, required};
 use crate::answer_format::AnswerFormat;
@@ -12,7 +12,7 @@ use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 use agent_bash_syntax::ast::Link;
 
 /// Calls the hook at `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`), and at
-/// `PreSkillShellCommand` for the commands in a skill or a slash command.
+/// `PreSkillShellCommand` for the commands in a skill or a slash command. A prompt begins a turn.
 ///
 /// The hook never answers `allow`, because Claude Code would then not ask the user.
 pub const CLAUDE_CODE: Agent = Agent {
@@ -25,8 +25,14 @@ pub const CLAUDE_CODE: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
-        lists: &[&["hooks", "PreToolUse"], &["hooks", "PreSkillShellCommand"]],
-        entry: group!("Bash|Monitor|PowerShell", 30),
+        lists: &[
+            (PRE_TOOL_USE, group!("Bash|Monitor|PowerShell", 30)),
+            (
+                &["hooks", "PreSkillShellCommand"],
+                group!("Bash|Monitor|PowerShell", 30),
+            ),
+            (USER_PROMPT_SUBMIT, prompt_group!(30)),
+        ],
     }),
     preferred: None,
     install_hint: "Claude Code lists the hook under /hooks.",

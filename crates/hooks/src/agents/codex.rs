@@ -19,8 +19,7 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
-        lists: PRE_TOOL_USE,
-        entry: group!("Bash", 30),
+        lists: &[(PRE_TOOL_USE, group!("Bash", 30))],
     }),
     preferred: None,
     install_hint: "Codex asks whether you trust the new hook; it checks no command until you confirm under /hooks.",

@@ -23,8 +23,16 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: Some(("version", "1")),
-        lists: &[&["hooks", "preToolUse"]],
-        entry: "{\n  \"type\": \"command\",\n  \"bash\": LINE,\n  \"timeoutSec\": 30\n}",
+        lists: &[
+            (
+                &["hooks", "preToolUse"],
+                "{\n  \"type\": \"command\",\n  \"bash\": LINE,\n  \"timeoutSec\": 30\n}",
+            ),
+            (
+                &["hooks", "userPromptSubmitted"],
+                "{\n  \"type\": \"command\",\n  \"bash\": REPORT,\n  \"timeoutSec\": 30\n}",
+            ),
+        ],
     }),
     preferred: None,
     install_hint: "Copilot CLI reads the hook when it starts.",

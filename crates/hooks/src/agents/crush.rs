@@ -20,8 +20,10 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
-        lists: PRE_TOOL_USE,
-        entry: "{\n  \"matcher\": \"^bash$\",\n  \"command\": LINE,\n  \"timeout\": 30\n}",
+        lists: &[(
+            PRE_TOOL_USE,
+            "{\n  \"matcher\": \"^bash$\",\n  \"command\": LINE,\n  \"timeout\": 30\n}",
+        )],
     }),
     preferred: None,
     install_hint: "Crush reads the hook when it starts.",

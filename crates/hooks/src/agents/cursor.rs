@@ -17,8 +17,10 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: Some(("version", "1")),
-        lists: &[&["hooks", "beforeShellExecution"]],
-        entry: "{\n  \"command\": LINE,\n  \"timeout\": 30,\n  \"failClosed\": true\n}",
+        lists: &[(
+            &["hooks", "beforeShellExecution"],
+            "{\n  \"command\": LINE,\n  \"timeout\": 30,\n  \"failClosed\": true\n}",
+        )],
     }),
     preferred: None,
     install_hint: "Cursor lists the hook under Settings > Hooks.",

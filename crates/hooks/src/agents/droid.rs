@@ -16,8 +16,7 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
-        lists: PRE_TOOL_USE,
-        entry: group!("Execute", 30),
+        lists: &[(PRE_TOOL_USE, group!("Execute", 30))],
     }),
     preferred: Some(&Agent {
         name: "droid",
@@ -29,8 +28,7 @@ const HOOK: Agent = Agent {
         form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: None,
-            lists: &[&["PreToolUse"]],
-            entry: group!("Execute", 30),
+            lists: &[(&["PreToolUse"], group!("Execute", 30))],
         }),
         preferred: None,
         install_hint: "Droid lists the hook under /hooks.",

@@ -24,8 +24,13 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: COMMENTS,
         header: None,
-        lists: &[&["hooks", "BeforeTool"]],
-        entry: group!("run_shell_command", 30_000),
+        lists: &[
+            (
+                &["hooks", "BeforeTool"],
+                group!("run_shell_command", 30_000),
+            ),
+            (&["hooks", "BeforeAgent"], prompt_group!(30_000)),
+        ],
     }),
     preferred: None,
     install_hint: "Gemini CLI lists the hook under /hooks.",

@@ -6,6 +6,7 @@ use crate::install::json::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 
+/// The hook for prompts has no matcher, because Kimi Code would compare it with the prompt.
 const HOOK: Agent = Agent {
     name: "kimi",
     program: "kimi",
@@ -17,7 +18,8 @@ const HOOK: Agent = Agent {
         ..same_directory("KIMI_CODE_HOME", ".kimi-code", "config.toml")
     },
     form: HookForm::Toml(
-        "event = \"PreToolUse\"\nmatcher = \"^Bash$\"\ncommand = LINE\ntimeout = 30\n",
+        "event = \"PreToolUse\"\nmatcher = \"^Bash$\"\ncommand = LINE\ntimeout = 30\n\n\
+         [[hooks]]\nevent = \"UserPromptSubmit\"\ncommand = REPORT\ntimeout = 30\n",
     ),
     preferred: None,
     install_hint: "Kimi Code reads the hook when it starts.",

@@ -16,8 +16,10 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: Some(("version", "\"v1\"")),
-        lists: &[&["hooks"]],
-        entry: "{\n  \"name\": \"agent-bash\",\n  \"trigger\": \"PreToolUse\",\n  \"matcher\": \"execute_bash|execute_cmd|shell\",\n  \"action\": {\n    \"type\": \"command\",\n    \"command\": LINE\n  },\n  \"timeout\": 30\n}",
+        lists: &[(
+            &["hooks"],
+            "{\n  \"name\": \"agent-bash\",\n  \"trigger\": \"PreToolUse\",\n  \"matcher\": \"execute_bash|execute_cmd|shell\",\n  \"action\": {\n    \"type\": \"command\",\n    \"command\": LINE\n  },\n  \"timeout\": 30\n}",
+        )],
     }),
     preferred: None,
     install_hint: "Kiro reads the hook when it starts.",

@@ -1,6 +1,6 @@
 //! Qwen Code.
 
-use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, same_directory};
+use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::COMMENTS;
 use crate::mcp_agent::McpAgent;
@@ -17,8 +17,10 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: COMMENTS,
         header: None,
-        lists: PRE_TOOL_USE,
-        entry: group!("^(run_shell_command|monitor)$", 30),
+        lists: &[
+            (PRE_TOOL_USE, group!("^(run_shell_command|monitor)$", 30)),
+            (USER_PROMPT_SUBMIT, prompt_group!(30)),
+        ],
     }),
     preferred: None,
     install_hint: "Qwen Code lists the hook under /hooks.",

@@ -19,8 +19,10 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
-        lists: &[&["hooks", "pre_run_command"]],
-        entry: "{\n  \"command\": LINE,\n  \"show_output\": true\n}",
+        lists: &[(
+            &["hooks", "pre_run_command"],
+            "{\n  \"command\": LINE,\n  \"show_output\": true\n}",
+        )],
     }),
     preferred: None,
     install_hint: "Windsurf reads the hook when it starts.",

@@ -2,11 +2,11 @@
 //! names.
 
 use super::bad_file::BadFile;
-use super::command_line::{hook_command, is_ours};
+use super::command_line::{HookCommand, is_ours};
 use super::json::{
     JsonContainer, indented, levels, member, nested, removable, root, without_range,
 };
-use crate::agent::{Agent, JsonEntry};
+use crate::agent::{Agent, HookList, JsonEntry};
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use std::ops::Range;
@@ -18,25 +18,25 @@ pub(super) fn with(
     before: Option<&str>,
     (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let line = hook_command(agent.name, program, options);
+    let command = HookCommand::new(agent.name, program, options);
     let Some(before) = before else {
-        return fresh(agent, form, &line);
+        return fresh(agent, form, &command);
     };
     check_header(agent, form, before)?;
-    let expected = parsed(&entry(form, &line));
     let mut is_complete = true;
     for list in form.lists {
-        let found = find(agent, form, list, before)?;
+        let expected = parsed(&entry(list, &command));
+        let found = find(agent, form, list.0, before)?;
         is_complete &= found.is_some_and(|found| parsed(&before[found.entry]) == expected);
     }
     if is_complete {
         return Ok(before.to_owned());
     }
     let Some(mut text) = without(agent, form, before)? else {
-        return fresh(agent, form, &line);
+        return fresh(agent, form, &command);
     };
     for list in form.lists {
-        text = insert(agent, form, list, &text, &line)?;
+        text = insert(agent, form, list, &text, &command)?;
     }
     Ok(text)
 }
@@ -49,11 +49,11 @@ pub(super) fn without(
 ) -> Result<Option<String>, BadFile> {
     let mut text = before.to_owned();
     for list in form.lists.iter().rev() {
-        while let Some(found) = find(agent, form, list, &text)? {
-            if fresh(agent, form, &found.line)? == text {
+        while let Some(found) = find(agent, form, list.0, &text)? {
+            if fresh(agent, form, &found.command)? == text {
                 return Ok(None);
             }
-            let insert = |without: &str| insert(agent, form, list, without, &found.line);
+            let insert = |without: &str| insert(agent, form, list, without, &found.command);
             text = without_range(&text, found.ranges, insert);
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn without(
 /// The hook found in a list.
 struct InstalledHook {
     /// The hook's command.
-    line: String,
+    command: HookCommand,
     /// The range of the hook's entry.
     entry: Range<usize>,
     /// Ranges that may be removed, largest first: enclosing objects that contain only this hook,
@@ -111,7 +111,7 @@ fn find(
             ),
         };
         return Ok(Some(InstalledHook {
-            line,
+            command: HookCommand::of_line(&line),
             entry: entry.start()..entry.end(),
             ranges,
         }));
@@ -139,40 +139,42 @@ fn find_our_command(agent: &Agent, value: &Value<'_>) -> Option<String> {
 fn insert(
     agent: &Agent,
     form: &JsonEntry,
-    list: &[&str],
+    list: &HookList,
     text: &str,
-    line: &str,
+    command: &HookCommand,
 ) -> Result<String, BadFile> {
     let root = root(agent.name, form.json, text)?;
-    let (inner, name) = split(list);
+    let (inner, name) = split(list.0);
     let levels = levels(inner, &root)?;
     let depth = levels.len();
     let Some(deepest) = levels.last() else {
         return Ok(text.to_owned());
     };
-    let entry = entry(form, line);
+    let entry = entry(list, command);
     let existing = member(deepest.object, name).filter(|_| depth > inner.len());
     Ok(match existing.and_then(|(_, value)| value.as_array()) {
         Some(entries) => JsonContainer::array(entries).with(text, depth + 1, &entry),
         None => JsonContainer::object(deepest.object).with(
             text,
             depth,
-            &member_of(&list[depth - 1..], &entry),
+            &member_of(&list.0[depth - 1..], &entry),
         ),
     })
 }
 
 /// Returns a file's text that contains only the hook.
-fn fresh(agent: &Agent, form: &JsonEntry, line: &str) -> Result<String, BadFile> {
+fn fresh(agent: &Agent, form: &JsonEntry, command: &HookCommand) -> Result<String, BadFile> {
     let header = form
         .header
         .map(|(name, value)| format!("  \"{name}\": {value},\n"));
     let header = header.unwrap_or_default();
     let mut lists = form.lists.iter();
-    let first = lists.next().map(|list| member_of(list, &entry(form, line)));
+    let first = lists
+        .next()
+        .map(|list| member_of(list.0, &entry(list, command)));
     let mut text = format!("{{\n{header}{}\n}}\n", indented(&first.unwrap_or_default()));
     for list in lists {
-        text = insert(agent, form, list, &text, line)?;
+        text = insert(agent, form, list, &text, command)?;
     }
     Ok(text)
 }
@@ -182,10 +184,9 @@ fn member_of(list: &[&str], entry: &str) -> String {
     nested(list, &format!("[\n{}\n]", indented(entry)))
 }
 
-/// Returns the JSON text of the hook's entry.
-fn entry(form: &JsonEntry, line: &str) -> String {
-    let line = serde_json::Value::from(line).to_string();
-    form.entry.replacen("LINE", &line, 1)
+/// Returns the JSON text of the hook's entry in a list.
+fn entry(list: &HookList, command: &HookCommand) -> String {
+    command.in_entry(list.1, |line| serde_json::Value::from(line).to_string())
 }
 
 fn parsed(entry: &str) -> Option<serde_json::Value> {

@@ -115,9 +115,14 @@ fn file_is_the_same_after_install_and_uninstall() {
             let nothing = without_hook(agent, before).unwrap();
             assert_eq!(nothing.as_deref(), Some(before), "there was none");
             if !has_comments(before) {
-                for list in form.lists {
+                for (list, entry) in form.lists {
+                    let end = if entry.contains("LINE") {
+                        FALLBACK
+                    } else {
+                        "true"
+                    };
                     let mut want = commands(list, before);
-                    want.push(format!("agent-bash hook {} || {FALLBACK}", agent.name));
+                    want.push(format!("agent-bash hook {} || {end}", agent.name));
                     assert_eq!(commands(list, &with), want);
                 }
             }
@@ -164,6 +169,17 @@ fn file_that_did_not_exist_is_removed() {
               }
             ]
           }
+        ],
+        "UserPromptSubmit": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "agent-bash hook claude-code || true",
+                "timeout": 30
+              }
+            ]
+          }
         ]
       }
     }
@@ -176,6 +192,13 @@ fn file_that_did_not_exist_is_removed() {
           {
             "type": "command",
             "bash": "agent-bash hook copilot || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+            "timeoutSec": 30
+          }
+        ],
+        "userPromptSubmitted": [
+          {
+            "type": "command",
+            "bash": "agent-bash hook copilot || true",
             "timeoutSec": 30
           }
         ]
@@ -205,6 +228,11 @@ fn file_that_did_not_exist_is_removed() {
     matcher = "^Bash$"
     command = "agent-bash hook kimi || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'"
     timeout = 30
+
+    [[hooks]]
+    event = "UserPromptSubmit"
+    command = "agent-bash hook kimi || true"
+    timeout = 30
     "#);
     insta::assert_snapshot!(new("cline"), @r#"
     #!/bin/sh
@@ -229,8 +257,12 @@ fn toml_file_is_the_same_after_install_and_uninstall() {
         let with = with_hook(kimi, Some(before), PROGRAM).unwrap();
         let table: toml::Table = with.parse().unwrap();
         let hooks = table["hooks"].as_array().unwrap();
-        let line = hooks.last().unwrap()["command"].as_str().unwrap();
-        assert_eq!(line, format!("agent-bash hook kimi || {FALLBACK}"));
+        let lines = hooks.iter().rev().take(2);
+        let lines: Vec<_> = lines
+            .map(|hook| hook["command"].as_str().unwrap())
+            .collect();
+        let call = format!("agent-bash hook kimi || {FALLBACK}");
+        assert_eq!(lines, ["agent-bash hook kimi || true", &call]);
         assert_eq!(with_hook(kimi, Some(&with), PROGRAM).unwrap(), with);
         let without = without_hook(kimi, &with).unwrap();
         assert_eq!(without.as_deref(), Some(before), "{with}");

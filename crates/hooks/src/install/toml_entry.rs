@@ -52,9 +52,6 @@ impl TomlEntry {
         let mut expected = self.parse(before)?;
         let mut lines: Vec<&str> = before.split_inclusive('\n').collect();
         while let Some((start, end)) = self.find(&lines) {
-            if start == 0 && end == lines.len() {
-                return Ok(before.strip_suffix('\n').is_none().then(String::new));
-            }
             lines.drain(start..end);
             // Also removes the blank line that the installation wrote before the entry.
             if start > 0 && lines[start - 1].trim().is_empty() {
@@ -64,6 +61,9 @@ impl TomlEntry {
                 let last = lines.pop().unwrap_or_default();
                 lines.push(last.trim_end_matches('\n'));
             }
+        }
+        if lines.is_empty() && !before.is_empty() {
+            return Ok(before.strip_suffix('\n').is_none().then(String::new));
         }
         let after: String = lines.concat();
         let mut found = self.parse(&after)?;

@@ -320,6 +320,11 @@ impl McpServer {
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<CallToolResponse, ErrorData> {
+        if !context.meta.contains_key(TURN_KEY) {
+            let agent = self.options.agent.as_deref();
+            let begun = super::call_turn::begin(&self.session, &context.meta, agent).await;
+            begun.map_err(|refused| ErrorData::internal_error(refused.to_string(), None))?;
+        }
         if let Some(adapter) = &self.adapter {
             let input = Value::Object(request.arguments.unwrap_or_default());
             let window = window(context).map(without_own_lines);

@@ -15,6 +15,9 @@ pub struct McpOptions {
     /// The adapter whose tools are offered instead of the default tools. `handle_after` does not
     /// apply to them; the adapter has its own handles.
     pub adapter: Option<&'static Adapter>,
+    /// The state directory in which the agent's hook records the prompts of its user, if the
+    /// agent's process is known.
+    pub agent: Option<String>,
     /// True to ask the client's user for approvals, instead of the approver of the session's tool.
     pub asks: bool,
 }

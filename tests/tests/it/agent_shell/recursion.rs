@@ -50,6 +50,26 @@ fn script_named_by_shell_variable_does_not_loop() -> Result<()> {
     result(command, world, ("deep\n1\n", 5))
 }
 
+/// Gemini CLI and Qwen Code start hooks by the first `bash` in PATH.
+#[test]
+fn hook_of_an_agent_is_no_call_and_a_command_is_one() -> Result<()> {
+    for (variables, supervisors) in [
+        (
+            &[("GEMINI_PROJECT_DIR", "/"), ("GEMINI_SESSION_ID", "3-f")][..],
+            "0",
+        ),
+        (&[("GEMINI_CLI", "1")], "1"),
+    ] {
+        let world = world()?;
+        let mut command = world.command(link(&world, "bash"));
+        command.envs(variables.iter().copied());
+        command.args(["-c", SUPERVISORS]);
+        let code = i32::from(supervisors == "0");
+        result(command, world, (&format!("{supervisors}\n"), code))?;
+    }
+    Ok(())
+}
+
 #[test]
 fn wrapper_first_in_path_is_not_the_real_shell() -> Result<()> {
     let world = world()?;

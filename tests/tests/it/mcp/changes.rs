@@ -364,3 +364,53 @@ fn model_undoes_and_redoes_a_turn_as_one() -> Result<()> {
     );
     Ok(())
 }
+
+/// Tells the hook of Kimi Code that the user has typed a prompt. The calling program, as of the
+/// server, is this test.
+fn prompt_by_hook(world: &World) -> Result<()> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["hook", "kimi"]);
+    let prompt = json!({"hook_event_name": "UserPromptSubmit", "cwd": world.cwd(), "prompt": "x"});
+    let ran = product::run(command, Some(&prompt.to_string()))?;
+    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, "", ""));
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file system's time has to pass"
+)]
+#[test]
+fn calls_belong_to_the_prompts_that_the_agent_reports() -> Result<()> {
+    let world = world()?;
+    let mut server = server_with(&world, &[("AGENT_BASH_MCP_STRUCTURED", "on")])?;
+    let mut run = |script: &str, meta: Value| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let params = json!({"name": "bash", "arguments": {"command": script}, "_meta": meta});
+        ask(&mut server, "tools/call", &params)
+    };
+    run("echo 0 > none", json!({}))?;
+    prompt_by_hook(&world)?;
+    run("echo 1 > first", json!({}))?;
+    run("echo 2 > second", json!({}))?;
+    prompt_by_hook(&world)?;
+    run("echo 3 > third", json!({}))?;
+    // As Codex names its prompts.
+    let codex = json!({"x-codex-turn-metadata": {"turn_id": "01a2-9b"}});
+    run("echo 4 > fourth", codex.clone())?;
+    run("echo 5 > fifth", codex)?;
+    let list = changes(&mut server, &json!({"action": "list"}))?;
+    let turns = list["structuredContent"]["sets"].as_array();
+    let turns = turns.with_context(|| list.to_string())?.iter();
+    let turns: Vec<&Value> = turns.map(|set| &set["turn"]).collect();
+    assert_eq!(
+        json!(turns),
+        json!(["3", "3", "2", "1", "1", null]),
+        "{list}"
+    );
+    let undone = changes(&mut server, &json!({"action": "undo", "turn": "1"}))?;
+    assert_eq!(text(&undone), "[Undone: turn 1, 2 files of changes 3, 2.]");
+    assert!(!world.cwd().join("second").exists() && world.cwd().join("third").exists());
+    assert!(server.end()?.status.success());
+    Ok(())
+}
