@@ -6,6 +6,8 @@
 # with standard error. A failed `pytest`, `eslint` or `tsc`, which write nothing there, is "Error: "
 # for the model: neither the failure nor the exit code. With exit code 0, standard error is dropped
 # in turn, so warnings are lost.
+#
+# For agent-bash: a failed command has its whole output in the result, and the exit code.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'agno==3.1.10' <<'P'

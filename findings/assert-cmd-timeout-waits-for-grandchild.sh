@@ -6,6 +6,8 @@
 # its output ends, here one that a shell script had started, after 4 seconds. The result is the
 # status of the kill, with nothing that says why. A server that a program leaves behind holds a test
 # for ever.
+#
+# For agent-bash: a time limit of a call ends all its processes, and bounds its result.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'assert_cmd = "=2.2.2"' <<'R'

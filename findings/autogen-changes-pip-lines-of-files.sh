@@ -5,6 +5,8 @@
 # command `pip install`. Seen: it adds "-qqq" to each line that begins with "pip install", without
 # regard to the syntax. A here-document that writes a README, a Dockerfile part or a CI step gets
 # "pip install -qqq" in the file. Indented lines and `python -m pip` stay.
+#
+# For agent-bash: bash gets the text of a call unchanged.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'autogen-ext==0.7.5' <<'P'

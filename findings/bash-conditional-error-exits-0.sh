@@ -6,6 +6,8 @@
 # the text, and exits with the status of the command before the error, or 0 if it is the first one.
 # A test run or a CI step therefore counts as passed. `eval` and `.` of the same text return 2, and
 # `bash -n` of it returns 0, too.
+#
+# For agent-bash: a listed difference from `bash -c`: an evaluated script returns 2.
 set -u
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 work=$(mktemp -d)

@@ -6,6 +6,8 @@
 # is as before: bash changes the element of its directory stack, if that exists, and drops the value
 # otherwise. So `mapfile -O 5 DIRSTACK` consumes an input without leaving a variable behind. After
 # `unset DIRSTACK` it is an ordinary variable for the rest of the shell.
+#
+# For agent-bash: a session reads its record into it, so that no variable of the wrapper remains.
 set -u
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 cd /

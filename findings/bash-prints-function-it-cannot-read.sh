@@ -7,6 +7,8 @@
 # near unexpected token `)'". A file of printed functions ends there for bash, so all later ones are
 # lost. An exported function fails in the same way in every child, which prints "error importing
 # function definition".
+#
+# For agent-bash: a second shell reads each definition of a snapshot.
 set -u
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 f() { case $1 in (esac) echo end;; esac; }

@@ -6,6 +6,8 @@
 # with a command `count` and a redirection to a file, without an error. Tools that list the programs
 # and the files of a command before they run it show ones that do not exist. `$'a\nb'` is alike: the
 # word is "$anb".
+#
+# For agent-bash: the policy has its own reader.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'bashlex==0.18' <<'P'

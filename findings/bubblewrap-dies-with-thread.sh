@@ -6,6 +6,9 @@
 # pool (`spawn_blocking` of tokio, `asyncio.to_thread`, an executor that shuts down) goes on, and
 # the command gets SIGKILL as soon as that thread ends: at random, for the user. `setpriv
 # --pdeathsig` behaves alike.
+#
+# For agent-bash: the supervisor notices the end of its host by a socket, not by
+# `PR_SET_PDEATHSIG`.
 set -eu
 version=$(bwrap --version) || { echo 'cannot run: no bwrap'; exit 2; }
 [ "$version" = 'bubblewrap 0.8.0' ] || { echo "cannot run: $version, not 0.8.0"; exit 2; }

@@ -4,6 +4,9 @@
 # Expected: the same shell for the same package.json, on the same machine. Seen: bun starts bash,
 # and npm `sh`, which is dash on Debian and Ubuntu. With `[[ "$CI" == *1* ]]`, `{a,b}` or `source`,
 # a script that passes with bun fails or, worse, succeeds with other words below npm.
+#
+# For agent-bash: the scripts of package.json have another shell below each runner; the rules and a
+# record see the command that starts the runner.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install bun@1.4.5

@@ -5,6 +5,8 @@
 # scripts and agents test for 124 to tell a timeout from a failure. Seen: BusyBox (Alpine images)
 # returns the status of the signal that it sent, 143, as for a command that another process ended.
 # With `-s INT`, it is 130. coreutils 9.1 exits with 124 for both.
+#
+# For agent-bash: a timeout of a call is a field of its result, not only its exit code.
 set -u
 version=$(busybox 2> /dev/null | sed -n '1s/^BusyBox v\([0-9.]*\).*/\1/p')
 [ "$version" = 1.35.0 ] || { echo "cannot run: BusyBox '$version', not 1.35.0"; exit 2; }

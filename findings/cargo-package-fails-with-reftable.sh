@@ -5,6 +5,8 @@
 # least with `--allow-dirty`. Seen: cargo reads the repository by a library of its own, which does
 # not know the format. `cargo package` fails with "Reference name cannot start with a dot", also with
 # `--allow-dirty`; `cargo build` is not affected. With the format "files" both work.
+#
+# For agent-bash: `cargo xtask package` needs a checkout with the format "files".
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 cargo --version | grep -q '^cargo 1\.95\.' || { echo 'cannot run: cargo is not 1.95'; exit 2; }

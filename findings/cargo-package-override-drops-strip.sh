@@ -5,6 +5,9 @@
 # Seen: if NAME is the package of the program, its table of symbols stays: cargo passes
 # `-C strip=debuginfo` to the compiler, as if the profile said nothing of `strip`. An override of a
 # dependency has no such effect. `strip` written again in the override helps.
+#
+# For agent-bash: the override repeats `strip`, and `cargo xtask static` refuses a program with
+# symbols.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 cargo --version | grep -q '^cargo 1\.95\.' || { echo 'cannot run: cargo is not 1.95'; exit 2; }

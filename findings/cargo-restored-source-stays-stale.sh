@@ -7,6 +7,9 @@
 # older, so `cargo run` prints no "Compiling", succeeds, and runs the program of the edit that was
 # taken back. Tests are as stale. `touch` of the file is the cure. git sets no old times, so it does
 # not show this.
+#
+# For agent-bash: an undo restores times: builds of other calls, by cargo or make, stay those of
+# the edit until `touch`.
 set -eu
 version=$(cargo --version)
 case $version in 'cargo 1.95.0 '*) ;; *) echo "cannot run: $version, not 1.95.0"; exit 2 ;; esac

@@ -8,6 +8,8 @@
 # fingerprints into the existing files. A build in one checkout therefore marks the other checkout
 # as fresh: `cargo build` there succeeds, does nothing, and the old program runs. `cp -a` instead of
 # `cp -al` is the cure; so is removing `.fingerprint` of the workspace's packages.
+#
+# For agent-bash: checkouts of this repository copy `target/`.
 set -eu
 wanted='cargo 1.95.0'
 version=$(cargo --version | cut -d' ' -f1,2)

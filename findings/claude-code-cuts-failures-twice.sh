@@ -6,6 +6,8 @@
 # its first 30,000 characters, and both ends of *that* are kept, some 10,000 characters. The middle
 # has a remark about its length; the end looks like the end of the output, and is not. No file is
 # named.
+#
+# For agent-bash: results are cut below the agent's limit, with the end and a link to all of it.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "seq 20000; echo the error; exit 3"}],

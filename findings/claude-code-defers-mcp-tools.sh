@@ -6,6 +6,9 @@
 # a tool by name before it has its schema. A tool is offered at once if its `_meta` has
 # "anthropic/alwaysLoad", a field that the protocol does not know. A server that offers a shell,
 # say, otherwise loses to built-in tools.
+#
+# For agent-bash: a model may know only the names of the MCP server's tools; the server's
+# instructions must say what they do.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cat > "$work/server.py" <<'P'

@@ -5,6 +5,8 @@
 # arrives as a success without a number, with the text of a command that printed nothing. Exit code
 # 1 of `cmp`, which has grep's convention for it, arrives as an error with its number. So a model
 # that asks `test -e file` reads the same text for both answers.
+#
+# For agent-bash: a result always has the exit status.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "test -e missing"}], ["Bash", {"command": "test -e project; test -e ."}],

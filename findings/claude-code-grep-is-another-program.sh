@@ -6,6 +6,9 @@
 # options that leave out what `.gitignore` names. `command grep`, `xargs grep` and scripts run the
 # system's grep, so the same search in a script finds more than the one that the model ran. The
 # names also lack the `./`.
+#
+# For agent-bash: a command that `agent-bash shell` receives may be the agent's function of that
+# name.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cd "$work/project"

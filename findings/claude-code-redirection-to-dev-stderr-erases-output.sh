@@ -6,6 +6,8 @@
 # Claude Code gives its shell one regular file for both streams, opened for appending. Linux opens
 # the file behind `/dev/stderr` anew, and `>` truncates it. The model reads "second" and "third" of
 # three lines, the exit code is 0, and nothing says that output is missing. `>&2` is safe.
+#
+# For agent-bash: `agent-bash shell` writes to its streams by descriptor, never by name.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "echo first; echo second > /dev/stderr; echo third"}],

@@ -5,6 +5,9 @@
 # also gets each hook's line and each MCP server's start line, as the same single argument, so a
 # prefix that limits the time of commands also ends servers. Only the environment tells them apart:
 # AI_AGENT ends in `_agent` for the model's commands, in `_harness` for all others.
+#
+# For agent-bash: `agent-bash shell` treats only the model's commands as calls; the environment
+# tells them apart.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cat > "$work/prefix" <<P

@@ -6,6 +6,8 @@
 # counts. "bash" is always `/bin/bash`; a name that Codex does not know is `/bin/sh`, without a
 # remark. $SHELL and PATH do not count either: the default is the account's shell of /etc/passwd. So
 # neither the user nor the model can choose a bash of their own (a newer one, a wrapper).
+#
+# For agent-bash: Codex can be guarded by its hook, not by replacing its shell.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @openai/codex@0.171.0

@@ -5,6 +5,9 @@
 # skips it. In bash it does, for SIGTERM, SIGINT and SIGHUP. Seen: dash runs the trap only when the
 # script exits by itself. A timeout or a supervisor that terminates a `#!/bin/sh` script leaves its
 # temporary directory and its lock, and the same script under bash leaves none.
+#
+# For agent-bash: after a timeout, a `#!/bin/sh` script may leave files; recorded changes list
+# them.
 set -eu
 version=$(dpkg-query -W -f '${Version}' dash 2> /dev/null) || { echo 'cannot run: no Debian package of dash'; exit 2; }
 case $version in 0.5.12-*) ;; *) echo "cannot run: dash $version, not 0.5.12"; exit 2 ;; esac

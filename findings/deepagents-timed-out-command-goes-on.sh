@@ -5,6 +5,9 @@
 # shell starts it in a session of its own, as programs do that end whole process groups. Seen: only
 # `sh` gets the signal. The program that it started, a build or a test run, finishes its work later,
 # maybe together with the model's second try. What it printed before the timeout is dropped.
+#
+# For agent-bash: a timeout ends all processes of the call, and the result has the output until
+# then.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'deepagents==0.7.32' <<'P'

@@ -6,6 +6,9 @@
 # deno runs the text by a shell of its own. When the background command fails, the running
 # foreground command is killed, what follows does not run, and the task ends with the background
 # command's exit code. And it never ends before the background command.
+#
+# For agent-bash: the scripts of package.json have another shell below each runner: npm sh, bun
+# bash, deno its own.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install deno@2.9.6

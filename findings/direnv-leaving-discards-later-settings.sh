@@ -6,6 +6,8 @@
 # gets the value from before it was loaded. A PATH that was extended within the directory (`.
 # venv/bin/activate`, `export PATH=$PATH:...`) loses that part, without a message. A variable that
 # `.envrc` does not mention stays.
+#
+# For agent-bash: in a session with direnv, variables can change back at `cd`.
 set -eu
 . "$(dirname "$0")/lib/debian.sh"
 unpack direnv=2.32.1-2+b4

@@ -6,6 +6,8 @@
 # standard input for their own. They build once or open the port, print "stopped automatically", and
 # exit with 0, so a script that starts the server and then tests it finds nothing on the port. With
 # an open pipe they run on; for `--watch`, there is `--watch=forever`. rollup's `-w` runs on.
+#
+# For agent-bash: a background job of such a server needs `stdin: pipe`.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install esbuild@0.28.2

@@ -5,6 +5,8 @@
 # lock belongs to an open file, which every process below the command inherits. A daemon that the
 # command started (a compiler server, a build daemon, `server &`) holds the lock until it ends, and
 # the next `flock lock make` waits for that. `flock --close` is the cure.
+#
+# For agent-bash: a call that waits for ever at a lock may wait for a survivor of an earlier call.
 set -eu
 version=$(flock --version)
 [ "$version" = 'flock from util-linux 2.38.1' ] || { echo "cannot run: $version, not 2.38.1"; exit 2; }

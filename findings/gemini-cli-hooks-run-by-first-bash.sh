@@ -5,6 +5,9 @@
 # puts first in PATH for the model's commands (a wrapper, a newer version) gets these alone. Seen:
 # the wrapper gets each hook's line as well, in the same form (`-c TEXT`). Only the environment
 # tells them apart: `GEMINI_PROJECT_DIR` is set for hooks, `GEMINI_CLI` for commands.
+#
+# For agent-bash: `agent-bash shell` leaves hooks to bash; the environment tells them from the
+# model's commands.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 mkdir "$work/bin" "$work/home/.gemini"

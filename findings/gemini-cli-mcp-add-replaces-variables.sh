@@ -5,6 +5,8 @@
 # read the settings with each `$NAME` replaced by its value of this moment, and write them back. The
 # entry of another server, `$TOOLS/server`, becomes `/opt/tools/server`, and the settings no longer
 # work on another machine, or after the variable has changed.
+#
+# For agent-bash: `setup` inserts one entry into the text and leaves all other bytes.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4

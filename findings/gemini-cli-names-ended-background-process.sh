@@ -6,6 +6,9 @@
 # the background process has closed the output, so the process has ended by then, and its ID may
 # be another's. With output to a file, the command does return at once, and the ID is right. Both
 # results have the same form.
+#
+# For agent-bash: a call ends with its shell; the process IDs of survivors are of running
+# processes.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 gemini_cli '[["run_shell_command", {"command": "(sleep 6; touch finished-1) & echo started"}],

@@ -5,6 +5,8 @@
 # output. Seen: if the first 512 bytes have a zero byte, the whole output is taken for a binary
 # file. The result is "Output: (empty)" with exit code 0, also for what follows, and it does not
 # mention that something was left out. For the model, a repository with two files has none.
+#
+# For agent-bash: output is cleaned: the agent gets a mark for each zero byte.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 git init -q "$work/project"

@@ -7,6 +7,8 @@
 # GIT_CONFIG_COUNT, which also precede the repository's own: no credential helper, no SSH command,
 # no editor, and an empty `core.hooksPath`. `git commit` fails with a request to set a name, though
 # the user has set one.
+#
+# For agent-bash: settings by `GIT_CONFIG_COUNT` are passed on whole, or not at all.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 printf '[user]\n\tname = A. User\n\temail = user@example.invalid\n' > "$work/home/.gitconfig"

@@ -7,6 +7,8 @@
 # same holds for a package that is unpacked below a repository (`build/`, `node_modules/NAME`),
 # whose patch has paths from the package's top. Outside a repository, the same command in that
 # package applies the patch.
+#
+# For agent-bash: a call with recorded changes shows it: its change set is empty.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

@@ -7,6 +7,8 @@
 # of a new hard link with that of its source, and in this overlay they differ, since the link copies
 # the file up. In an overlay that root mounts over the same file system, the clone succeeds; over
 # two file systems, it fails for root, too. `--no-hardlinks` is the cure.
+#
+# For agent-bash: a trial of such a clone fails without privileges.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

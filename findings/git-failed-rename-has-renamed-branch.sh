@@ -6,6 +6,8 @@
 # a container), git renames the branch and then fails on the configuration. A second try of the same
 # command fails for another reason. `git switch -c new --track other` is alike: exit code 1, and yet
 # it has created the branch, without switching to it.
+#
+# For agent-bash: the sandbox protects `.git/config`, and names this case.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

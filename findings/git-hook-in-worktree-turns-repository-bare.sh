@@ -7,6 +7,9 @@
 # without a message, and sets `core.bare` in the configuration that all worktrees share: from then
 # on, `git status` in the main checkout is "fatal: this operation must be run in a work tree".
 # `git config` in scratch changes that configuration, too.
+#
+# For agent-bash: below a hook, a command inherits GIT_DIR, and git in any directory means that
+# repository.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

@@ -6,6 +6,8 @@
 # rename a directory of its lower layer, which is what a container's image and a sandbox's view are
 # made of. `mv` then copies; git, like `os.rename` and npm, does not. A directory that was made in
 # the container can be renamed, so the same command works or not by the history of the directory.
+#
+# For agent-bash: in a view, such a call fails; a trace has no overlay.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

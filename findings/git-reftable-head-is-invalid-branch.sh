@@ -6,6 +6,8 @@
 # which is a name that git itself refuses, and it never changes: not with `git switch`, nor with a
 # detached HEAD. The branch is in a binary table. A program that watches the file for a change of
 # the branch sees none.
+#
+# For agent-bash: the interface reads the branch from that file, and has no other name there.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

@@ -5,6 +5,9 @@
 # is split into words and executed without a shell. `echo built > out.txt` succeeds with exit code
 # 0, prints "built > out.txt", and writes no file. `$HOME` and `*.py` stay as they are, and `cd src`
 # is "No such file or directory: 'cd'". The model's description does not mention it.
+#
+# For agent-bash: a command that agent-bash gets from there has no shell syntax; offer `agent-bash
+# mcp` instead of that tool.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'google-adk==2.13.0' <<'P'

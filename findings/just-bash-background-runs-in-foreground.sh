@@ -5,6 +5,8 @@
 # is an error of this bash written in TypeScript, as other missing features are. Seen: the command
 # is awaited at the `&`: the output is "late first", `$!` is 0, and `server & curl ...` cannot work.
 # `wait` succeeds.
+#
+# For agent-bash: commands run in the real bash; what runs on is a job, or is named.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install just-bash@3.4.2

@@ -8,6 +8,8 @@
 # "Command timed out", without the output, and the shell is started anew, so variables and the
 # directory of earlier commands are gone, too. `curl` of a JSON text, `jq -j` and `git config -z`
 # print so.
+#
+# For agent-bash: the end of a call is a message of the supervisor, not a mark in the output.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'langchain==1.5.2' <<'P'

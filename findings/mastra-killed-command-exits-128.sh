@@ -5,6 +5,8 @@
 # or the signal's name. Seen: the local sandbox reports 128 for each signal, and no signal. A
 # command that ran out of memory, one that crashed and one that the user interrupted look alike, and
 # 128 is also git's exit code for "fatal". A timeout is 124.
+#
+# For agent-bash: a result has the signal, and `run` exits with 128 + its number.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @mastra/core@1.71.0

@@ -6,6 +6,9 @@
 # function does not give, and because since version 7 a tool's `description` may be a function. Run
 # without the check, the agent makes an id of its own, calls the tool and gets its result. A copy
 # with an id compiles with version 6.
+#
+# For agent-bash: the tool of the package `agent-bash` for ai is passed to Mastra with a type
+# assertion.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 write() {

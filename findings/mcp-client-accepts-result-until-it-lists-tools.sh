@@ -6,6 +6,9 @@
 # `listTools` the same call throws "has an output schema but did not return structured content", and
 # the text is lost. So a server passes the tests of a client that knows the names of its tools, and
 # fails below an agent.
+#
+# For agent-bash: a tool has an output schema only if its results have structured content
+# (`mcp.structured`).
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @modelcontextprotocol/client@2.4.0

@@ -5,6 +5,8 @@
 # as null, as many do, works with both. Seen: `"structuredContent": null` beside a text is a result
 # for Python, with the text. For TypeScript the whole call is an error of validation, and the text is
 # lost. Without the member, both accept it.
+#
+# For agent-bash: structured content is an object, or is absent.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @modelcontextprotocol/client@2.4.0

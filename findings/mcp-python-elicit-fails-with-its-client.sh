@@ -5,6 +5,8 @@
 # the client's default mode speaks the revision 2026-07-28, where a server cannot send requests, and
 # the call ends with "no back-channel". With `mode="legacy"` the same tool works. A question as a
 # parameter (`Resolve` with `Elicit`) works in both modes.
+#
+# For agent-bash: the server asks in the way of the revision that the client speaks.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'mcp==2.3.0' <<'P'

@@ -5,6 +5,8 @@
 # as other failed calls do. Seen: before revision 2026-07-28 it does: `call_tool` raises an MCPError.
 # In the client's default mode, `call_tool` raises an ExceptionGroup with the callback's error, which
 # no `except MCPError` catches, and the server gets no answer to its question.
+#
+# For agent-bash: nothing runs before the answer, so the call can be repeated.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'mcp==2.3.0' <<'P'

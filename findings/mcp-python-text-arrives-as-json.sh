@@ -6,6 +6,8 @@
 # {"result": "..."}. Claude Code shows the model the structured content instead of the text, so each
 # line end and quote is escaped, and an output of a command is one long line. Without `-> str`, or
 # with `structured_output=False`, the model reads the text.
+#
+# For agent-bash: by default, results have no structured content (`mcp.structured`).
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 python3 -m venv "$work/v" && "$work/v/bin/pip" --quiet --disable-pip-version-check install mcp==2.3.0 > /dev/null 2>&1 \

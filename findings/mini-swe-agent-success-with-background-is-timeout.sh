@@ -5,6 +5,8 @@
 # and the server runs. Seen: the agent reads the output until every process has closed it. At the
 # time limit it reports -1 and "timed out" for a shell that had ended with 0 after some
 # milliseconds, and it kills the server. `server > log 2>&1 &` is safe.
+#
+# For agent-bash: a call ends with its shell; the result names what runs on.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 export MSWEA_SILENT_STARTUP=1

@@ -6,6 +6,8 @@
 # removed the child by then: a second wait, also by std's `Child`, is `ECHILD`. A supervisor that
 # retries or logs the error never learns that its child has ended, and how. std's `Child::wait`
 # gives the number.
+#
+# For agent-bash: the supervisor waits by another crate.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'nix = { version = "=0.31.3", features = ["process", "signal"] }' <<'R'

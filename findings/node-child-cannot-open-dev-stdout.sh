@@ -6,6 +6,8 @@
 # opened by name: "No such device or address" (ENXIO), and the text is lost. Programs that take an
 # output file (`curl -o /dev/stdout`, `tee /dev/stderr`) fail alike. Agents written for Node run
 # their commands so.
+#
+# For agent-bash: commands get real pipes.
 set -eu
 version=$(node --version) || { echo 'cannot run: no node'; exit 2; }
 [ "$version" = v20.20.2 ] || { echo "cannot run: node $version, not v20.20.2"; exit 2; }

@@ -8,6 +8,8 @@
 # otherwise when it is started from a terminal (SHLVL is set) and when by a service. The file's
 # output precedes the command's, and an `exit` in it ends the shell before the command. stdin
 # 'ignore' is the cure.
+#
+# For agent-bash: agents' hooks and shells may have read the start file, or not.
 set -eu
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 version=$(node --version) || { echo 'cannot run: no node'; exit 2; }

@@ -6,6 +6,8 @@
 # the terminal, "execvp(3) failed.: No such file or directory", and the exit code is 1, as for a
 # command that ran and failed; a shell would have 127. A working directory that does not exist is
 # alike.
+#
+# For agent-bash: a client that starts agent-bash so reads the error from the terminal.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @lydell/node-pty@1.1.0

@@ -5,6 +5,8 @@
 # "$schema" gets this member as its first line, in the home directory and in the project, whatever
 # its format is. A file that begins with a comment is left alone. Without a global file, the start
 # creates opencode.jsonc, where other programs look for opencode.json.
+#
+# For agent-bash: `setup --undo` removes a file that it created also with opencode's line in it.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install opencode-ai@1.18.33 opencode-linux-x64@1.18.33

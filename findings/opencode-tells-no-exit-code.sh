@@ -5,6 +5,8 @@
 # Seen: `exit 3` without output and `true` give the same text, "(no output)". A failing silent
 # command (`test`, `cmp -s`, `git diff --quiet`) is a success for the model, unless it adds `; echo
 # $?` itself.
+#
+# For agent-bash: the text of a result has it.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install opencode-ai@1.18.33 opencode-linux-x64@1.18.33

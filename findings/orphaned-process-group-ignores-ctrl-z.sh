@@ -7,6 +7,9 @@
 # -TSTP` in scripts have no effect there, while SIGSTOP works, and another process must continue it.
 # The group counts, not the process: a child in a group of its own, with its parent in the session,
 # does stop.
+#
+# For agent-bash: on a terminal, the supervisor stays the parent in the session, and continues
+# groups that stopped themselves.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 output=$(python3 - <<'P'

@@ -7,6 +7,8 @@
 # upper file. A shared mapping made from the same descriptor shows the old contents for ever, as it
 # maps the lower file. A program that maps its input (a linker, ripgrep, git's pack files) and one
 # that reads it see two versions of one file.
+#
+# For agent-bash: a trial's view is mounted before its shell looks into the tree.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 unshare -m true 2> /dev/null || { echo 'cannot run: mounts need root'; exit 2; }

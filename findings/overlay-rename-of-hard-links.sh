@@ -5,6 +5,8 @@
 # systems do so: both names stay. Seen: on an overlay, two links of a lower file are two files from
 # the first change on. `rename("a", "b")` succeeds, and "a" is gone. A program that counts on the
 # rule (a backup by hard links, `mv` of one link over the other, which asks nothing) loses a name.
+#
+# For agent-bash: a trial can differ from the real run.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 unshare -m true 2> /dev/null || { echo 'cannot run: mounts need root'; exit 2; }

@@ -6,6 +6,8 @@
 # no failure: the model reads the output so far, or "(no output)", as of a command that went well. A
 # build that the kernel ends for its memory, a crash by a segmentation fault and a `kill` look like
 # a short success. Only if another command of the script follows, the shell makes it 137.
+#
+# For agent-bash: a result has the signal, and `run` exits with 128 + its number.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @mariozechner/pi-coding-agent@0.73.1

@@ -6,6 +6,9 @@
 # share 16,384 pages. When these are used up, new pipes get two pages, without an error or a
 # message. A pattern like "write 20 KB to the child, then read its answer" works in a test and
 # blocks on a busy build host. Root is exempt, so tests as root do not show it.
+#
+# For agent-bash: each pipe of a command has a reader from its start; scripts of any length go by
+# files, not by the capacity of a pipe.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 [ "$(cat /proc/sys/fs/pipe-user-pages-soft)" = 16384 ] || { echo 'cannot run: another fs.pipe-user-pages-soft'; exit 2; }

@@ -6,6 +6,8 @@
 # package makes pnpm-store-operation-locks-UID, pnpm-dir-locks-UID and pnpm-modules-swaps-UID in
 # /tmp, and with a read-only /tmp it ends with ERR_PNPM_STORE_DIR_OPEN_OPERATION_LOCK. The message
 # names no absolute path.
+#
+# For agent-bash: a full sandbox mounts private directories there.
 set -u
 unshare -rm true 2> /dev/null || { echo "cannot run: no user namespaces"; exit 2; }
 work=$(mktemp -d -p "$HOME")

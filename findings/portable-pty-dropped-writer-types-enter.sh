@@ -6,6 +6,8 @@
 # end-of-file character. A prompt that waits for input takes its default answer: `read` returns 0
 # with an empty line. Programs that hand the writer from one task to another, or stop typing, must
 # keep it alive, or write by a descriptor of their own.
+#
+# For agent-bash: the terminal is written by a descriptor of our own.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'portable-pty = "=0.9.0"' <<'R'

@@ -4,6 +4,8 @@
 # Expected: `CommandBuilder` resembles std's `Command`, and so does its child's working directory:
 # the one of the program. Seen: the child is in $HOME. Relative paths in its arguments, `make` and
 # `git status` mean other files than for the program that starts it.
+#
+# For agent-bash: the supervisor starts what runs on a terminal, in the directory of the call.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 run_with_crates 'portable-pty = "=0.9.0"' > "$work/first" <<'R' || exit 2

@@ -8,6 +8,8 @@
 # ignored signals of a process with those of its parent (supervisors, `nohup` detectors) must leave
 # them out; they are passed on to every descendant. Seen by way of Python's `os.posix_spawn`; Rust's
 # `std::process::Command` takes the same way.
+#
+# For agent-bash: they are left out when dispositions are compared.
 set -eu
 wanted='glibc 2.36'
 version=$(python3 -c 'import os; print(os.confstr("CS_GNU_LIBC_VERSION"))')

@@ -6,6 +6,9 @@
 # NOFLSH is off by default), and also the queue towards the reader of a pseudo-terminal. Of 8,000
 # bytes printed before, the reader gets the first 4,095 and what follows the interrupt, in one
 # piece. `kill -INT` of the same process loses nothing; nor does Ctrl-C after `stty noflsh`.
+#
+# For agent-bash: a command on a terminal can lose its last output by the Ctrl-C of a user; `jobs
+# kill` loses none.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 output=$(python3 - <<'P'

@@ -6,6 +6,9 @@
 # rest is gone, without an error or a bell. A long URL, a JSON text or a command sent to `cat`,
 # `read`, `python -c 'input()'` or a shell without line editing (dash) is cut so. The next line is
 # whole again.
+#
+# For agent-bash: scripts go by a descriptor; long input for a command belongs in a file or a here-
+# document.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 work=$(mktemp -d)

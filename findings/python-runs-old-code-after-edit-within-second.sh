@@ -5,6 +5,9 @@
 # nanoseconds. Seen: the cached code has the file's time in whole seconds, and its size. An agent or
 # a test that writes `x = 1`, runs it, writes `x = 2` and runs it again within the second gets 1
 # twice, also in every later process. pytest's rewritten modules have the same cache key.
+#
+# For agent-bash: calls follow each other within a second; a file that was just edited may need
+# `touch`.
 set -eu
 version=$(python3 --version)
 case $version in 'Python 3.11.'*) ;; *) echo "cannot run: $version, not 3.11"; exit 2 ;; esac

@@ -6,6 +6,8 @@
 # empty one gives no match and exit code 1, as if no file had the word; one that stays open, as in
 # `child_process.exec` of Node, makes it wait for ever. With /dev/null as standard input, the same
 # command finds the file. `rg needle .` always does.
+#
+# For agent-bash: a command reads /dev/null, unless `stdin` says otherwise.
 set -eu
 . "$(dirname "$0")/lib/debian.sh"
 unpack ripgrep=13.0.0-4+b2

@@ -6,6 +6,8 @@
 # into groups of their own gets `ECHILD`, "no child processes", while they run and when they have
 # ended. `rustix::process::wait` is the call for any child. Both signatures take an `Option<Pid>`,
 # so code moved from one crate to the other compiles.
+#
+# For agent-bash: the supervisor calls `rustix::process::wait`.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'rustix = { version = "=1.1.6", features = ["process"] }

@@ -5,6 +5,8 @@
 # `awk '{print $1}'`. Seen: screen replaces variables itself, also within quotes, with the values of
 # its server's environment, of the time when the session was started. `$1` is nothing, so awk prints
 # whole lines and succeeds; `$PATH` is another than in the window.
+#
+# For agent-bash: as with tmux: a call gets its text unchanged.
 set -eu
 . "$(dirname "$0")/lib/debian.sh"
 unpack screen=4.9.0-4

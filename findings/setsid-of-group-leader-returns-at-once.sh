@@ -6,6 +6,9 @@
 # it leads none, so the command is awaited. In `bash -c 'setsid make'`, bash replaces itself by
 # `setsid`; if the caller made that bash a leader, as agents do to end it with its children, the
 # call succeeds before make begins. `setsid --wait` is the cure.
+#
+# For agent-bash: how a host starts bash decides whether a command is awaited; a process that runs
+# on is named in the result.
 set -eu
 version=$(setsid --version)
 [ "$version" = 'setsid from util-linux 2.38.1' ] || { echo "cannot run: $version, not 2.38.1"; exit 2; }

@@ -5,6 +5,8 @@
 # have no meaning for them, and in bash `{a,b}` is two words, and `x{1..3}` three. Python's
 # `shlex.quote` and the crate shlex quote them. A path that a template engine made, such as
 # `src/{name,kind}.rs`, reaches another command than meant.
+#
+# For agent-bash: what agent-bash writes for a shell is in single quotes.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 quoted=$(run_with_crates 'shell-words = "=1.1.1"

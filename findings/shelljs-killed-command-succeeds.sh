@@ -4,6 +4,8 @@
 # Expected: a build step that was killed, for its memory or by a user, is a failure of the script: an
 # exit code of 137, or an error. Seen: `exec` returns code 0 and sets no error, also with
 # `config.fatal`, so that the script goes on. A command that exits with 3 has code 3 and an error.
+#
+# For agent-bash: as with Mastra: a result has the signal.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install shelljs@0.10.0

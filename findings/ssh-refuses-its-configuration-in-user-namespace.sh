@@ -7,6 +7,9 @@
 # on /etc/ssh/ssh_config.d/…", exit code 255, and with it `git fetch`, rsync and scp fail. The file
 # that includes them, with the same owner, is read. Distributions ship such files. `ssh -F none` or
 # `GIT_SSH_COMMAND` with it is the cure.
+#
+# For agent-bash: in the sandbox of an ordinary user, git by ssh needs `GIT_SSH_COMMAND="ssh -F
+# none"`.
 set -eu
 version=$(ssh -V 2>&1 | cut -d' ' -f 1)
 [ "$version" = OpenSSH_9.2p1 ] || { echo "cannot run: $version, not 9.2p1"; exit 2; }

@@ -5,6 +5,8 @@
 # command at its line ends and joins the parts with " ; ". After `&` that gives "& ;", which bash
 # rejects: "syntax error near unexpected token `;'". Nothing of the command runs, and the runtime's
 # own check by `bash -n`, made before, has passed. On one line, `sleep 1 & echo next` works.
+#
+# For agent-bash: bash reads the script as it is; nothing is joined or split.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'swe-rex==1.4.0' <<'P'

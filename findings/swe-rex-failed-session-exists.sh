@@ -5,6 +5,8 @@
 # session fails, it can be created again. Seen: `create_session` ends with a timeout after one
 # second, and the session is registered: a second try is refused with "already exists". Commands run
 # in it, and the output of the first begins with the prompt of the start.
+#
+# For agent-bash: scripts reach a session by a descriptor: its outputs have no prompt.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'swe-rex==1.4.0' <<'P'

@@ -5,6 +5,8 @@
 # the command into an interactive bash on a terminal. readline takes each tab for the completion
 # key, also within a here-document, so the file gets its lines without them. The exit code is 0, and
 # `make` then fails with "missing separator". A tab that is written as `\t` for `printf` is safe.
+#
+# For agent-bash: scripts reach the shell by a descriptor, never by a terminal.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'swe-rex==1.4.0' <<'P'

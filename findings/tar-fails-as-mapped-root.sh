@@ -6,6 +6,8 @@
 # archive has. A user ID without a mapping is "Cannot change ownership to uid 1000, gid 1000:
 # Invalid argument". Archives that an ordinary user packed have such owners. All files are there,
 # and the exit code is 2, so `&&` and build scripts stop. `--no-same-owner` is the cure.
+#
+# For agent-bash: the sandbox maps a user to the same number, and for root all users.
 set -eu
 version=$(tar --version | head -n 1)
 [ "$version" = 'tar (GNU tar) 1.34' ] || { echo "cannot run: $version, not 1.34"; exit 2; }

@@ -6,6 +6,9 @@
 # own separator of commands. `echo one;` is typed without it, and `find . -exec ls {} \;` with ";"
 # in place of "\;", which find rejects. If `Enter` follows, tmux reports "unknown command: Enter"
 # and types nothing. Another "\" before the ";" is the cure.
+#
+# For agent-bash: an agent that types into tmux runs other commands than it wrote; a call gets its
+# text unchanged.
 set -eu
 [ "$(tmux -V)" = 'tmux 3.3a' ] || { echo "cannot run: $(tmux -V), not 3.3a"; exit 2; }
 work=$(mktemp -d)

@@ -5,6 +5,8 @@
 # input. Seen: a child `cat` of std returns nothing; one of tokio returns what was sent to the
 # program. In a server that reads JSON-RPC from its standard input, a child such as `ssh` or
 # `ffmpeg` consumes the client's requests. `.stdin(Stdio::null())` is the cure.
+#
+# For agent-bash: a server on standard input names the input of every child.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 run_with_crates 'tokio = { version = "=1.54.1", features = ["process", "rt", "macros"] }' > "$work/first" <<'R' || exit 2

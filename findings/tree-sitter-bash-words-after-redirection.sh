@@ -7,6 +7,8 @@
 # has a command `cp` without arguments, and a redirection with three destinations. With the
 # redirection at the end or the beginning of the line, the arguments are right. A tool that reads
 # commands by this grammar shows, counts or colours others than bash runs.
+#
+# For agent-bash: the policy has its own reader.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -5,6 +5,9 @@
 # manual says, and 137 for a killed one, as `script -e` and `env` have. Seen: a command that exits
 # with 3 gives 3, and one that was killed gives 0, so that `unbuffer make | tee log` of a compiler
 # that ran out of memory is a success even with pipefail.
+#
+# For agent-bash: a command that needs a terminal has `pty: true` instead, and its signal is in the
+# result.
 set -eu
 version=$(dpkg-query -W -f '${Version}' expect 2> /dev/null) || version=none
 [[ $version = 5.45.4-* ]] || { echo "cannot run: the package expect is $version"; exit 2; }

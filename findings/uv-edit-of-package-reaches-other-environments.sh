@@ -7,6 +7,9 @@
 # editors do, changes the cache and each environment of the user with that version. A reinstallation
 # links the changed file again, without a check of its hash. `sed -i` makes a new file and is safe;
 # `UV_LINK_MODE=copy` is the cure.
+#
+# For agent-bash: a change through a hard link is listed and undone by each name, also outside the
+# root.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(run_with_packages 'uv==0.13.9' <<'P'

@@ -5,6 +5,8 @@
 # menus use them. Seen: the crate ignores the switch to that character set (`ESC ( 0`).
 # In a locale without UTF-8, as in most containers, a curses program below TERM=xterm-256color
 # sends its boxes so, and the screen that the crate computes has "lqqk" and "x" around the text.
+#
+# For agent-bash: agent-bash translates these characters in front of the crate.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 cat > "$work/box.py" <<'P'

@@ -5,6 +5,9 @@
 # do: ~/.npmrc often has a token, so sandboxes hide it. Seen: `yarn install` of a project without
 # any dependency ends with "EACCES: permission denied, open '…/.npmrc'" and exit code 1, also with
 # `--offline`. `--no-default-rc` helps. npm 11.6.2 installs the same project.
+#
+# For agent-bash: in the sandbox, which hides that file, the result names it; `yarn --no-default-
+# rc`, or `sandbox.readable`.
 set -u
 [ "$(id -u)" != 0 ] || command -v setpriv > /dev/null || { echo "cannot run: root without setpriv"; exit 2; }
 work=$(mktemp -d)

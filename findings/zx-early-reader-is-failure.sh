@@ -6,6 +6,9 @@
 # SIGPIPE because `head` or `grep -q` has read enough makes the pipeline fail, if it writes more
 # than fits into the pipe: so the same line passes in a small repository and throws in a large one.
 # The text of the command does not show the prefix.
+#
+# For agent-bash: bash runs a command without options of its own; a `head` at the end applies to
+# the output, so the exit status is that of the command.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install zx@8.8.5

@@ -2,8 +2,8 @@
 //! test` compares them.
 
 use crate::{
-    Tree, attempts_page, clients, hooks_page, keys_page, no_arguments, picture, rpc_page,
-    rules_page, say, sentences, third_party_page,
+    Tree, attempts_page, clients, findings_page, hooks_page, keys_page, no_arguments, picture,
+    rpc_page, rules_page, say, sentences, third_party_page,
 };
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
@@ -86,6 +86,10 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/generated/rpc-requests.md",
             text: rpc_page::page(&rpc_request, &rpc_data)?,
+        },
+        Generated {
+            path: "docs/generated/surprises.md",
+            text: findings_page::page(root)?,
         },
         Generated {
             path: "docs/schema/rpc_request.schema.json",

@@ -14,6 +14,7 @@ mod corpora;
 mod crates;
 mod dependency_reasons;
 mod environments;
+mod findings_page;
 mod fuzz;
 mod generated;
 mod hooks_page;
