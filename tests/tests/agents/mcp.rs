@@ -4,6 +4,7 @@ use crate::Check;
 use crate::agent::{Agent, Shown, Way};
 use crate::model::Ask;
 use crate::run::{end, measured, play, play_all, world};
+use agent_bash_tests::product;
 use anyhow::{Context, Result, ensure};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -108,6 +109,9 @@ fn has_server(agent: &Agent) -> bool {
 /// Commits a trial, about which the user answers with `action`. Checks what the model reads.
 fn committed(agent: &Agent, action: &'static str, expected: &str) -> Result<()> {
     let world = world()?;
+    let mut repository = world.command("git");
+    repository.args(["init", "--quiet"]);
+    product::run(repository, None)?;
     let trial = json!({"command": "echo new > new", "trial": true});
     let commit = json!({"action": "commit", "id": 1});
     let asks = vec![
