@@ -141,6 +141,8 @@ pub(crate) enum Way {
     ShellAndHook,
     /// The agent runs in a sandbox: `agent-bash sandbox run`.
     Sandbox,
+    /// A hook that replaces each command of its own shell tool by a call of `agent-bash shell`.
+    Rewriting,
 }
 
 /// The world and the settings with which an agent is started.
@@ -241,7 +243,8 @@ impl AgentHome<'_> {
             | Way::Foreign(_)
             | Way::Shell
             | Way::ShellAndHook
-            | Way::Sandbox => return None,
+            | Way::Sandbox
+            | Way::Rewriting => return None,
         }
         Some(environment)
     }

@@ -52,11 +52,16 @@ pub(crate) fn play_all(
     };
     let said = world.home().join("said");
     let mut command = (agent.start)(&place)?;
-    if matches!(
-        way,
-        Way::Hook | Way::Broken(_) | Way::ShellAndHook | Way::McpAndHook
-    ) {
-        set_up(world, &["hook", "--install", "--yes", agent.hook])?;
+    let install = ["hook", "--install", "--yes", agent.hook];
+    match way {
+        Way::Hook | Way::Broken(_) | Way::ShellAndHook | Way::McpAndHook => {
+            set_up(world, &install)?;
+        }
+        Way::Rewriting => {
+            let words = install.iter().copied().chain(["--take-over=rewrite"]);
+            set_up(world, &words.collect::<Vec<_>>())?;
+        }
+        _ => {}
     }
     match way {
         Way::Shell | Way::ShellAndHook => {

@@ -15,28 +15,17 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "exit code, output and record are those of the model's command, and undo restores a file",
         of: can_replace_shell,
-        run: |agent| {
-            let world = world()?;
-            let precious = world.cwd().join("precious.txt");
-            std::fs::write(&precious, "precious\n")?;
-            let script = "rm precious.txt; echo 'it is gone' >&2; exit 7";
-            let reads = shell(agent, &world, script)?;
-            measured(agent, &format!("reads {reads:?}"));
-            ensure!(!precious.exists(), "it did not run: {reads}");
-            ensure!(reads.contains("it is gone"), "{reads}");
-            // opencode tells its model no exit code.
-            let tells_code = agent.hook != "opencode";
-            ensure!(!tells_code || reads.contains("xit code 7"), "{reads}");
-            let [call] = &recorded(&world)?[..] else {
-                anyhow::bail!("not one recorded call");
-            };
-            ensure!(call.command == script, "{:?}", call.command);
-            ensure!(call.exit_code == 7, "{:?}", call.exit_code);
-            agent_bash(&world, &["changes", "undo", "--state", &call.session, "1"])?;
-            let restored = std::fs::read_to_string(&precious)?;
-            ensure!(restored == "precious\n", "{restored}");
-            end(world)
-        },
+        run: |agent| records_and_undoes(agent, Way::Shell),
+    },
+    Check {
+        name: "by rewriting, exit code, output and record are those of the model's command, and undo restores a file",
+        of: can_rewrite,
+        run: |agent| records_and_undoes(agent, Way::Rewriting),
+    },
+    Check {
+        name: "by rewriting, a forced push is refused, and the model reads why",
+        of: can_rewrite,
+        run: |agent| refuses_forced_push(agent, Way::Rewriting),
     },
     Check {
         name: "with its hook, the changes of a call belong to the turn of the prompt",
@@ -54,19 +43,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "by its shell, a forced push is refused, and the model reads why and what to do instead",
         of: can_replace_shell,
-        run: |agent| {
-            let tried = forced_push(agent, Way::Shell)?;
-            ensure!(!tried.ran, "it ran: {}", tried.reads);
-            let (reason, advice) = refusal(FORCED)?;
-            for part in [reason, advice] {
-                ensure!(
-                    tried.reads.contains(&part),
-                    "{part:?} is not in {:?}",
-                    tried.reads
-                );
-            }
-            Ok(())
-        },
+        run: |agent| refuses_forced_push(agent, Way::Shell),
     },
     Check {
         name: "a surviving process is named, and does not keep the agent waiting",
@@ -75,12 +52,31 @@ pub(crate) const CHECKS: &[Check] = &[
             let world = world()?;
             // Claude Code refuses `sleep` and `&` in one command.
             let script = "python3 -c 'import time; time.sleep(600)' & echo started";
-            let reads = shell(agent, &world, script)?;
+            let reads = shell(agent, Way::Shell, &world, script)?;
             ensure!(reads.contains("started\n[Still running: pid "), "{reads}");
             let [call] = &recorded(&world)?[..] else {
                 anyhow::bail!("not one recorded call");
             };
             agent_bash(&world, &["jobs", "kill", "--state", &call.session, "1"])?;
+            end(world)
+        },
+    },
+    Check {
+        name: "at the agent's own time limit, the command ends and leaves nothing",
+        of: can_replace_shell,
+        run: |agent| {
+            let world = world()?;
+            let (tool, field) = agent.shell;
+            let script = "sleep 60; echo late > late.txt";
+            let input = json!({field: script, "description": "what it does", "timeout": 2000});
+            let returned = play(agent, Way::Shell, &world, Ask::new(tool, input))?;
+            let reads = (agent.reads)(&returned);
+            let is_told =
+                ["timed out after 2s", "timeout 2000 ms"].map(|text| reads.contains(text));
+            ensure!(is_told.contains(&true), "{reads}");
+            let calls = recorded(&world)?;
+            ensure!(calls.len() == 1, "{} recorded calls", calls.len());
+            ensure!(!world.cwd().join("late.txt").exists(), "it went on");
             end(world)
         },
     },
@@ -92,7 +88,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let world = world()?;
             // A server may start after the call.
             let script = "until [ -e started-server ]; do sleep 0.1; done; cat started-*";
-            let reads = shell(agent, &world, script)?;
+            let reads = shell(agent, Way::Shell, &world, script)?;
             ensure!(reads.contains("hook\nserver"), "{reads}");
             let commands = recorded(&world)?;
             let commands: Vec<_> = commands.iter().map(|call| &call.command[..]).collect();
@@ -147,6 +143,12 @@ fn turn_is_undone(agent: &Agent, way: Way, call: Ask) -> Result<()> {
         listed["turn"] == "1" && listed["changes"]["command"] == TURN_SCRIPT,
         "{listed}, and the model reads {reads}"
     );
+    if way == Way::ShellAndHook {
+        // Claude Code's wrapper writes a file of its own.
+        for call in recorded(&world)? {
+            ensure!(call.outside.is_null(), "{}", call.outside);
+        }
+    }
     agent_bash(&world, &["changes", "undo", "--turn", "--state", &session])?;
     let restored = std::fs::read_to_string(&precious)?;
     ensure!(
@@ -174,9 +176,55 @@ fn session_with_changes(world: &World, way: Way) -> Result<String> {
     }
 }
 
+/// True for agents whose hook can replace commands.
+fn can_rewrite(agent: &Agent) -> bool {
+    ["codex", "copilot", "gemini-cli"].contains(&agent.hook)
+}
+
+/// A command that deletes a file and fails is recorded as the model wrote it, and undone.
+fn records_and_undoes(agent: &Agent, way: Way) -> Result<()> {
+    let world = world()?;
+    let precious = world.cwd().join("precious.txt");
+    std::fs::write(&precious, "precious\n")?;
+    let script = "rm precious.txt; echo 'it is gone' >&2; exit 7";
+    let reads = shell(agent, way, &world, script)?;
+    measured(agent, &format!("reads {reads:?}"));
+    ensure!(!precious.exists(), "it did not run: {reads}");
+    ensure!(reads.contains("it is gone"), "{reads}");
+    // opencode tells its model no exit code.
+    let tells_code = agent.hook != "opencode";
+    let code = ["xit code 7", "xit Code: 7", "exited with code 7"];
+    let is_told = code.iter().any(|code| reads.contains(code));
+    ensure!(!tells_code || is_told, "{reads}");
+    let [call] = &recorded(&world)?[..] else {
+        anyhow::bail!("not one recorded call");
+    };
+    ensure!(call.command == script, "{:?}", call.command);
+    ensure!(call.exit_code == 7, "{:?}", call.exit_code);
+    agent_bash(&world, &["changes", "undo", "--state", &call.session, "1"])?;
+    let restored = std::fs::read_to_string(&precious)?;
+    ensure!(restored == "precious\n", "{restored}");
+    end(world)
+}
+
+/// A forced push does not run; the model reads the reason and the advice.
+fn refuses_forced_push(agent: &Agent, way: Way) -> Result<()> {
+    let tried = forced_push(agent, way)?;
+    ensure!(!tried.ran, "it ran: {}", tried.reads);
+    let (reason, advice) = refusal(FORCED)?;
+    for part in [reason, advice] {
+        ensure!(
+            tried.reads.contains(&part),
+            "{part:?} is not in {:?}",
+            tried.reads
+        );
+    }
+    Ok(())
+}
+
 /// Runs a script in the agent's own shell tool. Returns what the model reads.
-fn shell(agent: &Agent, world: &World, script: &str) -> Result<String> {
-    let returned = play(agent, Way::Shell, world, agent.shell_call(script))?;
+fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
+    let returned = play(agent, way, world, agent.shell_call(script))?;
     Ok((agent.reads)(&returned))
 }
 
@@ -185,6 +233,8 @@ struct RecordedCall {
     session: String,
     command: String,
     exit_code: i64,
+    /// The counts of changes outside of the recorded directory; null if there are none.
+    outside: Value,
 }
 
 /// The calls of the only recorded session.
@@ -201,6 +251,7 @@ fn recorded(world: &World) -> Result<Vec<RecordedCall>> {
             exit_code: call["result"]["status"]["code"]
                 .as_i64()
                 .unwrap_or_default(),
+            outside: call["result"]["changes"]["outside"].clone(),
         })
     });
     calls.collect()
