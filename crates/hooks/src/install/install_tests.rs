@@ -142,6 +142,10 @@ fn file_that_did_not_exist_is_removed() {
         assert_eq!(with_hook(agent, Some(&with), PROGRAM).unwrap(), with);
         assert_eq!(without_hook(agent, &with).unwrap(), None, "{with}");
     }
+}
+
+#[test]
+fn new_file_has_the_entries_of_the_agent() {
     let new = |name: &str| with_hook(by_name(name).unwrap(), None, PROGRAM).unwrap();
     insta::assert_snapshot!(new("claude-code"), @r#"
     {
