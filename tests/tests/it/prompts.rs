@@ -327,7 +327,7 @@ fn passphrase_for_gpg_agent_is_answered_by_its_pinentry_over_rpc() -> Result<()>
     let command = "printf 'SETDESC Unlock%%0Athe key\\nSETPROMPT Passphrase:\\nGETPIN\\nGETPIN\\nBYE\\n' \
                    | ./pinentry-agent-bash --display :0";
     let (prompts, result) = run(&mut server, command, &[Some(SECRET), None])?;
-    assert_eq!(prompts[0]["text"], "Unlock\nthe key\nPassphrase:");
+    assert_eq!(prompts[0]["text"], "Unlock⏎the key⏎Passphrase:");
     let text = result["text"].as_str().context("a text")?;
     let expected = "OK agent-bash\nOK\nOK\nD ‹PROMPT_ANSWER›\nOK\nERR 83886179 ";
     assert!(text.starts_with(expected), "{text}");
