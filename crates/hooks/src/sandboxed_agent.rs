@@ -1,7 +1,8 @@
 //! The files and hosts that an agent needs if the agent itself runs in a sandbox.
 
+use agent_bash::HostContext;
 use agent_bash::core::sandbox::Network;
-use agent_bash::{HostContext, SandboxSettings};
+use agent_bash::settings::Settings;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -15,6 +16,9 @@ pub struct SandboxedAgent {
     pub(crate) state: &'static [AgentState],
     /// Entries of `sandbox.network` for the agent's models and login.
     pub(crate) hosts: &'static [&'static str],
+    /// The environment variable with the directory of the agent's temporary files. `None` if the
+    /// agent uses `TMPDIR`.
+    pub(crate) temp_variable: Option<&'static str>,
 }
 
 /// A directory or a file of an agent.
@@ -72,11 +76,14 @@ impl AgentState {
 
 impl SandboxedAgent {
     /// Adds the agent's files to the settings, and its hosts unless the network is `on`. Creates
-    /// the files that do not exist.
+    /// the files that do not exist. Temporary files are in the directory `tmp` of the first state
+    /// directory.
     ///
     /// # Errors
     /// The path that cannot be created, and why.
-    pub fn add_to(&self, sandbox: &mut SandboxSettings, host: &HostContext) -> io::Result<()> {
+    pub fn add_to(&self, settings: &mut Settings, host: &HostContext) -> io::Result<()> {
+        let sandbox = &mut settings.sandbox;
+        let mut temp_variable = self.temp_variable;
         for state in self.state {
             let Some(path) = state.path(host) else {
                 continue;
@@ -86,6 +93,10 @@ impl SandboxedAgent {
             })?;
             // Names a link by its target: the sandbox refuses a link that a call could replace.
             let path = fs::canonicalize(&path)?;
+            if let Some(variable) = temp_variable.take() {
+                let directory = path.join("tmp").to_string_lossy().into_owned();
+                settings.set.insert(variable.to_owned(), directory);
+            }
             let protected = state.protected.iter().map(|name| path.join(name));
             sandbox.protected.extend(protected);
             sandbox.readable.push(path.clone());
@@ -124,9 +135,10 @@ mod tests {
     fn files_of_an_agent_are_created_writable_and_readable() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let mut sandbox = SandboxSettings::default();
+        let mut settings = Settings::default();
         let claude = sandboxed_agent("claude").unwrap();
-        claude.add_to(&mut sandbox, &host(&home, &[])).unwrap();
+        claude.add_to(&mut settings, &host(&home, &[])).unwrap();
+        let sandbox = settings.sandbox;
         let files = [home.join(".claude"), home.join(".claude.json")];
         assert_eq!(sandbox.writable, files);
         assert_eq!(sandbox.readable, files);
@@ -148,14 +160,15 @@ mod tests {
         let home = home.path().canonicalize().unwrap();
         fs::create_dir(home.join("moved")).unwrap();
         fs::write(home.join("moved/.claude.json"), "{\"a\":1}").unwrap();
-        let mut sandbox = SandboxSettings {
-            network: Network::On,
-            ..SandboxSettings::default()
-        };
+        let mut settings = Settings::default();
+        settings.sandbox.network = Network::On;
         let moved = home.join("moved");
         let host = host(&home, &[("CLAUDE_CONFIG_DIR", &moved)]);
         let claude = sandboxed_agent("claude").unwrap();
-        claude.add_to(&mut sandbox, &host).unwrap();
+        claude.add_to(&mut settings, &host).unwrap();
+        let temp = settings.set.get("CLAUDE_CODE_TMPDIR").unwrap();
+        assert_eq!(Path::new(temp), moved.join("tmp"));
+        let sandbox = settings.sandbox;
         assert_eq!(sandbox.writable, std::slice::from_ref(&moved));
         let text = fs::read_to_string(moved.join(".claude.json")).unwrap();
         assert_eq!(text, "{\"a\":1}");

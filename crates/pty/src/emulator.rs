@@ -144,7 +144,7 @@ impl Emulator {
         if !raw && !self.screen.is_prompt() {
             self.reader_output.end_edit(false);
         }
-        self.reader_output.was_raw = raw;
+        self.reader_output.was_raw = raw && self.program.is_none();
         ProcessedChunk {
             output: std::mem::take(&mut self.reader_output.bytes),
             replies: self.screen.parser.callbacks_mut().take_replies(),

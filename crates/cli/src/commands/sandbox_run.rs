@@ -77,7 +77,7 @@ fn settings(args: &SandboxRunArgs, name: &OsStr, start: &StartContext) -> anyhow
     if let Some(agent) = args.agent.as_deref().or(program).and_then(sandboxed_agent) {
         let network = (settings.sandbox.network, settings.sandbox.hosts.clone());
         agent
-            .add_to(&mut settings.sandbox, &start.host)
+            .add_to(&mut settings, &start.host)
             .context("the agent's files cannot be created")?;
         // A network without a list was chosen for the agent, too.
         if args.network.is_some() && network.0 != Network::Hosts {

@@ -124,6 +124,8 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         },
     ],
     hosts: &["api.anthropic.com", "claude.ai", "platform.claude.com"],
+    // Otherwise a directory in /tmp.
+    temp_variable: Some("CLAUDE_CODE_TMPDIR"),
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {

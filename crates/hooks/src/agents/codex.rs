@@ -47,6 +47,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         ..AgentState::directory("CODEX_HOME", ".codex")
     }],
     hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
+    temp_variable: None,
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {

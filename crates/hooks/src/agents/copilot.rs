@@ -56,8 +56,18 @@ const SHELL: ShellAgent = ShellAgent {
 
 /// All that is known of the agent.
 const SANDBOX: SandboxedAgent = SandboxedAgent {
-    state: &[AgentState::directory("COPILOT_HOME", ".copilot")],
+    state: &[
+        AgentState {
+            protected: &["hooks", "mcp-config.json"],
+            ..AgentState::directory("COPILOT_HOME", ".copilot")
+        },
+        AgentState {
+            below_variable: Some("copilot"),
+            ..AgentState::directory("XDG_CACHE_HOME", ".cache/copilot")
+        },
+    ],
     hosts: &["github", "api.githubcopilot.com", "*.githubcopilot.com"],
+    temp_variable: None,
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {

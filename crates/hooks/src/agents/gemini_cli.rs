@@ -92,6 +92,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         "accounts.google.com",
         "www.googleapis.com",
     ],
+    temp_variable: None,
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {

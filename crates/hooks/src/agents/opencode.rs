@@ -78,6 +78,11 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
             below_variable: Some("opencode"),
             ..AgentState::directory("XDG_CACHE_HOME", ".cache/opencode")
         },
+        AgentState {
+            below_variable: Some("opencode"),
+            protected: &["opencode.json", "opencode.jsonc", "plugin", "plugins"],
+            ..AgentState::directory("XDG_CONFIG_HOME", ".config/opencode")
+        },
     ],
     hosts: &[
         "opencode.ai",
@@ -87,6 +92,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         "openrouter.ai",
         "npm",
     ],
+    temp_variable: None,
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {

@@ -105,7 +105,7 @@ fn cases() -> Vec<Case> {
         "start": shell(false), "terminal": "/nonexistent/terminal", "commit": "",
     }});
     let directly = json!({"StartDirectly": {
-        "start": shell(false), "inherited": [0], "group": 0, "needs_trace": false,
+        "start": shell(false), "inherited": [0], "group": 0, "needs_trace": false, "unrecorded": [],
     }});
     let adopt =
         json!({"Adopt": {"files": true, "detach": false, "quota": 0, "job": missing_directory}});
