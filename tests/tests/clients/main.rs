@@ -80,9 +80,9 @@ fn main() -> Result<()> {
         has_python,
         plain_rpc,
     );
-    add("the example docs/examples/rpc.py", has_python, |tools| {
+    add("the example docs/examples/rpc_client.py", has_python, |tools| {
         example(
-            "docs/examples/rpc.py",
+            "docs/examples/rpc_client.py",
             tools,
             &[
                 "live: one",
@@ -93,9 +93,9 @@ fn main() -> Result<()> {
             ],
         )
     });
-    add("the example docs/examples/mcp.py", has_python, |tools| {
+    add("the example docs/examples/mcp_client.py", has_python, |tools| {
         example(
-            "docs/examples/mcp.py",
+            "docs/examples/mcp_client.py",
             tools,
             &[
                 "'bash_output'",
@@ -105,9 +105,9 @@ fn main() -> Result<()> {
             ],
         )
     });
-    add("the example docs/examples/mcp.ts", has_node, |tools| {
+    add("the example docs/examples/mcp_client.ts", has_node, |tools| {
         example(
-            "docs/examples/mcp.ts",
+            "docs/examples/mcp_client.ts",
             tools,
             &[
                 "'bash_output'",
