@@ -386,7 +386,8 @@ fn removed_directory_can_be_a_working_directory() -> Result<()> {
         );
         let ran = product::run(bash_in_removed_directory(&world, &program, &script)?, None)?;
         ensure!(
-            ran.stdout.ends_with(&format!("{here}\r\n")),
+            // `script` may echo a byte that ends its input.
+            ran.stdout.contains(&format!("{here}\r\n")),
             "{shell}: {ran:?}"
         );
     }

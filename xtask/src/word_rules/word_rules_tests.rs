@@ -55,7 +55,7 @@ fn offences_are_found_by_file_and_line() {
         ),
         (
             "crates/a/src/a.rs",
-            "\n#[test]\nfn fallback_harms_no_other_process() {}",
+            "\n#[test]\nfn it_harms_nobody() {}",
             "person in a name",
             3,
         ),

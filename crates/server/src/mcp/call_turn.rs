@@ -2,7 +2,7 @@
 //! belongs.
 
 use agent_bash::change_sets::TurnSign;
-use agent_bash::{ChangeSets, ChangesRefused, Conversation};
+use agent_bash::{ChangesRefused, Conversation};
 use rmcp::model::JsonObject;
 
 /// The key and the field in which Codex 0.171.0 passes the id of the prompt.
@@ -12,9 +12,12 @@ const CODEX_TURN: [&str; 2] = ["x-codex-turn-metadata", "turn_id"];
 /// last prompt which the agent has reported to its hook. `agent` is the state directory of these
 /// prompts. Does nothing if the last turn goes on.
 ///
+/// Reads two small files without another thread: a call that waits here would lose its place among
+/// the calls of its session.
+///
 /// # Errors
 /// The turn cannot be stored.
-pub(super) async fn begin(
+pub(super) fn begin(
     session: &Conversation,
     meta: &JsonObject,
     agent: Option<&str>,
@@ -25,13 +28,9 @@ pub(super) async fn begin(
     }
     let [codex, id] = CODEX_TURN;
     if let Some(id) = meta.get(codex).and_then(|turn| turn[id].as_str()) {
-        let id = id.to_owned();
-        let begin = move |sets: &ChangeSets| sets.begin_turn(TurnSign::Prompt(Some(&id)));
-        sets.run_blocking(begin).await?;
+        sets.begin_turn(TurnSign::Prompt(Some(id)))?;
     } else if let Some(agent) = agent {
-        let agent = agent.to_owned();
-        let follow = move |sets: &ChangeSets| sets.follow_turn(&agent);
-        sets.run_blocking(follow).await?;
+        sets.follow_turn(agent)?;
     }
     Ok(())
 }

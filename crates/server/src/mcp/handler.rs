@@ -322,7 +322,7 @@ impl McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         if !context.meta.contains_key(TURN_KEY) {
             let agent = self.options.agent.as_deref();
-            let begun = super::call_turn::begin(&self.session, &context.meta, agent).await;
+            let begun = super::call_turn::begin(&self.session, &context.meta, agent);
             begun.map_err(|refused| ErrorData::internal_error(refused.to_string(), None))?;
         }
         if let Some(adapter) = &self.adapter {
