@@ -80,55 +80,43 @@ fn main() -> Result<()> {
         has_python,
         plain_rpc,
     );
-    add(
-        "the example docs/examples/rpc_client.py",
-        has_python,
-        |tools| {
-            example(
-                "docs/examples/rpc_client.py",
-                tools,
-                &[
-                    "live: one",
-                    "live: two",
-                    "{'kind': 'exited', 'code': 3}",
-                    "one\ntwo\n\nCommand exited with code 3",
-                    "[Command cancelled]",
-                ],
-            )
-        },
-    );
-    add(
-        "the example docs/examples/mcp_client.py",
-        has_python,
-        |tools| {
-            example(
-                "docs/examples/mcp_client.py",
-                tools,
-                &[
-                    "'bash_output'",
-                    "live: one",
-                    "live: two",
-                    "one\ntwo\n\nCommand exited with code 3",
-                ],
-            )
-        },
-    );
-    add(
-        "the example docs/examples/mcp_client.ts",
-        has_node,
-        |tools| {
-            example(
-                "docs/examples/mcp_client.ts",
-                tools,
-                &[
-                    "'bash_output'",
-                    "live: one",
-                    "live: two",
-                    "one\ntwo\n\nCommand exited with code 3",
-                ],
-            )
-        },
-    );
+    add("the example rpc_client.py", has_python, |tools| {
+        example(
+            "docs/examples/rpc_client.py",
+            tools,
+            &[
+                "live: one",
+                "live: two",
+                "{'kind': 'exited', 'code': 3}",
+                "one\ntwo\n\nCommand exited with code 3",
+                "[Command cancelled]",
+            ],
+        )
+    });
+    add("the example mcp_client.py", has_python, |tools| {
+        example(
+            "docs/examples/mcp_client.py",
+            tools,
+            &[
+                "'bash_output'",
+                "live: one",
+                "live: two",
+                "one\ntwo\n\nCommand exited with code 3",
+            ],
+        )
+    });
+    add("the example mcp_client.ts", has_node, |tools| {
+        example(
+            "docs/examples/mcp_client.ts",
+            tools,
+            &[
+                "'bash_output'",
+                "live: one",
+                "live: two",
+                "one\ntwo\n\nCommand exited with code 3",
+            ],
+        )
+    });
     add(
         "the Anthropic SDK for Python takes what adapters answer",
         has_python,

@@ -54,9 +54,11 @@ impl ReaderOutput {
         } else {
             0
         };
+        // A line editor has written a prompt before.
+        let may_be_edited = self.was_raw && !screen.is_at_line_start();
         let is_edited = |offset: &usize| {
             let is_open_line = || !bytes[ended..ended + offset].contains(&b'\n');
-            raw || is_prompt || self.was_raw && is_open_line()
+            raw || is_prompt || may_be_edited && is_open_line()
         };
         if self.edited.is_none()
             && let Some(offset) =
