@@ -41,8 +41,9 @@ pub(super) fn is_prompt(fields: &CallFields) -> bool {
 }
 
 /// Records the prompt of a call for the agent's process: the process that the call names, else the
-/// program that called the hook. A failure has no effect on the answer.
-pub(super) fn record(fields: &CallFields, host: &HostContext) {
+/// program that called the hook. Does nothing if the turn was `recorded` in the same state
+/// directory. A failure has no effect on the answer.
+pub(super) fn record(fields: &CallFields, host: &HostContext, recorded: Option<&str>) {
     let process = match fields.first(PROCESS_NAMES) {
         Some((_, pid)) => {
             let pid = pid.as_i64().and_then(|pid| i32::try_from(pid).ok());
@@ -53,10 +54,12 @@ pub(super) fn record(fields: &CallFields, host: &HostContext) {
     };
     let prompt = fields.first(PROMPT_NAMES);
     let prompt = prompt.and_then(|(_, value)| value.as_str());
-    if let (Some(process), Some(state)) = (process, host.state_dir())
+    let conversation = process.map(conversation_of_process);
+    let conversation = conversation.filter(|name| Some(&**name) != recorded);
+    if let (Some(conversation), Some(state)) = (conversation, host.state_dir())
         && let Ok(store) = Store::open(&state)
     {
-        let _ = store.begin_turn(&conversation_of_process(process), TurnSign::Prompt(prompt));
+        let _ = store.begin_turn(&conversation, TurnSign::Prompt(prompt));
     }
 }
 

@@ -18,22 +18,23 @@ use std::ffi::OsString;
 const CONVERSATION_NAMES: &[&str] = &["session_id", "sessionId"];
 
 /// Records the turn of a call, if `agent-bash shell` may run the agent's commands: if a link to
-/// agent-bash exists, or if the hook replaces commands (`is_rewriting`). A failure has no effect on
-/// the answer.
-pub(super) fn record(agent: &Agent, fields: &CallFields, host: &HostContext, is_rewriting: bool) {
+/// agent-bash exists, or if the hook replaces commands (`is_rewriting`). Returns the name of the
+/// state directory. A failure has no effect on the answer.
+pub(super) fn record(
+    agent: &Agent,
+    fields: &CallFields,
+    host: &HostContext,
+    is_rewriting: bool,
+) -> Option<String> {
     let exists = |link: ShellLink| link.path(host).is_some_and(|path| path.is_symlink());
     if !is_rewriting && !exists(ShellLink::Bash) && !exists(ShellLink::Prefix) {
-        return;
+        return None;
     }
     let start_time = |pid| ProcessInfo::read(pid).map(|process| process.start_time);
-    let Some((conversation, sign)) = turn_of(agent, fields, &host.env, start_time) else {
-        return;
-    };
-    if let Some(state) = host.state_dir()
-        && let Ok(store) = Store::open(&state)
-    {
-        let _ = store.begin_turn(&conversation, sign);
-    }
+    let (conversation, sign) = turn_of(agent, fields, &host.env, start_time)?;
+    let store = Store::open(&host.state_dir()?).ok()?;
+    store.begin_turn(&conversation, sign).ok()?;
+    Some(conversation)
 }
 
 /// Returns the name of the state directory of the call's conversation, if the agent names the

@@ -94,10 +94,10 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Ok(fields) => fields,
         Err(error) => return HookAnswer::blocked(agent, &error.to_string()),
     };
-    agent_turn::record(agent, &fields, host, program.is_some());
+    let recorded = agent_turn::record(agent, &fields, host, program.is_some());
     let format = agent.format_of(&fields);
     if agent_prompt::is_prompt(&fields) {
-        agent_prompt::record(&fields, host);
+        agent_prompt::record(&fields, host, recorded.as_deref());
         return format.silent();
     }
     let blocked = |why: &str| format.block(&fields, &unchecked_text(agent, why));

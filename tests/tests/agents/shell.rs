@@ -67,7 +67,8 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let world = world()?;
             let (tool, field) = agent.shell;
-            let script = "sleep 60; echo late > late.txt";
+            // Claude Code refuses `sleep` with a command after it.
+            let script = "python3 -c 'import time; time.sleep(60)'; echo late > late.txt";
             let input = json!({field: script, "description": "what it does", "timeout": 2000});
             let returned = play(agent, Way::Shell, &world, Ask::new(tool, input))?;
             let reads = (agent.reads)(&returned);
@@ -193,7 +194,12 @@ fn records_and_undoes(agent: &Agent, way: Way) -> Result<()> {
     ensure!(reads.contains("it is gone"), "{reads}");
     // opencode tells its model no exit code.
     let tells_code = agent.hook != "opencode";
-    let code = ["xit code 7", "xit Code: 7", "exited with code 7"];
+    let code = [
+        "xit code 7",
+        "xit Code: 7",
+        "exited with code 7",
+        "exit_code\":7",
+    ];
     let is_told = code.iter().any(|code| reads.contains(code));
     ensure!(!tells_code || is_told, "{reads}");
     let [call] = &recorded(&world)?[..] else {

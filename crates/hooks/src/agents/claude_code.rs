@@ -109,7 +109,6 @@ const FILE_FORMS: &[FileForm] = &[
     },
 ];
 
-/// All that is known of the agent.
 /// The hosts are those that its documentation asks firewalls to allow.
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[
@@ -128,6 +127,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
     temp_variable: Some("CLAUDE_CODE_TMPDIR"),
 };
 
+/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
     mcp: Some(MCP),

@@ -40,7 +40,6 @@ const SHELL: ShellAgent = ShellAgent {
     way: ShellWay::Fixed,
 };
 
-/// All that is known of the agent.
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
         protected: &["hooks.json"],
@@ -50,6 +49,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
     temp_variable: None,
 };
 
+/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
     mcp: Some(MCP),

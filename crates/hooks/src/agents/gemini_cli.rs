@@ -78,7 +78,6 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
     is_written: true,
 }];
 
-/// All that is known of the agent.
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
         below_variable: Some(".gemini"),
@@ -95,6 +94,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
     temp_variable: None,
 };
 
+/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
     mcp: Some(MCP),

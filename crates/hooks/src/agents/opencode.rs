@@ -62,7 +62,6 @@ const CONFIG: SettingsPath = SettingsPath {
     ..same_directory("XDG_CONFIG_HOME", ".config/opencode", "opencode.json")
 };
 
-/// All that is known of the agent.
 /// The providers of models are the most common ones; others are added by `--network`.
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[
@@ -95,6 +94,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
     temp_variable: None,
 };
 
+/// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
     mcp: Some(MCP),
