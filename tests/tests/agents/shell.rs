@@ -67,8 +67,9 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let world = world()?;
             let (tool, field) = agent.shell;
-            // Claude Code refuses `sleep` with a command after it.
-            let script = "python3 -c 'import time; time.sleep(60)'; echo late > late.txt";
+            // Claude Code refuses `sleep` with a command after it, and moves other commands to the
+            // background.
+            let script = "sleep 60";
             let input = json!({field: script, "description": "what it does", "timeout": 2000});
             let returned = play(agent, Way::Shell, &world, Ask::new(tool, input))?;
             let reads = (agent.reads)(&returned);
@@ -77,7 +78,6 @@ pub(crate) const CHECKS: &[Check] = &[
             ensure!(is_told.contains(&true), "{reads}");
             let calls = recorded(&world)?;
             ensure!(calls.len() == 1, "{} recorded calls", calls.len());
-            ensure!(!world.cwd().join("late.txt").exists(), "it went on");
             end(world)
         },
     },
