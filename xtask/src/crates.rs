@@ -283,7 +283,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "toml",
         ],
-        dev_workspace: &["agent-bash-proxy"],
+        dev_workspace: &[],
     },
     Crate {
         package: "agent-bash-protocol",

@@ -4,6 +4,9 @@
 use super::answer_format::AnswerFormat;
 use super::call_fields::CallFields;
 use super::install::json::JsonForm;
+use agent_bash::HostContext;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// An agent that can call agent-bash as a hook.
 #[derive(Debug)]
@@ -84,6 +87,12 @@ pub(crate) struct SettingsPath {
     pub(crate) file: &'static str,
     /// Another name that the file may have, used if only the file with this name exists.
     pub(crate) other_file: Option<&'static str>,
+}
+
+/// Returns the directory that an environment variable names by an absolute path.
+pub(crate) fn named_directory(variable: &str, host: &HostContext) -> Option<PathBuf> {
+    let named = host.env.get(OsStr::new(variable)).map(PathBuf::from);
+    named.filter(|path| path.is_absolute())
 }
 
 /// The form in which a hook is written into the agent's configuration.

@@ -3,9 +3,9 @@
 //! identifier of the conversation are recorded there, too.
 
 use super::call_fields::{self, CallFields};
-use crate::agent_shell::conversation_of_process;
+use crate::agent_shell::{conversation_of_caller, conversation_of_process};
 use agent_bash::HostContext;
-use agent_bash::process::{ProcessInfo, calling_program};
+use agent_bash::process::ProcessInfo;
 use agent_bash_changes::{Store, TurnSign};
 
 /// Names of the field for the prompt's id: `prompt_id` in Claude Code 2.1.332 and Qwen Code 0.24.4,
@@ -44,17 +44,16 @@ pub(super) fn is_prompt(fields: &CallFields) -> bool {
 /// program that called the hook. Does nothing if the turn was `recorded` in the same state
 /// directory. A failure has no effect on the answer.
 pub(super) fn record(fields: &CallFields, host: &HostContext, recorded: Option<&str>) {
-    let process = match fields.first(PROCESS_NAMES) {
+    let conversation = match fields.first(PROCESS_NAMES) {
         Some((_, pid)) => {
             let pid = pid.as_i64().and_then(|pid| i32::try_from(pid).ok());
-            pid.and_then(|pid| Some((pid, ProcessInfo::read(pid)?.start_time)))
+            let process = pid.and_then(|pid| Some((pid, ProcessInfo::read(pid)?.start_time)));
+            process.map(conversation_of_process)
         }
-        None => calling_program(&host.processes)
-            .map(|caller| (caller.identity.pid, caller.identity.start_time)),
+        None => conversation_of_caller(host),
     };
     let prompt = fields.first(PROMPT_NAMES);
     let prompt = prompt.and_then(|(_, value)| value.as_str());
-    let conversation = process.map(conversation_of_process);
     let conversation = conversation.filter(|name| Some(&**name) != recorded);
     if let (Some(conversation), Some(state)) = (conversation, host.state_dir())
         && let Ok(store) = Store::open(&state)

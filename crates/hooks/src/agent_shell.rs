@@ -19,7 +19,8 @@ pub(crate) use conversation::{conversation_with_id, names_conversation};
 pub use real_shell::{NoRealShell, real_shell};
 pub use wrapper::{ModelCommand, model_command};
 
-pub use agent_process::{conversation_of_process, is_started_for_hook};
+pub(crate) use agent_process::conversation_of_process;
+pub use agent_process::{conversation_of_caller, is_started_for_hook};
 
 use agent_bash::HostContext;
 use agent_bash::settings::Settings;

@@ -16,12 +16,11 @@ pub use bad_file::BadFile;
 pub use mcp_entry::{mcp_program, with_mcp, without_mcp};
 pub use setting::{shell_of, with_shell, without_shell};
 
-use super::agent::{Agent, HookForm, SettingsPath};
+use super::agent::{Agent, HookForm, SettingsPath, named_directory};
 use super::mcp_agent::McpAgent;
 use super::take_over::ShellSetting;
 use agent_bash::HostContext;
 use command_line::HookCommand;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use toml_entry::TomlEntry;
 
@@ -100,9 +99,7 @@ fn directory(settings: &SettingsPath, scope: SettingsScope, host: &HostContext) 
     if scope == SettingsScope::Project {
         return Some(host.cwd.join(settings.below_project?));
     }
-    let named = host.env.get(&OsString::from(settings.variable));
-    let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(match named {
+    Some(match named_directory(settings.variable, host) {
         Some(path) if settings.below_variable.is_empty() => path,
         Some(path) => path.join(settings.below_variable),
         None => host.home.as_ref()?.join(settings.below_home),

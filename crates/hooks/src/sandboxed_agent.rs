@@ -1,9 +1,9 @@
 //! The files and hosts that an agent needs if the agent itself runs in a sandbox.
 
-use agent_bash::HostContext;
+use crate::agent::named_directory;
 use agent_bash::core::sandbox::Network;
 use agent_bash::settings::Settings;
-use std::ffi::OsStr;
+use agent_bash::{HostContext, SandboxSettings};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -52,9 +52,8 @@ impl AgentState {
 
     /// Returns the path on this host; `None` if the agent does not use it.
     fn path(&self, host: &HostContext) -> Option<PathBuf> {
-        let named = host.env.get(OsStr::new(self.variable));
-        match named.filter(|value| !value.is_empty()) {
-            Some(directory) => Some(Path::new(directory).join(self.below_variable?)),
+        match named_directory(self.variable, host) {
+            Some(directory) => Some(directory.join(self.below_variable?)),
             None => Some(host.home.as_ref()?.join(self.below_home)),
         }
     }
@@ -75,13 +74,12 @@ impl AgentState {
 }
 
 impl SandboxedAgent {
-    /// Adds the agent's files to the settings, and its hosts unless the network is `on`. Creates
-    /// the files that do not exist. Temporary files are in the directory `tmp` of the first state
-    /// directory.
+    /// Adds the agent's files to the settings. Creates the files that do not exist. Temporary files
+    /// are in the directory `tmp` of the first state directory.
     ///
     /// # Errors
     /// The path that cannot be created, and why.
-    pub fn add_to(&self, settings: &mut Settings, host: &HostContext) -> io::Result<()> {
+    pub fn add_files(&self, settings: &mut Settings, host: &HostContext) -> io::Result<()> {
         let sandbox = &mut settings.sandbox;
         let mut temp_variable = self.temp_variable;
         for state in self.state {
@@ -102,12 +100,16 @@ impl SandboxedAgent {
             sandbox.readable.push(path.clone());
             sandbox.writable.push(path);
         }
+        Ok(())
+    }
+
+    /// Adds the agent's hosts to the settings, unless the network is `on`.
+    pub fn add_hosts(&self, sandbox: &mut SandboxSettings) {
         if sandbox.network != Network::On {
             sandbox.network = Network::Hosts;
             let hosts = self.hosts.iter().map(|host| (*host).to_owned());
             sandbox.hosts.extend(hosts);
         }
-        Ok(())
     }
 }
 
@@ -137,7 +139,8 @@ mod tests {
         let home = home.path().canonicalize().unwrap();
         let mut settings = Settings::default();
         let claude = sandboxed_agent("claude").unwrap();
-        claude.add_to(&mut settings, &host(&home, &[])).unwrap();
+        claude.add_files(&mut settings, &host(&home, &[])).unwrap();
+        claude.add_hosts(&mut settings.sandbox);
         let sandbox = settings.sandbox;
         let files = [home.join(".claude"), home.join(".claude.json")];
         assert_eq!(sandbox.writable, files);
@@ -165,7 +168,8 @@ mod tests {
         let moved = home.join("moved");
         let host = host(&home, &[("CLAUDE_CONFIG_DIR", &moved)]);
         let claude = sandboxed_agent("claude").unwrap();
-        claude.add_to(&mut settings, &host).unwrap();
+        claude.add_files(&mut settings, &host).unwrap();
+        claude.add_hosts(&mut settings.sandbox);
         let temp = settings.set.get("CLAUDE_CODE_TMPDIR").unwrap();
         assert_eq!(Path::new(temp), moved.join("tmp"));
         let sandbox = settings.sandbox;

@@ -92,7 +92,9 @@ fn serve(
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();
         let (command, argument) = line.split_once(' ').unwrap_or((line.as_str(), ""));
         let argument = decoded(argument);
-        match command.to_ascii_uppercase().as_str() {
+        let command = command.to_ascii_uppercase();
+        let mut answer = "OK";
+        match command.as_str() {
             "SETDESC" => description = argument,
             "SETPROMPT" => prompt = argument,
             "SETERROR" => error = argument,
@@ -101,30 +103,24 @@ fn serve(
                 let parts = parts.into_iter().filter(|part| !part.is_empty());
                 let text = parts.collect::<Vec<_>>().join("\n");
                 error.clear();
-                let Some(answer) = ask(&text) else {
-                    writeln!(output, "{CANCELLED}")?;
-                    output.flush()?;
-                    continue;
-                };
-                output.write_all(b"D ")?;
-                output.write_all(&encoded(&answer))?;
-                output.write_all(b"\n")?;
+                if let Some(passphrase) = ask(&text) {
+                    output.write_all(b"D ")?;
+                    output.write_all(&encoded(&passphrase))?;
+                    output.write_all(b"\n")?;
+                } else {
+                    answer = CANCELLED;
+                }
             }
             // The user is asked for passphrases only, so nothing is confirmed.
-            "CONFIRM" => {
-                writeln!(output, "{CANCELLED}")?;
-                output.flush()?;
-                continue;
-            }
+            "CONFIRM" => answer = CANCELLED,
             "GETINFO" if argument == "pid" => writeln!(output, "D {}", std::process::id())?,
-            "BYE" => {
-                writeln!(output, "OK")?;
-                return output.flush();
-            }
             _ => {}
         }
-        writeln!(output, "OK")?;
+        writeln!(output, "{answer}")?;
         output.flush()?;
+        if command == "BYE" {
+            return Ok(());
+        }
     }
 }
 

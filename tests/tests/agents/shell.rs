@@ -237,7 +237,8 @@ struct RecordedCall {
     session: String,
     command: String,
     exit_code: i64,
-    /// The counts of changes outside of the recorded directory; null if there are none.
+    /// The counts of changes outside of the recorded directory; null if the call changed nothing
+    /// there.
     outside: Value,
 }
 

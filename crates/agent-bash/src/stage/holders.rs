@@ -11,6 +11,7 @@ use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
 use agent_bash_exec::{JobListener, JobState, Jobs};
 use agent_bash_os::network_namespace;
+use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
@@ -23,9 +24,6 @@ use std::sync::Arc;
 /// The tool whose lock is held as long as the lock's file exists, even if no process has the file
 /// open.
 const GIT: &str = "git";
-
-/// The longest part of a job's script in a notice, in characters.
-const MAX_SCRIPT_CHARS: usize = 200;
 
 /// Sets the addresses on which the survivors of a call listen, in the outcome and in its notice.
 pub(crate) async fn add_ports(outcome: &mut Outcome) {
@@ -166,16 +164,15 @@ async fn lock_notice(
     Some(kind.into())
 }
 
-/// Returns the first line of a job's script, shortened.
+/// Returns the first line of a job's script, shortened as the command line of a process is.
 fn shown_script(script: &str) -> String {
-    let line = script.lines().next().unwrap_or_default();
-    let shown: String = line.chars().take(MAX_SCRIPT_CHARS).collect();
-    let end = if shown.len() < script.trim_end().len() {
-        "…"
-    } else {
-        ""
-    };
-    format!("{shown}{end}")
+    let mut lines = script.trim_end().lines();
+    let line = lines.next().unwrap_or_default();
+    let mut shown = shown_command_line(&[line.as_bytes().to_vec()]);
+    if lines.next().is_some() && !shown.ends_with('…') {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Returns the directory that contains the `.git` of a lock.

@@ -4,8 +4,7 @@ use crate::args::McpArgs;
 use crate::commands::serve_session;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
-use agent_bash::process::calling_program;
-use agent_bash_hooks::agent_shell::conversation_of_process;
+use agent_bash_hooks::agent_shell::conversation_of_caller;
 use agent_bash_server::{mcp, stdio};
 use anyhow::Context;
 
@@ -17,9 +16,7 @@ pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
             "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
         return Err(UsageError(error.to_owned()).into());
     }
-    let agent = calling_program(&start.host.processes);
-    let agent = agent.map(|agent| (agent.identity.pid, agent.identity.start_time));
-    let agent = agent.map(conversation_of_process);
+    let agent = conversation_of_caller(&start.host);
     serve_session::serve(
         &args.serving,
         start,

@@ -2,16 +2,14 @@
 
 use crate::args::{SandboxArg, SandboxRunArgs};
 use crate::commands::shell::signals::ShellSignals;
-use crate::commands::shell::{exit, run_in_place};
+use crate::commands::shell::{run_in_place, with_supervisor};
 use crate::commands::shell_link::find_on_path;
 use crate::process_start::{ChosenSettings, StartContext};
-use crate::runtime;
 use crate::usage::UsageError;
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::Network;
 use agent_bash::core::{Invocation, SurvivorPolicy};
 use agent_bash::process::own_process_group;
-use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
 use agent_bash_hooks::agent_shell::quoted;
 use agent_bash_hooks::sandboxed_agent;
@@ -38,18 +36,10 @@ pub(crate) fn run(args: &SandboxRunArgs, start: &StartContext) -> anyhow::Result
     } else {
         ShellSignals::new()
     };
-    let supervisor = Supervisor::this_program(&start.token).in_session();
-    supervisor.start_ahead(&start.host.env);
-    let ended = run_in_place(
-        &settings,
-        start,
-        &supervisor,
-        quoted(&args.program).into(),
-        invocation,
-        &signals,
-    );
-    supervisor.all_reaped(runtime::REAP_TIMEOUT);
-    exit(&ended?)
+    with_supervisor(start, |supervisor| {
+        let command = quoted(&args.program).into();
+        run_in_place(&settings, start, supervisor, command, invocation, &signals)
+    })
 }
 
 /// Returns the user's settings, overridden by the command line, with the needs of the agent.
@@ -75,13 +65,12 @@ fn settings(args: &SandboxRunArgs, name: &OsStr, start: &StartContext) -> anyhow
     settings.changes.level = Some(ChangesLevel::Off);
     let program = Path::new(name).file_name().and_then(OsStr::to_str);
     if let Some(agent) = args.agent.as_deref().or(program).and_then(sandboxed_agent) {
-        let network = (settings.sandbox.network, settings.sandbox.hosts.clone());
         agent
-            .add_to(&mut settings, &start.host)
+            .add_files(&mut settings, &start.host)
             .context("the agent's files cannot be created")?;
-        // A network without a list was chosen for the agent, too.
-        if args.network.is_some() && network.0 != Network::Hosts {
-            (settings.sandbox.network, settings.sandbox.hosts) = network;
+        // A `--network` without a list was chosen for the agent, too.
+        if args.network.is_none() || settings.sandbox.network == Network::Hosts {
+            agent.add_hosts(&mut settings.sandbox);
         }
     }
     Ok(settings)

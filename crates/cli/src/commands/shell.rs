@@ -214,9 +214,20 @@ pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<
         let program = real_shell(line.name, None, &start.host.env, &own)?;
         return Err(line.exec(&program, &start.host));
     };
+    with_supervisor(start, |supervisor| {
+        supervised(line, command, start, &own, supervisor)
+    })
+}
+
+/// Runs a program with a supervisor in the caller's session, which starts meanwhile. Returns the
+/// program's exit code, or ends this process as [`exit`] does.
+pub(super) fn with_supervisor(
+    start: &StartContext,
+    run: impl FnOnce(&Supervisor) -> anyhow::Result<FinishedShell>,
+) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token).in_session();
     supervisor.start_ahead(&start.host.env);
-    let ended = supervised(line, command, start, &own, &supervisor);
+    let ended = run(&supervisor);
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
     exit(&ended?)
 }
@@ -397,7 +408,7 @@ fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
 
 /// Prints the notices that a reader of the output needs, on their own lines. Then ends this process
 /// by the signal that ended the shell, or returns the shell's exit code.
-pub(super) fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
+fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
     let result = &ended.result;
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {

@@ -1,13 +1,21 @@
 //! The process of an agent: the name of its conversation, and its hooks.
 
 use super::conversation::conversation_name;
+use agent_bash::HostContext;
+use agent_bash::process::calling_program;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Returns the name of the state directory of the conversation of an agent's process: its pid and
 /// its start time.
-pub fn conversation_of_process(process: (i32, u64)) -> String {
+pub(crate) fn conversation_of_process(process: (i32, u64)) -> String {
     conversation_name(&BTreeMap::new(), process)
+}
+
+/// Returns the name for the program that called agent-bash; `None` if it is not known.
+pub fn conversation_of_caller(host: &HostContext) -> Option<String> {
+    let caller = &calling_program(&host.processes)?.identity;
+    Some(conversation_of_process((caller.pid, caller.start_time)))
 }
 
 /// True if agent-bash was started for a hook of Gemini CLI 0.61.0 or Qwen Code 0.24.4, which start
