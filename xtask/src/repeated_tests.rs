@@ -20,6 +20,9 @@ const MAX_REPEATED: usize = 3;
 /// may hold the pipes.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What a case of the conformance kit prints before the path of its directory if it fails.
+const KEPT_WORLD: &str = "its world was kept: ";
+
 /// The tests that failed in one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Failures {
@@ -43,18 +46,43 @@ pub(crate) fn run(mut tests: Command) -> Result<bool> {
         return Ok(false);
     }
     say(&format!("\n   repeated: {}", failures.names.join(", ")));
-    // The packages stay the same, so that cargo compiles nothing anew.
-    if !tests.get_args().any(|it| it == "--") {
-        tests.args(&failures.targets).arg("--");
+    // The repeated test makes a new one, and the census counts what is left.
+    for world in output.lines().filter_map(|it| it.split_once(KEPT_WORLD)) {
+        std::fs::remove_dir_all(world.1).with_context(|| format!("cannot remove {}", world.1))?;
     }
-    let (passed, _) = run_as_init(tests.arg("--exact").args(&failures.names))?;
-    if passed {
-        say(&format!(
-            "   flaky, passed when repeated: {}",
-            failures.names.join(", ")
-        ));
+    for name in &failures.names {
+        if !run_as_init(&mut one_test(&tests, &failures.targets, name))?.0 {
+            return Ok(false);
+        }
     }
-    Ok(passed)
+    say(&format!(
+        "   flaky, passed when repeated: {}",
+        failures.names.join(", ")
+    ));
+    Ok(true)
+}
+
+/// Returns the command `tests` for one of its tests. It names the same packages, so that cargo
+/// compiles nothing anew.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a copy of a command that starts the suite; std has no other way to copy one"
+)]
+fn one_test(tests: &Command, targets: &[String], name: &str) -> Command {
+    let mut command = Command::new(tests.get_program());
+    command.args(tests.get_args().take_while(|it| *it != "--"));
+    command.args(targets);
+    command.args(["--", "--include-ignored", "--exact", name]);
+    for (name, value) in tests.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(directory) = tests.get_current_dir() {
+        command.current_dir(directory);
+    }
+    command
 }
 
 /// Reads the failures from the output of `cargo test`: the lists of libtest below `failures:`, and
