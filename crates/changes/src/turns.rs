@@ -5,13 +5,18 @@
 //! turn.
 
 use crate::error::ChangesError;
-use crate::file_stat::Time;
+use crate::file_stat::{FileStat, Time};
 use crate::mark;
 use crate::numbers::COUNTER_FILE;
 use crate::store::Store;
 use agent_bash_os::{PrivateDir, lock_file};
+use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The file with the marks, one line of JSON each, in the directory of a session.
 pub(crate) const TURNS_FILE: &str = ".turns";
@@ -48,9 +53,55 @@ struct TurnMark {
     prompt: Option<String>,
 }
 
+impl TurnMark {
+    /// True if this turn goes on with the sign.
+    fn goes_on(&self, sign: TurnSign<'_>) -> bool {
+        match sign {
+            TurnSign::Name(name) => self.name == name,
+            TurnSign::Prompt(None) => false,
+            TurnSign::Prompt(Some(prompt)) | TurnSign::Call(prompt) => {
+                self.prompt.as_deref() == Some(prompt)
+            }
+        }
+    }
+}
+
 /// The turns of a session, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(Vec<TurnMark>);
+
+/// The last turn of each session that this process has read, with the attributes of the file of
+/// marks before that read. While the attributes are unchanged, the file is not read again.
+#[derive(Debug, Default)]
+pub(crate) struct KnownTurns {
+    sessions: Mutex<BTreeMap<String, (FileStat, TurnMark)>>,
+}
+
+impl KnownTurns {
+    /// Returns the last turn of a session in this store, if the file of marks is unchanged.
+    fn last(&self, store: &Path, session: &str) -> Option<TurnMark> {
+        let sessions = self.sessions();
+        let (stat, last) = sessions.get(session)?;
+        let path = store.join(session).join(TURNS_FILE);
+        let now = FileStat::at(CWD, path.as_os_str()).ok()??;
+        (now == *stat).then(|| last.clone())
+    }
+
+    /// Reads the turns of a session, and remembers the last one.
+    fn read(&self, session: &str, directory: &PrivateDir) -> Result<Turns, ChangesError> {
+        let stat = FileStat::at(directory, OsStr::new(TURNS_FILE));
+        let turns = Turns::read(directory)?;
+        if let (Ok(Some(stat)), Some(last)) = (stat, turns.0.last()) {
+            let known = (stat, last.clone());
+            self.sessions().insert(session.to_owned(), known);
+        }
+        Ok(turns)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, (FileStat, TurnMark)>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Store {
     /// Begins a turn of a session, unless the last turn goes on. Returns the name of the turn.
@@ -66,19 +117,19 @@ impl Store {
         for text in name.iter().chain(&prompt) {
             check(text)?;
         }
+        let known = self.known_turns.last(&self.path, session);
+        if let Some(last) = known.filter(|last| last.goes_on(sign)) {
+            return Ok(last.name);
+        }
         let directory = self.session(session)?;
         let path = directory.path().join(TURNS_FILE);
         let lock =
             lock_file(&directory, COUNTER_FILE).map_err(ChangesError::io("locking", &path))?;
-        let Turns(mut turns) = Turns::read(&directory)?;
+        let Turns(mut turns) = self.known_turns.read(session, &directory)?;
         let prompt = prompt.map(str::to_owned);
         if let Some(last) = turns.last_mut() {
             let gets_prompt = matches!(sign, TurnSign::Call(_)) && last.prompt.is_none();
-            let goes_on = match name {
-                Some(name) => last.name == name,
-                None => prompt.is_some() && last.prompt == prompt,
-            };
-            if goes_on {
+            if last.goes_on(sign) {
                 return Ok(last.name.clone());
             }
             if gets_prompt {
@@ -106,10 +157,13 @@ impl Store {
     /// # Errors
     /// The marks cannot be read.
     pub fn last_turn(&self, session: &str) -> Result<Option<String>, ChangesError> {
+        if let Some(last) = self.known_turns.last(&self.path, session) {
+            return Ok(Some(last.name));
+        }
         let Some(directory) = self.existing_session(session)? else {
             return Ok(None);
         };
-        let Turns(mut turns) = Turns::read(&directory)?;
+        let Turns(mut turns) = self.known_turns.read(session, &directory)?;
         Ok(turns.pop().map(|turn| turn.name))
     }
 }
@@ -160,4 +214,44 @@ fn check(name: &str) -> Result<(), ChangesError> {
         return Err(ChangesError::TurnName(name.to_owned()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str = "s";
+
+    #[test]
+    fn turn_that_goes_on_is_told_without_the_lock() {
+        let state = tempfile::tempdir().unwrap();
+        let store = Store::open(state.path()).unwrap();
+        let sign = TurnSign::Prompt(Some("p1"));
+        for _ in 0..2 {
+            assert_eq!(store.begin_turn(SESSION, sign).unwrap(), "1");
+        }
+        let directory = store.session(SESSION).unwrap();
+        let _lock = lock_file(&directory, COUNTER_FILE).unwrap();
+        assert_eq!(store.begin_turn(SESSION, sign).unwrap(), "1");
+        let next = store.begin_turn(SESSION, TurnSign::Prompt(Some("p2")));
+        assert!(next.is_err(), "the lock is not held: {next:?}");
+    }
+
+    #[test]
+    fn turn_that_another_process_begins_is_noticed() {
+        let state = tempfile::tempdir().unwrap();
+        let store = Store::open(state.path()).unwrap();
+        let other = Store::open(state.path()).unwrap();
+        let (first, second) = (TurnSign::Call("p1"), TurnSign::Call("p2"));
+        for _ in 0..3 {
+            assert_eq!(store.begin_turn(SESSION, first).unwrap(), "1");
+        }
+        assert_eq!(store.last_turn(SESSION).unwrap().as_deref(), Some("1"));
+        assert_eq!(other.begin_turn(SESSION, second).unwrap(), "2");
+        assert_eq!(store.last_turn(SESSION).unwrap().as_deref(), Some("2"));
+        assert_eq!(store.begin_turn(SESSION, first).unwrap(), "3");
+        std::fs::remove_dir_all(store.path().join(SESSION)).unwrap();
+        assert_eq!(store.last_turn(SESSION).unwrap(), None);
+        assert_eq!(store.begin_turn(SESSION, second).unwrap(), "1");
+    }
 }
