@@ -13,7 +13,7 @@ use crate::set::{
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
-use crate::turns::KnownTurns;
+use crate::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};

@@ -1,25 +1,13 @@
-//! Turns: what calls do between two prompts of an agent's user.
+//! Turns: what calls do between two prompts of an agent's user. Their marks are in [`turn_marks`].
 //!
-//! A mark has the name of a turn and the time of its beginning, by the clock of the store's file
-//! system. A call belongs to the last turn that began before it, so a call need not record its
-//! turn.
+//! [`turn_marks`]: crate::turn_marks
 
 use crate::error::ChangesError;
-use crate::file_stat::{FileStat, Time};
 use crate::mark;
 use crate::numbers::COUNTER_FILE;
 use crate::store::Store;
+use crate::turn_marks::{TURNS_FILE, TurnMark, TurnSign, Turns};
 use agent_bash_os::{PrivateDir, lock_file};
-use rustix::fs::CWD;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::{ErrorKind, Read};
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The file with the marks, one line of JSON each, in the directory of a session.
-pub(crate) const TURNS_FILE: &str = ".turns";
 
 /// The word for the last turn. A turn cannot have this name.
 pub const LAST_TURN: &str = "last";
@@ -29,79 +17,6 @@ const MAX_TURNS: usize = 500;
 
 /// The longest name in bytes. A UUID has 36.
 const MAX_NAME_BYTES: usize = 100;
-
-/// The largest file of marks that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// A sign that a turn begins or goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnSign<'a> {
-    /// A turn with this name. If the last turn has this name, that turn goes on.
-    Name(&'a str),
-    /// A prompt of the agent's user, with the agent's id for it. The turn gets the next number.
-    Prompt(Option<&'a str>),
-    /// A call with the id of its prompt. The last turn goes on if it has this id, or no id.
-    Call(&'a str),
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct TurnMark {
-    name: String,
-    begun: Time,
-    /// The agent's id for the prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-}
-
-impl TurnMark {
-    /// True if this turn goes on with the sign.
-    fn goes_on(&self, sign: TurnSign<'_>) -> bool {
-        match sign {
-            TurnSign::Name(name) => self.name == name,
-            TurnSign::Prompt(None) => false,
-            TurnSign::Prompt(Some(prompt)) | TurnSign::Call(prompt) => {
-                self.prompt.as_deref() == Some(prompt)
-            }
-        }
-    }
-}
-
-/// The turns of a session, oldest first.
-#[derive(Debug, Default)]
-pub(crate) struct Turns(Vec<TurnMark>);
-
-/// The last turn of each session that this process has read, with the attributes of the file of
-/// marks before that read. While the attributes are unchanged, the file is not read again.
-#[derive(Debug, Default)]
-pub(crate) struct KnownTurns {
-    sessions: Mutex<BTreeMap<String, (FileStat, TurnMark)>>,
-}
-
-impl KnownTurns {
-    /// Returns the last turn of a session in this store, if the file of marks is unchanged.
-    fn last(&self, store: &Path, session: &str) -> Option<TurnMark> {
-        let sessions = self.sessions();
-        let (stat, last) = sessions.get(session)?;
-        let path = store.join(session).join(TURNS_FILE);
-        let now = FileStat::at(CWD, path.as_os_str()).ok()??;
-        (now == *stat).then(|| last.clone())
-    }
-
-    /// Reads the turns of a session, and remembers the last one.
-    fn read(&self, session: &str, directory: &PrivateDir) -> Result<Turns, ChangesError> {
-        let stat = FileStat::at(directory, OsStr::new(TURNS_FILE));
-        let turns = Turns::read(directory)?;
-        if let (Ok(Some(stat)), Some(last)) = (stat, turns.0.last()) {
-            let known = (stat, last.clone());
-            self.sessions().insert(session.to_owned(), known);
-        }
-        Ok(turns)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, (FileStat, TurnMark)>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Store {
     /// Begins a turn of a session, unless the last turn goes on. Returns the name of the turn.
@@ -177,35 +92,6 @@ fn write(directory: &PrivateDir, turns: &[TurnMark]) -> Result<(), ChangesError>
     directory
         .replace(TURNS_FILE, (lines.join("\n") + "\n").as_bytes())
         .map_err(ChangesError::io("writing", &path))
-}
-
-impl Turns {
-    /// Reads the marks. Damaged lines are skipped.
-    pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
-        let mut text = String::new();
-        let read = session.read(TURNS_FILE);
-        match read.and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                let path = session.path().join(TURNS_FILE);
-                return Err(ChangesError::io("reading", path)(error));
-            }
-        }
-        let marks = text.lines().map(serde_json::from_str);
-        Ok(Self(marks.filter_map(Result::ok).collect()))
-    }
-
-    /// Returns the name of the turn of a call that began at this time.
-    pub(crate) fn turn_at(&self, begun: Time) -> Option<&str> {
-        let turn = self.0.iter().rev().find(|turn| turn.begun <= begun);
-        turn.map(|turn| turn.name.as_str())
-    }
-
-    /// True if no turn was recorded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 fn check(name: &str) -> Result<(), ChangesError> {
