@@ -18,9 +18,9 @@ static CLINE_PACKAGE: Package = Package {
 };
 
 static PI_PACKAGE: Package = Package {
-    version: "0.73.1",
-    spec: |_| "@mariozechner/pi-coding-agent@0.73.1".to_owned(),
-    program: |_, _| "@mariozechner/pi-coding-agent/dist/cli.js".to_owned(),
+    version: "1.6.0",
+    spec: |_| "@earendil-works/pi-coding-agent@1.6.0".to_owned(),
+    program: |_, _| "@earendil-works/pi-coding-agent/dist/bundle/cli.js".to_owned(),
     found: OnceLock::new(),
 };
 
