@@ -344,7 +344,8 @@ pub(crate) fn is_assignment(text: &str) -> bool {
     })
 }
 
-/// True for a text that `env` and `sudo` read as a variable: unlike a shell, they accept every name.
+/// True for a text that `env` and `sudo` read as a variable: unlike a shell, they accept every
+/// name.
 pub(super) fn sets_variable(text: &str) -> bool {
     text.find('=').is_some_and(|equals| equals > 0)
 }
