@@ -125,7 +125,7 @@ async fn stages(
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
     let policy_verdict = match findings {
-        Some(findings) => policy::admit(tool, call, request, findings)?,
+        Some(findings) => policy::admit(tool, call, request, findings).await?,
         None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
