@@ -29,7 +29,7 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let git = GitCommandLine::read(&command.words);
     let base = input.context.cwd.to_string_lossy();
     match git.subcommand()? {
-        "add" | "stage" => {
+        "add" | "stage" if !is_in_created_repository(&git, command) => {
             let fields = blind_words(git.arguments, command, &base, is_known_git)?;
             let is_computed = fields.iter().any(|field| field.value.has_unknown());
             let hit = RuleFinding::on(command, fields);
@@ -50,6 +50,19 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         }
         _ => None,
     }
+}
+
+/// True if git works in a repository that the script itself has created, which contains no files of
+/// the user.
+fn is_in_created_repository(git: &GitCommandLine<'_>, command: &ResolvedCommand) -> bool {
+    let directory = git
+        .globals
+        .iter()
+        .position(|field| field.value.literal() == Some("-C"));
+    let directory = directory.and_then(|index| git.globals.get(index.checked_sub(1)?));
+    let directory = directory.map_or(Value::text("."), |field| field.value.clone());
+    let is_known = command.cwd_if_cd_failed.is_none() || directory.prefix().starts_with('/');
+    is_known && command.is_in_created_repository(&directory)
 }
 
 /// Returns the words that make an `add` blind, if any.
@@ -132,7 +145,8 @@ pub(super) fn excludes(spec: &Value) -> bool {
 /// True if a pathspec covers the whole tree; with `or_unknown`, also if an unknown pathspec may
 /// cover the whole tree.
 pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unknown: bool) -> bool {
-    if excludes(spec) {
+    // git refuses an empty pathspec.
+    if excludes(spec) || spec.is_empty() {
         return false;
     }
     // Pathspec magic: `:/`, `:(top)`, `:(glob)`.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
 use super::super::state::ShellState;
+use super::super::value::{Value, ValuePiece};
 use super::path::{absolute, directory_key, lexical};
 
 /// Directories that always exist.
@@ -49,6 +50,22 @@ pub(super) fn may_have_failed(before: &ShellState, shell: &mut ShellState) {
 /// True if the rest of a path after a directory's path is the directory itself or a path below it.
 fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
+}
+
+/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if its
+/// last name is unknown. `$X/build` begins in an unknown directory.
+pub(super) fn directory_text(value: &Value) -> Option<String> {
+    if let Some(path) = value.literal() {
+        return Some(path.to_owned());
+    }
+    let is_glob = |piece: &ValuePiece| matches!(piece, ValuePiece::Glob(_));
+    let path = value.script();
+    let name = path.trim_end_matches('/').rsplit('/').next()?;
+    if !name.contains(char::is_alphanumeric) || value.pieces().iter().any(is_glob) {
+        return None;
+    }
+    let begins_unknown = matches!(value.pieces().first(), Some(ValuePiece::Unknown { .. }));
+    Some(format!("{}{path}", if begins_unknown { "/" } else { "" }))
 }
 
 /// Records that a directory exists from now on.

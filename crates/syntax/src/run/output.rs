@@ -40,7 +40,7 @@ impl Walker<'_> {
             "pwd" => shell
                 .cwd
                 .as_deref()
-                .map_or(Value::unknown(UnknownCause::Output), |cwd| {
+                .map_or(Value::unknown(UnknownCause::WorkingDirectory), |cwd| {
                     Value::text(format!("{cwd}\n"))
                 }),
             "mktemp" if !values.iter().any(|value| value.prefix().starts_with("-u")) => {
@@ -83,12 +83,9 @@ impl Walker<'_> {
                 .cloned()
                 .unwrap_or_else(|| Value::text("y\n")),
             "mkdir" => {
-                for path in values
-                    .iter()
-                    .filter(|value| !is_option(value))
-                    .filter_map(Value::literal)
-                {
-                    directory::mark_created(path, shell);
+                let operands = values.iter().filter(|value| !is_option(value));
+                for path in operands.filter_map(directory::directory_text) {
+                    directory::mark_created(&path, shell);
                 }
                 Value::default()
             }

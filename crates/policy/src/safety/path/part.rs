@@ -10,9 +10,10 @@ pub(super) struct PathPart {
 }
 
 impl PathPart {
+    /// Returns a component of a known path. A placeholder in the path stands for an unknown part.
     pub(super) fn text(text: &str) -> Self {
         PathPart {
-            pieces: vec![ValuePiece::Text(text.to_owned())],
+            pieces: Value::text(text).pieces().to_vec(),
         }
     }
 
@@ -28,6 +29,11 @@ impl PathPart {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
+    }
+
+    /// True if no part of the component is known.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.pieces[..], [ValuePiece::Unknown { .. }])
     }
 
     /// True if no character of the component except dots is known, so that it may match any name.
