@@ -277,7 +277,7 @@ impl Search {
                     filter = filter.or(follows.then(few_files));
                 }
                 "-type" => {
-                    only_files = is_affirmed && argument.and_then(Value::literal) == Some("f")
+                    only_files = is_affirmed && argument.and_then(Value::literal) == Some("f");
                 }
                 "-size" if is_affirmed && argument.is_some_and(is_zero_size) => {
                     filter = filter.or(Some(few_files()));
