@@ -19,6 +19,8 @@ pub enum UnknownCause {
     Fetched,
     /// Text from a file, a pipe or the terminal.
     Input,
+    /// A file name without a directory (`basename`).
+    FileName,
     /// The path of an unknown working directory (`pwd`), which is never empty.
     WorkingDirectory,
     /// The result of an arithmetic expression.
@@ -49,6 +51,7 @@ impl fmt::Display for UnknownCause {
             UnknownCause::Tracked => out.write_str("the names of tracked files"),
             UnknownCause::Fetched => out.write_str("downloaded or decoded text"),
             UnknownCause::Input => out.write_str("text read while running"),
+            UnknownCause::FileName => out.write_str("a file name"),
             UnknownCause::WorkingDirectory => out.write_str("the working directory"),
             UnknownCause::Number => out.write_str("the result of arithmetic"),
             UnknownCause::Expansion => out.write_str("the result of an expansion"),

@@ -222,7 +222,8 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
             let is_forced = command.arguments().iter().any(|field| {
                 let text = field.value.prefix();
                 let is_cluster = text.starts_with('-') && !text.starts_with("--");
-                is_cluster && text.contains('f') && text.contains(['r', 'R'])
+                let is_of_rm = text.chars().all(|c| "-fiIrRdv".contains(c));
+                is_cluster && is_of_rm && text.contains('f') && text.contains(['r', 'R'])
             });
             let removal = read_removal(command.arguments())?;
             let is_found = |field: &&&Field| !field.value.has_unknown() && dangerous(&field.value);

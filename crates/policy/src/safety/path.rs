@@ -160,6 +160,8 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
     let is_required = matches!(beginning, Some(UnknownCause::Required(_)));
     let is_never_empty = is_required || beginning == Some(&UnknownCause::WorkingDirectory);
     match known.as_slice() {
+        // A file name is assumed to be harmless, as in `./$NAME`.
+        [] if parts.len() == 1 && beginning == Some(&UnknownCause::FileName) => None,
         [] => (!is_required).then_some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
         [part] => {
@@ -187,14 +189,17 @@ const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", 
 /// True for `.git`, for a glob or an unknown name directly in `.git`, and for its essential
 /// directories and files.
 fn ends_in_git(parts: &[PathPart]) -> bool {
-    let has_essential_part = parts.windows(2).any(|pair| {
-        pair[0].literal() == Some(".git")
-            && pair[1]
-                .literal()
-                .is_some_and(|name| REPOSITORY_DIRECTORIES.contains(&name))
-    });
-    if has_essential_part {
-        return true;
+    let names: Vec<&str> = parts
+        .iter()
+        .map(|part| part.literal().unwrap_or(""))
+        .collect();
+    if let Some(git) = names.iter().position(|name| *name == ".git") {
+        match names[git + 1..] {
+            // git computes these files anew.
+            ["objects", "info", ..] => return false,
+            [name, ..] if REPOSITORY_DIRECTORIES.contains(&name) => return true,
+            _ => {}
+        }
     }
     let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
     // `build/.??*` is not more dangerous than `build`, so an open last part does not count here.
@@ -254,7 +259,11 @@ fn danger_of_absolute(
             parent.len() > 1 || names.any(|name| are_names(parent, &[*name]))
         };
         let is_important = match parent_danger {
-            Some(PathDanger::Root | PathDanger::Home) => true,
+            Some(PathDanger::Home) => true,
+            // `/clang-*.tgz`
+            Some(PathDanger::Root) => {
+                !last.has_ending() || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
+            }
             Some(PathDanger::TopLevel) => is_of_system(),
             _ => false,
         };
@@ -349,7 +358,7 @@ fn danger_of_directory(
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             // If the working directory is the root, a relative name is below the working directory.
-            (is_explicit || is_system).then_some(PathDanger::TopLevel)
+            (is_explicit && !part.has_ending() || is_system).then_some(PathDanger::TopLevel)
         }
         _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
         [_, user]

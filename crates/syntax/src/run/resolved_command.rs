@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::super::command_host::CommandHost;
 use super::super::value::{Value, ValuePiece};
-use super::path::{FRESH_DIRECTORY, directory_key, lexical};
+use super::path::{FRESH_DIRECTORY, UNKNOWN_DIRECTORY, directory_key, lexical};
 use crate::Span;
 
 /// A command as it would run.
@@ -172,7 +172,7 @@ impl ResolvedCommand {
             (None, None) => "",
         };
         let begins_unknown = matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. }));
-        let cwd = self.cwd.as_deref().unwrap_or("?");
+        let cwd = self.cwd.as_deref().unwrap_or(UNKNOWN_DIRECTORY);
         let path = if name.starts_with('/') {
             lexical(name)
         } else {
@@ -182,8 +182,9 @@ impl ResolvedCommand {
             let repository = format!("{}/.git", directory.display());
             self.files.contains_key(&directory_key(&repository))
         };
-        let path = Path::new(&path);
-        !begins_unknown && (path.starts_with(FRESH_DIRECTORY) || path.ancestors().any(is_cloned))
+        // `mktemp -d /tmp/x.XXXXXX`
+        let is_temporary = path.starts_with(FRESH_DIRECTORY) || path.contains("XXX");
+        !begins_unknown && (is_temporary || Path::new(&path).ancestors().any(is_cloned))
     }
 
     /// Returns the words after the command's name.

@@ -5,7 +5,9 @@
 //! directory is not a landmark: the script may change the files of its working directory.
 
 use super::part::{PathPart, are_names, components, resolve, split_value};
-use super::system_directories::{DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory};
+use super::system_directories::{
+    ADDED_SOFTWARE, DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory,
+};
 use super::{HOME_PARENTS, PathBase};
 use crate::syntax::CommandHost;
 use crate::syntax::value::{Value, ValuePiece};
@@ -85,6 +87,7 @@ impl Location {
         match stem {
             [] => !tail.iter().any(is_composed),
             _ if is_home || is_own_home && !has_unknown => true,
+            [first, _] if ADDED_SOFTWARE.iter().any(|name| first.could_be(name)) => false,
             // A path with an unknown name below a system directory may belong to the user.
             [_] | [_, _] => !has_unknown && stem.iter().all(is_system),
             _ => false,
