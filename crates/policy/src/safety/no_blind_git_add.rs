@@ -28,39 +28,26 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let is_known_git = is_git(command)?;
     let git = GitCommandLine::read(&command.words);
     let base = input.context.cwd.to_string_lossy();
-    match git.subcommand()? {
-        "add" | "stage" if !is_in_created_repository(&git, command) => {
-            let fields = blind_words(git.arguments, command, &base, is_known_git)?;
-            let is_computed = fields.iter().any(|field| field.value.has_unknown());
-            let hit = RuleFinding::on(command, fields);
-            Some(if is_computed {
-                hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
-            } else {
-                hit
-            })
-        }
-        "update-index" => {
-            let has = |name: &str| {
-                git.arguments
-                    .iter()
-                    .any(|field| field.value.literal() == Some(name))
-            };
-            (has("--stdin") || has("-z") && has("--index-info"))
-                .then(|| RuleFinding::on(command, git.arguments))
-        }
-        _ => None,
+    let stages = matches!(git.subcommand()?, "add" | "stage");
+    if !stages || is_in_created_repository(&git, command) {
+        return None;
     }
+    let fields = blind_words(git.arguments, command, &base, is_known_git)?;
+    let is_computed = fields.iter().any(|field| field.value.has_unknown());
+    let hit = RuleFinding::on(command, fields);
+    Some(if is_computed {
+        hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
+    } else {
+        hit
+    })
 }
 
 /// True if git works in a repository that the script itself has created, which contains no files of
 /// the user.
 fn is_in_created_repository(git: &GitCommandLine<'_>, command: &ResolvedCommand) -> bool {
-    let directory = git
-        .globals
-        .iter()
-        .position(|field| field.value.literal() == Some("-C"));
-    let directory = directory.and_then(|index| git.globals.get(index.checked_sub(1)?));
-    let directory = directory.map_or(Value::text("."), |field| field.value.clone());
+    let mut globals = git.globals.windows(2);
+    let pair = globals.find(|pair| pair[1].value.literal() == Some("-C"));
+    let directory = pair.map_or(Value::text("."), |pair| pair[0].value.clone());
     let is_known = command.cwd_if_cd_failed.is_none() || directory.prefix().starts_with('/');
     is_known && command.is_in_created_repository(&directory)
 }

@@ -29,14 +29,6 @@ const SEND_PACK_OPTIONS: GitOptionTable = GitOptionTable {
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(command)?;
     let git = GitCommandLine::read(&command.words);
-    let is_subtree = git.subcommand() == Some("subtree");
-    let forces_refspec = |field: &&Field| field.value.prefix().starts_with('+');
-    if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
-        return Some(RuleFinding::on(
-            command,
-            [git.arguments.iter().find(forces_refspec)?],
-        ));
-    }
     let options = match git.subcommand()? {
         "push" => &PUSH_OPTIONS,
         "send-pack" | "http-push" => &SEND_PACK_OPTIONS,
