@@ -34,12 +34,8 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     }
     let fields = blind_words(git.arguments, command, &base, is_known_git)?;
     let is_computed = fields.iter().any(|field| field.value.has_unknown());
-    let hit = RuleFinding::on(command, fields);
-    Some(if is_computed {
-        hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
-    } else {
-        hit
-    })
+    let texts = is_computed.then_some(COMPUTED_MESSAGE);
+    Some(RuleFinding::on(command, fields).with_texts(texts))
 }
 
 /// True if git works in a repository that the script itself has created, which contains no files of

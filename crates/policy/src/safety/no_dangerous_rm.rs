@@ -189,18 +189,13 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
                 .filter(counts)
                 .filter(deletes_trees)
                 .find(|field| dangerous(&field.value))?;
-            let hit = RuleFinding::on(command, [*found]);
             let source = input.text.get(found.span.start..found.span.end);
-            let texts = if is_computed(&found.value) {
-                Some(COMPUTED_MESSAGE)
-            } else {
-                let is_guarded = source.is_some_and(|text| text.contains(":?"));
-                is_guarded.then_some(GUARD_MESSAGE)
-            };
-            Some(match texts {
-                Some((message, suggestion)) => hit.with_texts(message, suggestion),
-                None => hit,
-            })
+            let is_guarded = source.is_some_and(|text| text.contains(":?"));
+            let texts = is_guarded.then_some(GUARD_MESSAGE);
+            let texts = is_computed(&found.value)
+                .then_some(COMPUTED_MESSAGE)
+                .or(texts);
+            Some(RuleFinding::on(command, [*found]).with_texts(texts))
         }
         Some("unlink" | "shred") => {
             let is_checked = |field: &&Field| {
