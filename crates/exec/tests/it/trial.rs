@@ -285,7 +285,9 @@ async fn no_process_outlives_a_trial() {
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let place = TrialWorkspace::new();
-        let spec = place.trial(&format!("exec 9>>file; {daemon} sleep 0.2; echo $$"));
+        let spec = place.trial(&format!(
+            "exec 9>>file; {daemon} until grep -q late file; do sleep .02; done; echo $$"
+        ));
         let spec = spec.grace(Duration::from_millis(100));
         // The later rounds use warm shells.
         let ran = if round == 0 {
@@ -305,7 +307,8 @@ async fn no_process_outlives_a_trial() {
     }
     // The negative control: without a trial such a process lives on.
     let place = TrialWorkspace::new();
-    let spec = place.trial("sleep 0.4 >/dev/null 2>&1 &").trial(None);
+    let leaving = "while [[ -e file ]]; do :; done >/dev/null 2>&1 &";
+    let spec = place.trial(leaving).trial(None);
     let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
 }
@@ -314,9 +317,7 @@ async fn no_process_outlives_a_trial() {
 async fn timed_out_or_cancelled_trial_changes_nothing() {
     let place = TrialWorkspace::new();
     let script = "echo x >x; (trap '' TERM; sleep 9) & sleep 9";
-    let spec = place
-        .trial(script)
-        .timeout(Some(Duration::from_millis(200)));
+    let spec = place.trial(script).timeout(Some(Duration::from_secs(3)));
     let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
