@@ -5,7 +5,7 @@
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order;
 use crate::journal::RequestDetails;
-use crate::panics::caught_in;
+use crate::panics::await_catching_panic;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -47,7 +47,7 @@ pub(crate) async fn call(
         predefined: Arc::default(),
         answers,
     };
-    let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
+    let ended = await_catching_panic(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
         Ok(ended) => ended,
         Err(panicked) if call.started => Ok(StartedCallEnd::Lost(panicked)),
@@ -57,7 +57,7 @@ pub(crate) async fn call(
     let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
     let (details, printed) = (std::mem::take(&mut call.details), call.printed.take());
-    let mut account = match caught_in(shape::account(tool, call, ended)).await {
+    let mut account = match await_catching_panic(shape::account(tool, call, ended)).await {
         Ok(account) => account,
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
     };

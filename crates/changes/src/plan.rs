@@ -108,12 +108,12 @@ pub(crate) struct FileAttributes {
 }
 
 impl FileAttributes {
-    pub(crate) fn new(seen: &FileStat, attributes: Attributes) -> Self {
+    pub(crate) fn new(stat: &FileStat, attributes: Attributes) -> Self {
         Self {
-            permissions: seen.permissions(),
-            uid: seen.uid,
-            gid: seen.gid,
-            mtime: seen.mtime,
+            permissions: stat.permissions(),
+            uid: stat.uid,
+            gid: stat.gid,
+            mtime: stat.mtime,
             attributes,
         }
     }

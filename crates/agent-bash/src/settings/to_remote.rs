@@ -96,20 +96,20 @@ mod tests {
             audit_file: Some("/host/log".into()),
             ..Settings::default()
         };
-        let told = settings.to_remote();
+        let remote = settings.to_remote();
         assert!(
-            !told
+            !remote
                 .keys()
                 .any(|key| key.starts_with("audit.") || key.starts_with("mcp."))
         );
-        for (wrong, said) in [
+        for (wrong, printed) in [
             (json!({"profil": "paged"}), "the nearest is `profile`"),
             (json!({"profile": "s3cret"}), "`profile` = …"),
             (json!({"profile": null}), "`profile` = …"),
         ] {
             let error = Settings::from_remote(wrong.as_object().unwrap()).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(printed), "{error}");
         }
     }
 }

@@ -254,7 +254,7 @@ mod tests {
     use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
-    fn sandboxed_call_is_told_only_of_files_that_it_can_write() {
+    fn sandboxed_call_learns_only_of_files_that_it_can_write() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         let at = |name: &str| base.join(name);

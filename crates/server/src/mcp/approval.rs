@@ -173,7 +173,7 @@ impl RequestApprover {
     /// Asks the user, unless the request has the answer. `proposed_action` names the action in
     /// reasons.
     async fn ask(&self, message: String, proposed_action: &str) -> Approval {
-        let answered = self.answered.iter().find(|(asked, _)| *asked == message);
+        let answered = self.answered.iter().find(|(answer, _)| *answer == message);
         let reason = match (&self.method, answered) {
             (_, Some((_, Some(action)))) => return decision(action, proposed_action),
             (_, Some((_, None))) => no_answer(proposed_action),

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_from_data() {
+    fn calls_in_code_are_distinguished_from_data() {
         hold(
             PLAIN_LANGUAGE,
             &[
