@@ -60,7 +60,7 @@ struct FileVersion {
 pub(crate) struct GuardedText {
     pub(crate) path: PathBuf,
     /// The text that the host uses.
-    pub(crate) used: Option<String>,
+    pub(crate) effective_text: Option<String>,
     /// The text of the file itself.
     file_text: Option<String>,
     version: Option<PathVersion>,
@@ -135,7 +135,7 @@ impl GuardedSettings {
             let is_unchanged = file.version == PathVersion::at(path);
             is_unchanged.then(|| GuardedText {
                 path: path.clone(),
-                used: file.text.clone(),
+                effective_text: file.text.clone(),
                 file_text: text(path),
                 version: file.version,
             })

@@ -128,7 +128,7 @@ mod tests {
             tools: None,
             notices: Vec::new(),
             allowed: false,
-            excepted_from: None,
+            overridden_rule: None,
             started: false,
             sandbox: None,
             window: None,

@@ -346,7 +346,7 @@ impl CachedPlan {
         let before = WatchedPaths::without_reading(&self.plan, &stamp)?;
         self.parent_state = seen.map(|seen| SettledParents {
             settled: (now.saturating_sub(seen.since) >= ParentDirectories::SETTLED_AGE)
-                .then(|| before.clone().limited_to(seen.parents.clone())),
+                .then(|| before.clone().with_parents(seen.parents.clone())),
             ..seen
         });
         Some(before)

@@ -158,7 +158,7 @@ impl PrivateCaches {
         let mut mounts = Vec::new();
         if plan.tier == Tier::Full {
             for mount in MOUNTS {
-                if let Some(over) = own_directory(mount, user) {
+                if let Some(over) = directory_in_tmp(mount, user) {
                     let below = [DIRECTORY, &format!("{name}.mounts"), mount.name];
                     let private = PrivateDir::create(state, &below)?;
                     mounts.push((private.path().to_owned(), over));
@@ -173,15 +173,19 @@ impl PrivateCaches {
     fn of_call(self, plan: &Plan, user: &UserCaches<'_>) -> Caches {
         let Self { root, mounts } = self;
         let is_moved = |cache: &&Cache| {
-            let own = user.path(cache);
+            let user_path = user.path(cache);
             // A cache that the user keeps in the workspace can be written already.
-            let is_writable = own.as_deref().is_some_and(|own| plan.is_writable(own));
-            let has_own = || own.as_deref().is_some_and(Path::is_dir);
+            let is_writable = user_path
+                .as_deref()
+                .is_some_and(|path| plan.is_writable(path));
+            let has_user_cache = || user_path.as_deref().is_some_and(Path::is_dir);
             !is_writable
                 && match cache.private_use {
                     PrivateCacheUse::Always => true,
-                    PrivateCacheUse::WithNetwork => plan.network.leads_outside() || !has_own(),
-                    PrivateCacheUse::IfUserHasNone => !has_own(),
+                    PrivateCacheUse::WithNetwork => {
+                        plan.network.leads_outside() || !has_user_cache()
+                    }
+                    PrivateCacheUse::IfUserHasNone => !has_user_cache(),
                 }
         };
         let value = |cache: &Cache| {
@@ -213,7 +217,7 @@ impl PrivateCaches {
 
 /// Returns the tool's directory in `/tmp`, if only this user can use that directory. If the host
 /// has the tool, creates the missing directory, because a mount needs a directory to cover.
-fn own_directory(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
+fn directory_in_tmp(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let path = PathBuf::from(format!("/tmp/{}-{uid}", mount.name));
     let found = path.symlink_metadata().or_else(|error| {

@@ -163,7 +163,7 @@ impl NamesBeforeCall {
         // A call that writes the same text once more does not make the text the user's.
         let rewritten = self.guarded.iter().filter(|before| before.is_rewritten());
         for before in rewritten {
-            let text = before.used.clone();
+            let text = before.effective_text.clone();
             settings.entry(before.path.clone()).or_insert(text);
         }
         if settings.is_empty() {

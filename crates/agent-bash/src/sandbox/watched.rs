@@ -57,8 +57,9 @@ impl WatchedPaths {
         }
     }
 
-    /// Adds the parent directories. The caller checks that they have not changed recently.
-    pub(crate) fn limited_to(self, parents: ParentDirectories) -> Self {
+    /// Adds the parent directories, so that the paths need no comparison while the directories are
+    /// unchanged. The caller checks that the directories have not changed recently.
+    pub(crate) fn with_parents(self, parents: ParentDirectories) -> Self {
         Self {
             parents: Some(Arc::new(parents)),
             ..self

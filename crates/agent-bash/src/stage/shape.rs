@@ -21,7 +21,7 @@ use std::time::Duration;
 const BROKEN_PIPE: i32 = 13;
 
 /// Makes the finished call, whichever way the call ended.
-pub(crate) async fn account(
+pub(crate) async fn finished_call(
     tool: &ToolContext,
     call: Call,
     ended: Result<StartedCallEnd, Refusal>,
@@ -34,9 +34,9 @@ pub(crate) async fn account(
         Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
-    let mut account = FinishedCall::without_output(result, limits);
-    account.refusal = refusal;
-    account
+    let mut finished_call = FinishedCall::without_output(result, limits);
+    finished_call.refusal = refusal;
+    finished_call
 }
 
 /// Returns the result of a call that a stage refused.
@@ -73,8 +73,8 @@ fn status_after(panicked: &WorkPanicked, started: bool) -> Status {
     }
 }
 
-/// Returns a finished call with only a status, for a call whose [`account`] panicked.
-pub(crate) fn unshaped(
+/// Returns a finished call with only a status, for a call with a panic in [`finished_call`].
+pub(crate) fn status_only(
     tool: &ToolContext,
     cwd: &Path,
     started: bool,
@@ -236,9 +236,9 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     result.survivors = outcome.survivors;
     result.notices = notices;
     result.artifacts = artifacts;
-    let mut account = FinishedCall::without_output(result, limits);
-    account.printed = printed;
-    account
+    let mut finished_call = FinishedCall::without_output(result, limits);
+    finished_call.printed = printed;
+    finished_call
 }
 
 /// Maximum bytes and maximum lines that layouts add around the output: headings, the paths of both

@@ -202,11 +202,13 @@ async fn can_be_tried_is_set_where_no_trial_is_offered() {
     let can_be_tried = async |case: &Case, request: Value| {
         let tool = case.tool_with(|builder| builder);
         let options = CallOptions::default();
-        let account = tool.account(request, options, &Cancel::new()).await;
-        let Some(Refusal::Rule(rule)) = account.refusal else {
-            panic!("{:?}", account.result);
+        let finished_call = tool
+            .execute_with_details(request, options, &Cancel::new())
+            .await;
+        let Some(Refusal::Rule(rule)) = finished_call.refusal else {
+            panic!("{:?}", finished_call.result);
         };
-        assert!(!rule.explanation.offers_trial && !offers(&account.result));
+        assert!(!rule.explanation.offers_trial && !offers(&finished_call.result));
         rule.explanation.can_be_tried
     };
     let mut case = Case::new();

@@ -353,7 +353,9 @@ async fn call(
         ..CallOptions::default()
     };
     let tool = conversation.tool();
-    let mut finished = tool.account(Request::new(command), options, &cancel).await;
+    let mut finished = tool
+        .execute_with_details(Request::new(command), options, &cancel)
+        .await;
     if signals.first_received().is_some() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {

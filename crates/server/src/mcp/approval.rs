@@ -212,7 +212,7 @@ impl Approver for RequestApprover {
         self.ask(message, "running it outside of the sandbox").await
     }
 
-    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+    async fn allow_once(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
         if matches!(self.method, AskMethod::None) {
             return None;
         }

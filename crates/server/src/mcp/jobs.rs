@@ -310,8 +310,10 @@ impl JobTools {
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
             call.cancel.cancel();
-            let account = call.ended().await;
-            let result = account.as_ref().map(|account| &account.result);
+            let finished_call = call.ended().await;
+            let result = finished_call
+                .as_ref()
+                .map(|finished_call| &finished_call.result);
             let text = result.map_or("", |result| &result.text);
             return Ok(ToolAnswer {
                 text: with_line(text, &format!("[{name} has ended.]")),
@@ -424,7 +426,7 @@ pub(super) fn call_data(name: &str, call: &RunningCall) -> Value {
         "pid": pid,
         "pgid": group,
         "total_bytes": call.total_bytes(),
-        "status": call.account().map(|account| account.result.status.clone()),
+        "status": call.finished_call().map(|finished_call| finished_call.result.status.clone()),
     })
 }
 

@@ -88,8 +88,8 @@ impl CallTasks {
             WaitOutcome::Ended(None) => TaskPayload::Failed {
                 error: object(&ErrorData::internal_error(LOST_CALL, None)),
             },
-            WaitOutcome::Ended(Some(account)) => {
-                let result = &account.result;
+            WaitOutcome::Ended(Some(finished_call)) => {
+                let result = &finished_call.result;
                 let ended_at = Timestamp(result.started_at.0 + result.duration_ms as u64);
                 state.last_updated_at = ended_at.max(task.created_at).to_string();
                 state.status_message = None;

@@ -99,7 +99,7 @@ impl ServedRequest {
             call.cancel.cancel();
             call.ended().await;
         }
-        let name = call.account().is_none().then(|| {
+        let name = call.finished_call().is_none().then(|| {
             let number = self.running.assign_handle(&call);
             number.to_string()
         });
