@@ -124,7 +124,6 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
     Ok(changes)
 }
 
-/// Returns the plan of a change set.
 pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<ApplyPlan, ChangesError> {
     let (plan, _) = plan_and_held_plan(store, set)?;
     Ok(plan)

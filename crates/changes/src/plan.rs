@@ -97,7 +97,6 @@ impl PlannedOp {
     }
 }
 
-/// The attributes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileAttributes {
     pub(crate) permissions: u32,

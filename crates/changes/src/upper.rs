@@ -104,7 +104,6 @@ fn failed_at(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
     |error| (path.to_owned(), error.into())
 }
 
-/// A directory of the overlay.
 struct OverlayDirectory {
     path: PathBuf,
     /// True if the overlay shows this directory merged with the directory of the tree.

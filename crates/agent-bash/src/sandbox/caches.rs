@@ -92,7 +92,6 @@ pub(crate) fn missed<'a>(
     (!is_writable).then_some((cache.tool, path))
 }
 
-/// The caches of the user.
 struct UserCaches<'a> {
     facts: &'a HostFacts,
 }

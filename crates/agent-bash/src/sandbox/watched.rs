@@ -26,7 +26,6 @@ pub(crate) struct WatchedPaths {
     parents: Option<Arc<ParentDirectories>>,
 }
 
-/// The state of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum PathState {
     /// The path does not exist.

@@ -45,7 +45,6 @@ pub(crate) async fn add_ports(outcome: &mut Outcome) {
     }
 }
 
-/// The network of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallNetwork {
     /// The network of this process.
@@ -66,7 +65,6 @@ impl CallNetwork {
     }
 }
 
-/// A failed call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailedCall<'a> {
     pub(crate) command: &'a str,

@@ -28,7 +28,6 @@ use std::time::Duration;
 /// Maximum wait of `bash_output`: clients time out after 60 s.
 const MAX_WAIT: Duration = Duration::from_secs(50);
 
-/// The answer of a tool.
 #[derive(Debug)]
 pub(super) struct ToolAnswer {
     pub(super) text: String,
@@ -392,7 +391,6 @@ impl JobTools {
         stored_output::jobs(&self.session).map_err(to_text)
     }
 
-    /// Returns the call with this name.
     fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
         let number = name.strip_prefix(CALL_PREFIX)?.parse().ok()?;
         self.calls.find(number)

@@ -30,7 +30,6 @@ pub(super) struct CallTasks {
     tasks: Mutex<BTreeMap<String, CallTask>>,
 }
 
-/// A task of a call.
 #[derive(Debug, Clone, Copy)]
 struct CallTask {
     /// The number of the call's handle.
@@ -118,7 +117,6 @@ impl CallTasks {
         self.find(id).map(drop)
     }
 
-    /// Returns a task and its call.
     fn find(&self, id: &str) -> Result<(CallTask, Arc<RunningCall>), ErrorData> {
         let task = self.tasks().get(id).copied();
         let found = task.and_then(|task| Some((task, self.calls.find(task.handle)?)));

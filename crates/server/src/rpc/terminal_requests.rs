@@ -106,7 +106,6 @@ impl ServedRequest {
         data(self.terminal_data(name, &call, None))
     }
 
-    /// Returns the call on the terminal with this name.
     fn terminal(&self, name: &str) -> Result<Arc<RunningCall>, ErrorReply> {
         let number = name.parse().ok();
         let call = number.and_then(|number| self.running.find(number));

@@ -25,7 +25,6 @@ pub(super) struct RecordedRoot {
     path_in_file_system: OnceCell<Option<PathBuf>>,
 }
 
-/// The location of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FileLocation {
     /// At this path below the root.
