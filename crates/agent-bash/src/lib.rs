@@ -58,6 +58,7 @@ pub use agent_bash_sink as sink;
 pub use agent_bash_tools as tools;
 
 pub use agent_bash_core::sandbox::{Escalation, LackingPolicy, TmpDirectory};
+pub use agent_bash_sandbox::with_resolved_parent;
 pub use agent_bash_tools::{
     APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,
     KeepOutput, NotSandboxed, Refusal, RuleRefusal, allow_line, profiles,

@@ -26,6 +26,10 @@ use tokio::sync::{Semaphore, watch};
 /// Limit of concurrent calls in one registry.
 pub const MAX_CALLS: u32 = 256;
 
+/// The text for a client if a call's task was lost, which is a bug.
+pub const LOST_CALL: &str =
+    "the call was given up because of an error in agent-bash; please report the error";
+
 /// Maximum number of ended calls with a handle that are remembered.
 const MAX_ENDED_CALLS: usize = 64;
 

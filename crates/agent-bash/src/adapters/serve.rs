@@ -2,7 +2,7 @@
 //! writes the answers.
 
 use crate::output_mask::mask_job_output;
-use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::terminal::opened_terminal;
 use crate::{Approver, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
@@ -399,9 +399,6 @@ impl ClientAdapters {
         })
     }
 }
-
-const LOST_CALL: &str =
-    "the call was given up because of an internal error of agent-bash; please report it";
 
 const NO_JOBS: &str =
     "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";

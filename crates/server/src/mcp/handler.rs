@@ -18,7 +18,7 @@ use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
-use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
+use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::sink::{LiveKind, LiveUpdates};
 use agent_bash::terminal::{self, QuietAfter};
 use agent_bash::tools::ToolSchema;
@@ -166,7 +166,7 @@ impl McpServer {
         };
         let result = match waited {
             WaitOutcome::Ended(Some(finished_call)) => Arc::unwrap_or_clone(finished_call).result,
-            WaitOutcome::Ended(None) => return Err(tasks::LOST_CALL.to_owned()),
+            WaitOutcome::Ended(None) => return Err(LOST_CALL.to_owned()),
             WaitOutcome::StillRunning if may_be_task => {
                 return Ok(self.tasks.create(&call)?.into());
             }

@@ -7,7 +7,7 @@
 use super::jobs::{ToolAnswer, call_name};
 use super::random_token::random_token;
 use agent_bash::core::{Cancel, Clock, Status, Timestamp};
-use agent_bash::running::{RunningCall, RunningCalls, WaitOutcome};
+use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
 use rmcp::RoleServer;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ErrorData, JsonObject, ProtocolVersion, Task, TaskPayload,
@@ -130,10 +130,6 @@ impl CallTasks {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The error of a call whose task was lost.
-pub(super) const LOST_CALL: &str =
-    "the call was given up because of an error in agent-bash; please report the error";
 
 /// Returns the task of a call that is running.
 fn working(id: String, task: CallTask) -> Task {
