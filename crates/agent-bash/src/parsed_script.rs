@@ -107,7 +107,7 @@ mod tests {
     fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
         let host = HostContext {
             tools: Some(vec!["read".to_owned()]),
-            ..HostContext::for_tests("/w")
+            ..HostContext::bare("/w")
         };
         let clock = Arc::new(agent_bash_process::SystemClock::default());
         let mut tool = BashTool::builder(

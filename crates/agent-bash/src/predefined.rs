@@ -2,12 +2,10 @@
 //! from the user's configuration, from earlier calls in the same persistent shell, and from git's
 //! aliases.
 
-mod git_aliases;
-
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
 use agent_bash_policy::Predefined;
-pub(crate) use git_aliases::git_aliases;
+use agent_bash_settings::git_aliases;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use agent_bash_core::hex;
 use agent_bash_core::sandbox::{Caches, Plan, Tier};
 use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::HostFacts;
-use serde::{Deserialize, Serialize};
+use agent_bash_settings::CacheAccess;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,21 +16,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use table::{CACHES, Cache, MOUNTS, PrivateCacheUse, PrivateMount, VariableValue};
-
-/// The caches of tools that a call of [`SandboxLevel::WorkspaceWrite`] may write.
-///
-/// [`SandboxLevel::WorkspaceWrite`]: agent_bash_core::sandbox::SandboxLevel::WorkspaceWrite
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheAccess {
-    /// No caches. Calls can only read the user's caches.
-    Off,
-    /// Private caches of the workspace. Later calls in the workspace use them again.
-    #[default]
-    Private,
-    /// The user's caches. Programs outside the sandbox may then run code that a call has changed.
-    Shared,
-}
 
 /// The directory of the private caches in the state directory, with one directory per workspace.
 const DIRECTORY: &str = "caches";

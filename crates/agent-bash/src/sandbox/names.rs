@@ -2,10 +2,10 @@
 //! sandbox. If a call has changed a settings file, the host continues to use the former text.
 
 use super::workspaces::Workspaces;
-use crate::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{NameScan, links_and_target};
+use agent_bash_settings::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -115,7 +115,7 @@ mod tests {
     fn resolve_makes_paths_absolute_like_cd() {
         let host = HostContext {
             home: Some("/home/u".into()),
-            ..HostContext::for_tests("/src")
+            ..HostContext::bare("/src")
         };
         for (requested, want) in [
             (None, "/src"),

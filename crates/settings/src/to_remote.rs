@@ -50,8 +50,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HostContext;
-    use crate::settings::load;
+    use crate::{HostContext, load};
     use serde_json::json;
     use std::ffi::OsString;
     use std::sync::Arc;
@@ -79,7 +78,7 @@ mod tests {
                     .map(|(name, value)| (OsString::from(name), OsString::from(value)))
                     .into(),
             ),
-            ..HostContext::for_tests("/")
+            ..HostContext::bare("/")
         };
         let mut settings = load(&host).unwrap().settings;
         assert_ne!(settings, Settings::default());
