@@ -2,9 +2,6 @@
 //!
 //! The output names the port or the lock; the kernel tells which process holds it.
 
-mod lock_message;
-mod port_message;
-
 use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
@@ -15,8 +12,9 @@ use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
-use lock_message::LockMessage;
-use port_message::PortMessage;
+use agent_bash_tools::program_messages::{
+    LockMessage, PortMessage, held_lock, port_in_use, possible_ports,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,10 +90,10 @@ pub(crate) async fn notices(
     lines: &[&str],
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
-    if let Some(message) = port_message::find(lines) {
+    if let Some(message) = port_in_use(lines) {
         notices.extend(port_notice(tool, call.command, message, call.network).await);
     }
-    if let Some(message) = lock_message::find(lines, call.cwd, tool.host.home.as_deref()) {
+    if let Some(message) = held_lock(lines, call.cwd, tool.host.home.as_deref()) {
         notices.extend(lock_notice(tool, call, message).await);
     }
     notices
@@ -193,7 +191,7 @@ async fn port_notice(
     listeners.retain(|listener| network.may_be(listener.network.as_ref(), host.as_ref()));
     let candidates = match message {
         PortMessage::Port(port) => vec![port],
-        PortMessage::Unnamed => port_message::numbers(command),
+        PortMessage::Unnamed => possible_ports(command),
     };
     for port in &candidates {
         let has_port = |listener: &&JobListener| {
