@@ -56,7 +56,7 @@ async fn server() -> SocketAddr {
                 let mut buffer = [0; 4096];
                 // Without more input for a moment, the request is complete.
                 while let Ok(Ok(length)) =
-                    tokio::time::timeout(Duration::from_millis(200), client.read(&mut buffer)).await
+                    tokio::time::timeout(Duration::from_secs(1), client.read(&mut buffer)).await
                 {
                     if length == 0 {
                         break;
@@ -262,6 +262,7 @@ async fn slow_and_long_heads_are_ended() {
     let mut all = Vec::new();
     let _ = slow.read_to_end(&mut all).await;
     assert_eq!(all, b"");
+    let proxy = Running::with(&[], Names::default(), None).await;
     let long = format!("GET http://a.com/{} HTTP/1.1\r\n", "x".repeat(70_000));
     let mut stream = TcpStream::connect(proxy.address).await.unwrap();
     stream.write_all(long.as_bytes()).await.unwrap();

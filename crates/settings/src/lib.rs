@@ -18,6 +18,7 @@
 //! `agent_bash::BashToolBuilder::settings` passes the settings to a tool.
 
 mod changes;
+mod exported_functions;
 mod git_aliases;
 pub mod guarded_settings;
 mod history;
@@ -34,6 +35,7 @@ pub mod targets;
 mod to_remote;
 
 pub use changes::{ChangesSettings, CommitBy};
+pub use exported_functions::exported_functions;
 pub use git_aliases::git_aliases;
 pub use host::HostContext;
 pub use journal::{JournalSettings, mask_secrets};
@@ -268,6 +270,7 @@ impl Settings {
             home: host.home.clone(),
             dialect: shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path)),
             predefined: Arc::new(Predefined {
+                functions: Arc::new(exported_functions(&host.env)),
                 git_aliases: git_aliases(&host.cwd, &host.env),
                 ..Predefined::default()
             }),

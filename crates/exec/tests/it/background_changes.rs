@@ -270,8 +270,11 @@ async fn changes_of_a_job_can_be_undone_once_it_was_ended() {
     let ways: [(&str, In); 2] = [("its own shell", |it| it), ("a session's", session)];
     for (which, add) in ways {
         let (workspace, world) = (TestWorkspace::with(FILES), World::new());
-        let script = "(sleep 0.2; echo tick >tick; sleep 60; echo over >tick) & echo started";
-        let call = workspace.call(&world.cache, script, add).await;
+        let until = until("go");
+        let script =
+            format!("({until}; echo tick >tick; sleep 60; echo over >tick) & echo started");
+        let call = workspace.call(&world.cache, &script, add).await;
+        fs::write(workspace.temp.path().join("go"), "").unwrap();
         assert!(soon(|| !workspace.text("tick").is_empty()).await);
         let jobs = world.jobs.list().unwrap();
         let job = world.kill(&jobs[0].id).await;

@@ -360,7 +360,7 @@ async fn exports_of_any_length_persist() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_does_not_take_a_script_is_replaced_and_never_runs_the_script() {
-    for timeout in [None, Some(Duration::from_millis(300))] {
+    for timeout in [None, Some(Duration::from_millis(900))] {
         let cache = support::cache();
         let directory = tempfile::tempdir().unwrap();
         let shell = say(&cache, "cd /usr; echo $$").await.out;
@@ -387,12 +387,12 @@ async fn time_limit_ends_the_command_and_the_rest_of_the_script() {
     let pushed = dir.path().join("pushed");
     say(&cache, "cd /usr").await;
     let script = format!("echo begun; sleep 60; touch '{}'", pushed.display());
-    let call = named("a", &script).timeout(Duration::from_millis(300));
+    let call = named("a", &script).timeout(Duration::from_secs(2));
     let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
     assert_eq!(
         ran.outcome.ending,
         ScriptEnding::TimedOut {
-            after: Duration::from_millis(300)
+            after: Duration::from_secs(2)
         }
     );
     assert_eq!(ran.out, "begun\n");
@@ -407,10 +407,15 @@ async fn time_limit_ends_the_command_and_the_rest_of_the_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_one_session_queue_and_can_be_cancelled() {
+    const SHORT: Duration = Duration::from_secs(2);
     let cache = Arc::new(support::cache());
     let directory = tempfile::tempdir().unwrap();
-    let begun = directory.path().join("begun");
-    let script = format!("x=1; echo in; : >{}; sleep 1; x=2", begun.display());
+    let [begun, gate] = ["begun", "gate"].map(|name| directory.path().join(name));
+    let script = format!(
+        "x=1; echo in; : >{}; until [[ -e {} ]]; do sleep .01; done; x=2",
+        begun.display(),
+        gate.display()
+    );
     let slow = tokio::spawn({
         let cache = Arc::clone(&cache);
         async move { say(&cache, &script).await }
@@ -426,7 +431,7 @@ async fn calls_of_one_session_queue_and_can_be_cancelled() {
         }
     });
     // Waiting does not count: this limit is shorter than the wait.
-    let short = named("a", "echo $x").timeout(Duration::from_millis(500));
+    let short = named("a", "echo $x").timeout(SHORT);
     let next = tokio::spawn({
         let cache = Arc::clone(&cache);
         async move { run_with(&cache, &short, &Cancel::new()).await.unwrap() }
@@ -441,6 +446,8 @@ async fn calls_of_one_session_queue_and_can_be_cancelled() {
         !slow.is_finished(),
         "the waiter left before the command ended"
     );
+    tokio::time::sleep(SHORT + Duration::from_millis(100)).await;
+    std::fs::write(&gate, "").unwrap();
     assert_eq!(next.await.unwrap().out, "2\n");
     assert_eq!(slow.await.unwrap().out, "in\n");
 }
@@ -448,7 +455,8 @@ async fn calls_of_one_session_queue_and_can_be_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn background_processes_are_named_and_end_with_the_session() {
     let cache = support::cache();
-    let ran = say(&cache, "sleep 300 & echo $!").await;
+    let script = "sleep 300 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo $!";
+    let ran = say(&cache, script).await;
     let pid: u32 = ran.out.trim().parse().unwrap();
     let survivor = &ran.outcome.survivors[0];
     assert_eq!(
@@ -464,13 +472,9 @@ async fn background_processes_are_named_and_end_with_the_session() {
         "next\n1\n"
     );
     drop(cache);
-    for _ in 0..500 {
-        if !std::path::Path::new(&format!("/proc/{pid}")).exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{pid} outlived its session");
+    let process = format!("/proc/{pid}");
+    let is_over = soon(|| !std::path::Path::new(&process).exists()).await;
+    assert!(is_over, "{pid} outlived its session");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -348,7 +348,7 @@ async fn slow_capture_finishes_in_the_background() {
     // A session that began without the snapshot loads it, too.
     let spec = in_session(&home, "locked");
     let mut ran = run(&cache, &spec).await;
-    for _ in 0..200 {
+    for _ in 0..2000 {
         if ran.out.is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             ran = run(&cache, &spec).await;

@@ -6,7 +6,7 @@ use agent_bash_exec::ShellCache;
 use std::time::Duration;
 
 /// The time for which the only thread of this program is blocked.
-const STOPPED: Duration = Duration::from_millis(1500);
+const STOPPED: Duration = Duration::from_millis(2500);
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "nothing is to go on")]
@@ -17,7 +17,7 @@ async fn command_that_ended_in_time_is_not_timed_out() {
         for script in ["echo ok; sleep 0.4; (exit 4)", "sleep 0.4; exit 4"] {
             let spec = spec(script)
                 .session(session.clone())
-                .timeout(Duration::from_secs(1));
+                .timeout(Duration::from_secs(2));
             let stop = async {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 std::thread::sleep(STOPPED);

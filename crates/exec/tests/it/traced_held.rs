@@ -6,7 +6,7 @@ use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::{Cancel, SessionName};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
@@ -124,12 +124,14 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
 async fn call_that_connects_to_the_successor_of_a_traced_server_is_not_exact() {
     let workspace = TestWorkspace::with(&[("a", "a\n")]);
     let path = workspace.temp.path().join("socket");
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap();
+    // No other process binds this address, so that it stays free in between.
+    let own = Ipv4Addr::from_bits(0x7f00_0000 | std::process::id());
+    let unused = TcpListener::bind((own, 0)).unwrap();
     let address = unused.local_addr().unwrap();
     drop(unused);
     let listen = format!("{PROGRAM} listen {address}");
     let listen_local = format!("{PROGRAM} listen-local {}", path.display());
-    let connect = format!("exec 5<>/dev/tcp/127.0.0.1/{}; exec 5>&-", address.port());
+    let connect = format!("exec 5<>/dev/tcp/{own}/{}; exec 5>&-", address.port());
     let connect_local = format!("{PROGRAM} connect {}", path.display());
     let scripts = [
         (&*listen, false),

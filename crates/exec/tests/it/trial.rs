@@ -296,7 +296,9 @@ async fn no_process_outlives_a_trial() {
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let workspace = TrialWorkspace::new();
-        let spec = workspace.trial(&format!("exec 9>>file; {daemon} sleep 0.2; echo $$"));
+        let spec = workspace.trial(&format!(
+            "exec 9>>file; {daemon} until grep -q late file; do sleep .02; done; echo $$"
+        ));
         let spec = spec.grace(Duration::from_millis(100));
         // The later rounds use warm shells.
         let ran = if round == 0 {
@@ -316,7 +318,8 @@ async fn no_process_outlives_a_trial() {
     }
     // The negative control: without a trial such a process lives on.
     let workspace = TrialWorkspace::new();
-    let spec = workspace.trial("sleep 0.4 >/dev/null 2>&1 &").trial(None);
+    let leaving = "while [[ -e file ]]; do :; done >/dev/null 2>&1 &";
+    let spec = workspace.trial(leaving).trial(None);
     let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
 }
@@ -327,7 +330,7 @@ async fn timed_out_or_cancelled_trial_changes_nothing() {
     let script = "echo x >x; (trap '' TERM; sleep 9) & sleep 9";
     let spec = workspace
         .trial(script)
-        .timeout(Some(Duration::from_millis(200)));
+        .timeout(Some(Duration::from_secs(3)));
     let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),

@@ -1,11 +1,7 @@
 //! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
 //! call to call.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::driven_clock::DrivenClock;
 use crate::support::{self, options, run_with, spec};
@@ -29,13 +25,9 @@ fn warm_cache() -> ShellCache {
 
 /// Waits until `wanted` shells are warm.
 async fn until_warm(cache: &ShellCache, wanted: usize) {
-    for _ in 0..1000 {
-        if cache.warm_shells() == wanted {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{} shells wait, {wanted} are wanted", cache.warm_shells());
+    let is_reached = support::soon(|| cache.warm_shells() == wanted).await;
+    let warm = cache.warm_shells();
+    assert!(is_reached, "{warm} shells wait, {wanted} are wanted");
 }
 
 async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
@@ -179,13 +171,8 @@ async fn dropping_the_cache_ends_warm_shells() {
         "the supervisor waits with its next shell"
     );
     drop(cache);
-    for _ in 0..500 {
-        if !std::path::Path::new(&stat).exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("supervisor {parent} is still there");
+    let is_gone = support::soon(|| !std::path::Path::new(&stat).exists()).await;
+    assert!(is_gone, "supervisor {parent} is still there");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +184,8 @@ async fn idle_shells_are_ended() {
         std::env::temp_dir(),
     );
     let cache = ShellCache::new(ShellCacheOptions {
-        idle: Duration::from_millis(300),
+        // Longer than the start of both shells, so that both are seen.
+        idle: Duration::from_secs(5),
         ..options
     });
     out(&cache, &spec(":")).await;

@@ -412,33 +412,45 @@ async fn wake_continues_stopped_supervisor(supervisor: Supervisor) {
     assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
 }
 
-/// A clock on which every timeout passes after at most a second.
+/// A clock on which every timeout passes after at most a second, once `is_short` is set.
 #[derive(Debug)]
-struct ShortTimeouts(SystemClock);
+struct ShortTimeouts {
+    clock: SystemClock,
+    is_short: AtomicBool,
+}
 
 #[async_trait::async_trait]
 impl Clock for ShortTimeouts {
     fn now(&self) -> Duration {
-        self.0.now()
+        self.clock.now()
     }
 
     fn wall(&self) -> Timestamp {
-        self.0.wall()
+        self.clock.wall()
     }
 
     async fn sleep(&self, duration: Duration) {
-        // The start of a supervisor still has its full second.
-        self.0.sleep(duration.min(Duration::from_secs(1))).await;
+        let longest = if self.is_short.load(Ordering::Relaxed) {
+            Duration::from_secs(1)
+        } else {
+            Duration::MAX
+        };
+        self.clock.sleep(duration.min(longest)).await;
     }
 }
 
 async fn stopped_supervisor_counts_as_disconnected(supervisor: Supervisor) {
-    let clock: Arc<dyn Clock> = Arc::new(ShortTimeouts(SystemClock::new()));
-    let mut supervised = supervisor.launch(&environment(), &clock).await.unwrap();
+    let clock = Arc::new(ShortTimeouts {
+        clock: SystemClock::new(),
+        is_short: AtomicBool::new(false),
+    });
+    let waits: Arc<dyn Clock> = clock.clone();
+    let mut supervised = supervisor.launch(&environment(), &waits).await.unwrap();
     let _fds = start(&mut supervised, "read").await;
     assert!(supervised.survivors().await.is_ok());
     let pid = rustix::process::Pid::from_raw(supervised.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    clock.is_short.store(true, Ordering::Relaxed);
     assert!(supervised.survivors().await.is_err());
     let again = supervised.adopt(&[], &[], false, 0, None).await;
     assert!(matches!(again, Err(NotDetached::Disconnected)), "{again:?}");

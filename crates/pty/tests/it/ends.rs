@@ -5,13 +5,15 @@
     reason = "test code, also outside of the test functions"
 )]
 
-use crate::support::{Collect, attend, executor, run, soon, spec};
+use crate::support::{Collect, SOON, attend, attend_with, executor, options, run, soon, spec};
 use agent_bash_core::{Cancel, Executor, ScriptEnding, SurvivorPolicy};
 use agent_bash_process::ProcessInfo;
+use agent_bash_pty::{PtyExecutor, PtyOptions};
+use agent_bash_test_kit::driven_clock::{DrivenClock, LIMIT};
 use std::fs;
 use std::io::Read;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Pids that a script printed, one per line after `pid `.
 fn pids(out: &str) -> Vec<i32> {
@@ -56,13 +58,22 @@ async fn hang_up_is_sent_first_and_processes_have_the_grace_period() {
         ),
         ("trap '' HUP; trap 'echo term; exit' TERM", "term"),
     ] {
-        let mut limited = spec(&format!("{traps}; while :; do sleep 0.05; done"));
-        limited.timeout = Some(Duration::from_secs(1));
-        let ran = run(&limited).await.unwrap();
-        let after = Duration::from_secs(1);
-        assert_eq!(ran.outcome.ending, ScriptEnding::TimedOut { after });
+        let script = format!("{traps}; echo ready; while :; do sleep 0.05; done");
+        let limited = spec(&script).timeout(LIMIT).grace(SOON);
+        let clock = Arc::new(DrivenClock::new());
+        let executor = PtyExecutor::new(PtyOptions {
+            clock: clock.clone(),
+            ..options()
+        });
+        let attended = attend_with(&executor, &limited).await;
+        attended.shows("ready").await;
+        clock.pass();
+        let after = LIMIT;
+        let ending = attended.outcome().await.ending;
+        assert_eq!(ending, ScriptEnding::TimedOut { after });
         // Bash may first report that the command it waited for was killed.
-        assert_eq!(ran.out.lines().last(), Some(wanted), "{traps}");
+        let out = attended.collect.text();
+        assert_eq!(out.lines().last(), Some(wanted), "{traps}");
     }
 }
 
@@ -100,28 +111,37 @@ async fn cancelled_call_starts_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn survivor_with_the_terminal_open_does_not_delay_the_call() {
     let file = Arc::new(tempfile());
+    let directory = tempfile::tempdir().unwrap();
+    let stay = directory.path().join("stay");
     for policy in [
         SurvivorPolicy::Adopt,
         SurvivorPolicy::Kill,
         SurvivorPolicy::Wait,
     ] {
-        let mut leaving = spec("(sleep 3; echo late; sleep 1) & echo early");
-        leaving.survivors = policy;
+        fs::write(&stay, "").unwrap();
+        let waits = format!("while [[ -e {} ]]; do sleep .01; done", stay.display());
+        let leaving = spec(&format!("({waits}; echo late; sleep .1) & echo early"));
+        let leaving = leaving.survivors(policy);
         let mut collect = Collect {
             survivors_file: Some(Arc::clone(&file)),
             ..Collect::default()
         };
-        let started = now();
-        let outcome = executor()
-            .run(&leaving, &mut collect, &Cancel::new())
-            .await
-            .unwrap();
+        let (executor, cancel, output) = (executor(), Cancel::new(), collect.clone());
+        // Only the call that waits for the process needs its end.
+        let release = async {
+            if policy == SurvivorPolicy::Wait {
+                assert!(soon(|| output.text().contains("early")).await);
+                fs::remove_file(&stay).unwrap();
+            }
+        };
+        let run = executor.run(&leaving, &mut collect, &cancel);
+        let (outcome, ()) = tokio::join!(run, release);
+        let outcome = outcome.unwrap();
         assert_eq!(outcome.ending, ScriptEnding::Exited { code: 0 });
-        let waited = started.elapsed() >= Duration::from_secs(3);
         let text = collect.text();
         match policy {
             SurvivorPolicy::Adopt => {
-                assert!(!outcome.survivors.is_empty() && !waited, "{outcome:?}");
+                assert!(!outcome.survivors.is_empty(), "{outcome:?}");
                 assert!(
                     outcome
                         .survivors
@@ -136,20 +156,16 @@ async fn survivor_with_the_terminal_open_does_not_delay_the_call() {
                     file.read_to_string(&mut text).unwrap();
                     text
                 };
+                fs::remove_file(&stay).unwrap();
                 assert!(soon(|| content() == "late\r\n").await, "{:?}", content());
             }
-            SurvivorPolicy::Kill => assert!(outcome.survivors.is_empty() && !waited),
+            SurvivorPolicy::Kill => assert!(outcome.survivors.is_empty()),
             SurvivorPolicy::Wait => {
-                assert!(outcome.survivors.is_empty() && waited);
+                assert!(outcome.survivors.is_empty());
                 assert_eq!(text, "early\r\nlate\r\n");
             }
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test measures")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 fn tempfile() -> fs::File {

@@ -204,7 +204,7 @@ async fn control_c_interrupts_a_flood() {
 fn ask(question: &str, last: char) -> String {
     format!(
         "stty raw -echo; printf '{question}'; answer=; \
-         while IFS= read -rsN1 -t 5 c; do answer+=$c; [[ $c == '{last}' ]] && break; done; \
+         while IFS= read -rsN1 -t 60 c; do answer+=$c; [[ $c == '{last}' ]] && break; done; \
          stty sane; printf '%q' \"$answer\""
     )
 }

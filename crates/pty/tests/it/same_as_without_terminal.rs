@@ -44,7 +44,11 @@ async fn survivors_become_a_job() {
         jobs: Some(Arc::clone(&registry) as _),
         ..options()
     });
-    for (script, jobs) in [("sleep 3 & echo early", 1), ("echo no survivor", 0)] {
+    // The process ends with the directory.
+    let directory = tempfile::tempdir().unwrap();
+    let stays = format!("while [[ -e {} ]]; do :; done", directory.path().display());
+    let leaving = format!("({stays}) & echo early");
+    for (script, jobs) in [(leaving.as_str(), 1), ("echo no survivor", 0)] {
         registry.0.lock().unwrap().clear();
         let mut collect = Collect::default();
         let call = spec(script);

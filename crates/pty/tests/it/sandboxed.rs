@@ -7,6 +7,7 @@ use agent_bash_core::{Executor, NotStarted, ScriptEnding};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, PtyExecutor, PtyOptions, PtySize, WaitingFor};
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
+use std::fs;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn script_finds_its_terminal() {
@@ -153,17 +154,20 @@ async fn programs_draw_and_waiting_is_detected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn survivor_is_known_to_hold_the_terminal() {
-    let workspace = TestWorkspace::new();
     for tier in TIERS {
-        for (script, holds) in [
-            ("sleep 3 & echo early", true),
-            ("sleep 3 </dev/null >/dev/null 2>&1 & echo early", false),
-            (
-                "name=$(tty); sleep 3 </dev/null >\"$name\" 2>/dev/null & echo early",
-                true,
-            ),
+        for (redirections, holds) in [
+            ("", true),
+            ("</dev/null >/dev/null 2>&1", false),
+            ("</dev/null >\"$name\" 2>/dev/null", true),
         ] {
-            let ran = run(&workspace.in_sandbox(spec(script), tier))
+            // The process ends with the file, at the latest when the workspace is dropped.
+            let workspace = TestWorkspace::new();
+            fs::write(workspace.workspace.join("stay"), "").unwrap();
+            let script = format!(
+                "name=$(tty); (: >ready; while [[ -e stay ]]; do :; done) {redirections} & \
+                 until [[ -e ready ]]; do :; done; echo early"
+            );
+            let ran = run(&workspace.in_sandbox(spec(&script), tier))
                 .await
                 .unwrap();
             let left: Vec<bool> = ran

@@ -1,8 +1,10 @@
 //! Detects commands that wait for user input, and distinguishes similar states.
 
-use crate::support::{attend, is_installed, run, spec};
+use crate::support::{attend, attend_with, is_installed, options, run, spec};
 use agent_bash_core::{NoticeKind, ScriptEnding};
-use agent_bash_pty::WaitingFor;
+use agent_bash_pty::{PtyExecutor, PtyOptions, WaitingFor};
+use agent_bash_test_kit::driven_clock::{DrivenClock, LIMIT};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Returns the input that a command is reported to wait for. If no input is expected, observes the
@@ -65,9 +67,17 @@ async fn waiting_is_distinguished_from_working() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn result_of_a_timeout_names_the_awaited_input() {
-    let mut asking = spec("read -r -p 'name? ' name");
-    asking.timeout = Some(Duration::from_secs(6));
-    let outcome = run(&asking).await.unwrap().outcome;
+    let clock = Arc::new(DrivenClock::new());
+    let executor = PtyExecutor::new(PtyOptions {
+        clock: clock.clone(),
+        ..options()
+    });
+    let asking = spec("read -r -p 'name? ' name").timeout(LIMIT);
+    let attended = attend_with(&executor, &asking).await;
+    let reported = attended.until("it waits", |_, status| status.waiting.is_some());
+    reported.await;
+    clock.pass();
+    let outcome = attended.outcome().await;
     assert!(
         matches!(outcome.ending, ScriptEnding::TimedOut { .. }),
         "{outcome:?}"

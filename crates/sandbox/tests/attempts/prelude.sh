@@ -3,22 +3,25 @@
 # As root, or as the root of a namespace of its own.
 as_admin() { "$@" 2> /dev/null || unshare -Urm "$@"; }
 
-# Until FILE is there, for at most twenty seconds, or a number of SECONDS.
+# Until FILE is there, for at most forty seconds, or a number of SECONDS.
 await() {
-    local left=$((${2:-20} * 50))
+    local left=$((${2:-40} * 50))
     until test -e "$1" || test $((left--)) = 0; do sleep 0.02; done
     test -e "$1"
 }
 
 # The same until FILE has a text, which a process writes after it has made the file.
 await_text() {
-    local left=$((${2:-20} * 50))
+    local left=$((${2:-40} * 50))
     until test -s "$1" || test $((left--)) = 0; do sleep 0.02; done
     test -s "$1"
 }
 
 # Until the last process in the background has written to FILE, or has ended.
 await_start() { until test -s "$1" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done; }
+
+# Until the process outside has made FILE, or the last one in the background has ended.
+await_or_end() { until test -e "$1" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done; }
 
 # As the user that the attempt is made by.
 as_user() {
@@ -48,7 +51,7 @@ to_proxy() {
     exec 5<> /dev/tcp/127.0.0.1/31280
     local word
     for word; do printf "$word" >&5; done
-    timeout 1 cat <&5
+    timeout 20 cat <&5
 }
 # The port's two bytes, for printf.
 port_bytes() { printf '\\x%02x\\x%02x' $(($1 >> 8)) $(($1 & 255)); }
@@ -64,9 +67,9 @@ printed_others() { test "$(grep -s "^$1:" "$SEEN/output" | sort -u | wc -l)" = 2
 gone() { test ! -e "/proc/$1/status" || state "$1" Z; }
 state() { grep -q "^State:.$2" "/proc/$1/status"; }
 attribute() { attacker has-attribute "$1"; }
+# Until the attempt has printed the text, or has ended.
 await_output() {
-    local left=300
-    until grep -qs "$1" "$SEEN/output" || test $((left--)) = 0; do sleep 0.02; done
+    until grep -qs "$1" "$SEEN/output" || test -e "$SEEN/over"; do sleep 0.02; done
 }
 
 # Git as the user who owns the workspace.

@@ -91,6 +91,18 @@ impl Run {
         }
     }
 
+    /// True if the attempt is expected to succeed, in a sandbox that lacks the `missing` parts.
+    pub(crate) fn goes_through(&self, missing: &[String]) -> bool {
+        let part = self.row.part.as_ref();
+        let lacking = part.is_some_and(|part| missing.contains(part))
+            || self.row.full_only.is_some() && self.tier == Tier::Base;
+        match self.tier {
+            Tier::None => true,
+            _ if self.row.works => !lacking,
+            _ => lacking || self.row.is_hole(self.user),
+        }
+    }
+
     /// Makes the attempt on a stage of its own.
     pub(crate) fn on_stage(&self) -> Result<Observations> {
         let shown = Command::new("unshare")

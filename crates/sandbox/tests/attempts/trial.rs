@@ -51,8 +51,7 @@ pub(crate) fn conclude(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
 }
 
 fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
-    let run = |tier| Run::new(row, user, tier, kit).on_stage();
-    let control = run(Tier::None)?;
+    let control = Run::new(row, user, Tier::None, kit).on_stage()?;
     match &control.outcome {
         Outcome::NotTried(why) => return Ok(Completion::ignored_with(why.clone())),
         Outcome::Through => {}
@@ -64,8 +63,9 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
     }
     let mut faults = Vec::new();
     for tier in [Tier::Base, Tier::Full] {
-        let seen = run(tier)?;
-        if let Err(fault) = judge(row, user, tier, &seen) {
+        let run = Run::new(row, user, tier, kit);
+        let seen = run.on_stage()?;
+        if let Err(fault) = judge(&run, &seen) {
             faults.push(format!(
                 "{fault:#}\n{}\n{}",
                 row.tried,
@@ -83,19 +83,13 @@ fn start(printed: &str) -> String {
 }
 
 /// Checks that the observations in a sandbox are those that the row promises.
-fn judge(row: &Row, user: User, tier: Tier, seen: &Observations) -> Result<()> {
-    let part = row.part.as_ref();
-    let lacking = part.is_some_and(|part| seen.missing.contains(part))
-        || row.full_only.is_some() && tier == Tier::Base;
-    let through = if row.works {
-        !lacking
-    } else {
-        lacking || row.is_hole(user)
-    };
+fn judge(run: &Run, seen: &Observations) -> Result<()> {
+    let Run { row, tier, .. } = run;
+    let through = run.goes_through(&seen.missing);
     if row.refused && matches!(seen.outcome, Outcome::NotBegun(_)) {
         return Ok(());
     }
-    if matches!(row.network.as_str(), "loopback" | "hosts") && tier == Tier::Base {
+    if matches!(row.network.as_str(), "loopback" | "hosts") && *tier == Tier::Base {
         // Without a network namespace there is no loopback that is the call's own.
         ensure!(
             matches!(seen.outcome, Outcome::NotBegun(_)),

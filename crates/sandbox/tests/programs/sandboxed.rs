@@ -39,7 +39,7 @@ use std::process::{Child, Command, ExitCode};
 use std::time::Duration;
 
 /// The time limit for an answer of the launcher.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
     agent_bash_sandbox::init();

@@ -1,6 +1,7 @@
 //! Running jobs whose files a command damaged, replaced or removed are listed and can be ended.
 
 use super::world::World;
+use crate::support::SOON;
 use agent_bash_core::{Cancel, JobId, ScriptEnding};
 use agent_bash_exec::{Job, JobError, JobState, WaitOutcome};
 use std::fs;
@@ -113,7 +114,7 @@ async fn end_of_a_job_without_a_description_is_reported() {
     remove_description(&world.registry().join("1"));
     let jobs = world.again();
     let cancel = Cancel::new();
-    let wait = jobs.wait(&job.id, Some(Duration::from_secs(20)), &cancel);
+    let wait = jobs.wait(&job.id, Some(SOON), &cancel);
     let killed = world.kill(&job.id);
     let (waited, killed) = tokio::join!(wait, killed);
     assert!(matches!(killed.state, JobState::Ended(_)), "{killed:?}");

@@ -1,7 +1,7 @@
 //! How jobs end: the recorded end, and their output.
 
 use super::world::{World, all_of, signaled};
-use crate::support::soon;
+use crate::support::{SOON, soon};
 use agent_bash_core::ScriptEnding;
 use agent_bash_exec::{JobState, JobStdin, OutputRange};
 use agent_bash_process::ProcessInfo;
@@ -42,8 +42,12 @@ async fn job_end_is_recorded_and_output_is_unchanged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_after_the_shells_exit_reports_the_signal() {
     for (script, grace, ending) in [
-        ("sleep 1000 & exit 0", 5000, signaled(15, "SIGTERM")),
-        ("setsid sleep 1000 & exit 3", 5000, signaled(15, "SIGTERM")),
+        ("sleep 1000 & exit 0", 60_000, signaled(15, "SIGTERM")),
+        (
+            "setsid sleep 1000 & exit 3",
+            60_000,
+            signaled(15, "SIGTERM"),
+        ),
         (
             "(trap '' TERM; echo ready; while :; do sleep 1000; done) & exit 0",
             200,
@@ -53,7 +57,7 @@ async fn kill_after_the_shells_exit_reports_the_signal() {
         // A living shell decides how the job ends.
         (
             "trap 'exit 4' TERM; sleep 1000 & wait",
-            5000,
+            60_000,
             ScriptEnding::Exited { code: 4 },
         ),
     ] {
@@ -89,8 +93,8 @@ async fn completion_status_is_appended_if_requested() {
         ),
         (
             "echo hi; sleep 1000",
-            1000,
-            "[background process failed: timed out after 1s]",
+            3000,
+            "[background process failed: timed out after 3s]",
         ),
     ] {
         let world = World::new();
@@ -139,27 +143,28 @@ async fn kill_of_the_process_group_is_observed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn job_beyond_its_time_limit_is_terminated_then_killed() {
-    for (script, text) in [
-        ("echo hi; sleep 1000", "hi\n"),
+    const TIME_LIMIT: Duration = Duration::from_secs(2);
+    for (script, grace, text) in [
+        ("echo hi; sleep 1000", SOON, "hi\n"),
         (
             "trap 'echo bye; exit 0' TERM; echo hi; sleep 1000 & wait",
+            SOON,
             "hi\nbye\n",
         ),
         (
             "trap '' TERM; echo hi; while :; do sleep 1000; done",
+            Duration::from_millis(300),
             "hi\n",
         ),
-        ("setsid sleep 1000 & echo hi", "hi\n"),
+        ("setsid sleep 1000 & echo hi", SOON, "hi\n"),
     ] {
         let world = World::new();
-        let spec = world.spec(script).timeout(Duration::from_millis(300));
+        let spec = world.spec(script).timeout(TIME_LIMIT).grace(grace);
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         let ending = world.end(&job.id).await.ending;
         assert_eq!(
             ending,
-            ScriptEnding::TimedOut {
-                after: Duration::from_millis(300)
-            },
+            ScriptEnding::TimedOut { after: TIME_LIMIT },
             "{script}"
         );
         assert_eq!(all_of(&job), text, "{script}");

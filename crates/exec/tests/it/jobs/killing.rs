@@ -86,14 +86,12 @@ async fn kill_runs_the_trap_and_stores_its_output() {
 async fn shorter_grace_period_of_kill_and_time_limit_applies() {
     const LONG: Duration = Duration::from_secs(1000);
     const SHORT: Duration = Duration::from_millis(100);
+    const TIME_LIMIT: Duration = Duration::from_secs(2);
     let script = "trap 'echo told' TERM; echo up; while :; do sleep .01; done";
     for (of_limit, of_kill) in [(LONG, SHORT), (SHORT, LONG)] {
         let world = World::new();
         let is_first = of_limit == LONG;
-        let spec = world
-            .spec(script)
-            .timeout(Duration::from_millis(if is_first { 50 } else { 1500 }))
-            .grace(of_limit);
+        let spec = world.spec(script).timeout(TIME_LIMIT).grace(of_limit);
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         world
             .printed(&job, if is_first { "told" } else { "up" })
@@ -106,12 +104,7 @@ async fn shorter_grace_period_of_kill_and_time_limit_applies() {
         };
         assert_eq!(
             (end.ending, end.has_remaining),
-            (
-                ScriptEnding::TimedOut {
-                    after: Duration::from_millis(if is_first { 50 } else { 1500 })
-                },
-                false
-            )
+            (ScriptEnding::TimedOut { after: TIME_LIMIT }, false)
         );
         world.census.assert_empty_soon("a kill").await;
     }

@@ -24,8 +24,8 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for a supervisor's hello.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time limit for a supervisor's hello, which only an overloaded machine delays.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time limit for the answer to an order. The supervisor does nothing slow, so only an overloaded
 /// machine or a stopped supervisor needs longer.

@@ -14,7 +14,7 @@ pub enum StartError {
     Spawn(#[source] io::Error),
     /// The supervisor did not answer.
     #[error(
-        "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
+        "the supervisor did not answer within five seconds; does its program call `supervisor::init()` at the top of `main`?"
     )]
     NoHello,
     /// The supervisor ended before it answered.

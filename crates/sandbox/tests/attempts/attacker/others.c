@@ -153,7 +153,7 @@ static int by_serves(char **word)
 	must("listen", listen(fd, 8));
 	printf("serving\n");
 	fflush(stdout);
-	if (poll(&one, 1, 2000) <= 0)
+	if (poll(&one, 1, 20000) <= 0)
 		return 1;
 	int connection = must("accept", accept(fd, 0, 0));
 	return must("write", write(connection, "changed\n", 8)) != 8;

@@ -36,8 +36,8 @@ const EVERY_HOST: [&str; 5] = [
     "other.example:PORT",
 ];
 
-/// How long to wait for an effect: if it must come, and if it must not come but would be late.
-const EXPECTED: Duration = Duration::from_secs(5);
+/// How long to wait for an effect that must not come but would be late. An effect that must come
+/// is waited for until [`PATIENCE`] has passed.
 const UNEXPECTED: Duration = Duration::from_millis(250);
 
 /// The first line of every attempt.
@@ -96,10 +96,10 @@ impl Stage<'_> {
             }
             thread::sleep(STEP);
         };
+        File::create(format!("{SEEN}/over"))?;
         if let Some(mut during) = during {
             during.wait()?;
         }
-        File::create(format!("{SEEN}/over"))?;
         Ok(ended)
     }
 
@@ -177,9 +177,9 @@ impl Stage<'_> {
             Some(signal) => format!("signal {signal}"),
             None => format!("exit {}", ended.code().unwrap_or(-1)),
         };
-        let expected = self.run.tier == Tier::None || self.run.row.works;
+        let expected = self.run.goes_through(&self.missing()?);
         let patience = match (expected, self.run.row.delayed) {
-            (true, _) => EXPECTED,
+            (true, _) => PATIENCE,
             (false, true) => UNEXPECTED,
             (false, false) => Duration::ZERO,
         };
@@ -196,25 +196,30 @@ impl Stage<'_> {
         }
     }
 
-    fn observations(&self, outcome: Outcome) -> Result<Observations> {
-        let read = |name: &str| fs::read(format!("{SEEN}/{name}")).unwrap_or_default();
+    /// The promises that the sandbox reported as missing; empty without a sandbox.
+    fn missing(&self) -> Result<Vec<String>> {
         let report = read("report");
-        let missing = match self.run.tier {
-            Tier::None => Vec::new(),
-            _ if report.is_empty() => Vec::new(),
-            _ => {
-                let report: Report =
-                    serde_json::from_slice(&report).context("the report of the sandbox")?;
-                report.missing
-            }
-        };
+        if self.run.tier == Tier::None || report.is_empty() {
+            return Ok(Vec::new());
+        }
+        let report: Report =
+            serde_json::from_slice(&report).context("the report of the sandbox")?;
+        Ok(report.missing)
+    }
+
+    fn observations(&self, outcome: Outcome) -> Result<Observations> {
         let printed = [read("output"), read("log")].concat();
         Ok(Observations {
             outcome,
-            missing,
+            missing: self.missing()?,
             printed: String::from_utf8_lossy(&printed).into_owned(),
         })
     }
+}
+
+/// The content of a file with observations.
+fn read(name: &str) -> Vec<u8> {
+    fs::read(format!("{SEEN}/{name}")).unwrap_or_default()
 }
 
 /// The report of a sandbox.
