@@ -199,7 +199,7 @@ impl Trees {
         // The file is in its slot or in the tree, depending on earlier undos. In the tree, another
         // process may have changed it.
         let size = new.in_slot.map_or(u64::MAX, |it| it.size);
-        let mut file = |op: &PlannedOp, seen: Option<FileStat>| {
+        let mut file = |op: &PlannedOp, stat: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
                 let now = self.root.stat(op.path())?;
