@@ -38,8 +38,8 @@ pub(crate) fn acting_at(
 
 /// Returns all steps of a commit of the held trial, in order. The commit is undone afterwards.
 pub(crate) fn steps(tree: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
-    let stat: Arc<Mutex<Vec<Step>>> = Arc::default();
-    let log = Arc::clone(&stat);
+    let seen_steps: Arc<Mutex<Vec<Step>>> = Arc::default();
+    let log = Arc::clone(&seen_steps);
     let logged = acting_at(move |_, step| {
         log.lock().unwrap().push(step);
         Ok(())
@@ -47,7 +47,7 @@ pub(crate) fn steps(tree: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     let store = tree.store().with_steps(logged, Precautions::default());
     act(&store);
     drop(store);
-    Arc::into_inner(stat).unwrap().into_inner().unwrap()
+    Arc::into_inner(seen_steps).unwrap().into_inner().unwrap()
 }
 
 /// The action and the step of the kill, for the separate process.

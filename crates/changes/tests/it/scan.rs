@@ -113,10 +113,10 @@ fn scan_ends_when_its_callback_returns_false() {
     let tree = TestTree::new("mkdir d; touch d/{1..50}");
     let store = tree.store();
     let stopped = store.scan_before(&tree.root, |files| files < 20);
-    let Err(ChangesError::TooManyFiles { scanned: stat, .. }) = stopped else {
+    let Err(ChangesError::TooManyFiles { scanned: count, .. }) = stopped else {
         panic!("{stopped:?}");
     };
-    assert_eq!(stat, 20);
+    assert_eq!(count, 20);
     assert!(store.scan_before(&tree.root, |files| files < 51).is_ok());
     // The store must not scan itself.
     let within = store.scan_before(tree.root.parent().unwrap(), |_| true);
