@@ -5,7 +5,7 @@
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
-use crate::panics::caught_in;
+use crate::panics::await_catching_panic;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -36,7 +36,7 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
-        excepted_from: None,
+        overridden_rule: None,
         started: false,
         sandbox: None,
         window: options.window,
@@ -47,43 +47,44 @@ pub(crate) async fn call(
         predefined: Arc::default(),
         answers,
     };
-    let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
+    let ended = await_catching_panic(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
         Ok(ended) => ended,
         Err(panicked) if call.started => Ok(StartedCallEnd::Lost(panicked)),
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
+    let (sandbox, overridden_rule) = (call.sandbox.take(), call.overridden_rule.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
     let (details, printed) = (std::mem::take(&mut call.details), call.printed.take());
-    let mut account = match caught_in(shape::account(tool, call, ended)).await {
-        Ok(account) => account,
-        Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
-    };
-    let result = &mut account.result;
+    let mut finished_call =
+        match await_catching_panic(shape::finished_call(tool, call, ended)).await {
+            Ok(finished_call) => finished_call,
+            Err(panicked) => shape::status_only(tool, &cwd, started, &panicked),
+        };
+    let result = &mut finished_call.result;
     let recorded = AuditFacts {
         by: Caller::Model,
         command: &command,
         sandbox,
         allowed,
-        excepted_from,
+        overridden_rule,
         status: &result.status,
         time: result.started_at,
         duration_ms: result.duration_ms,
     };
     let unrecorded = audit::record(tool, recorded);
-    account.result.notices.extend(unrecorded);
+    finished_call.result.notices.extend(unrecorded);
     let unrecorded = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
-        let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
+        let mut entry = JournalEntry::new(by, profile, command, finished_call.result.clone());
         details.write_to(&mut entry);
-        entry.objection = account.refusal.as_ref().and_then(journal::objection);
+        entry.objection = finished_call.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedOutputCollector::finish);
         entry
     });
-    account.result.notices.extend(unrecorded);
-    account
+    finished_call.result.notices.extend(unrecorded);
+    finished_call
 }
 
 /// Runs all stages up to the end of the command.

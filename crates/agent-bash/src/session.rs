@@ -43,7 +43,7 @@ pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
-use crate::panics::{WorkPanicked, caught_in};
+use crate::panics::{WorkPanicked, await_catching_panic};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
@@ -343,7 +343,7 @@ impl Conversation {
         let name = SessionName(USER_SHELL.to_owned());
         let definitions = &self.tool.context.session_definitions;
         definitions.note_script(&name, command);
-        let ran = caught_in(bang::run(&self.tool.context, command, options, &cancel));
+        let ran = await_catching_panic(bang::run(&self.tool.context, command, options, &cancel));
         let message = ran.await??;
         let mut record = lock(&self.record);
         if record.is_in_turn {

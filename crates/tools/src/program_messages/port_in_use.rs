@@ -23,7 +23,7 @@ const NEAR_LINES: usize = 16;
 
 /// A message about an address in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PortMessage {
+pub enum PortMessage {
     /// The message names this port.
     Port(u16),
     /// The message names no port.
@@ -41,7 +41,7 @@ struct NumberInLine {
 
 /// Returns the first message with a port in an output. If no message has a port, returns
 /// [`PortMessage::Unnamed`].
-pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
+pub fn port_in_use(lines: &[&str]) -> Option<PortMessage> {
     let mut message = None;
     for (index, line) in lines.iter().enumerate() {
         let Some(phrase) = phrase_in(line) else {
@@ -63,7 +63,7 @@ pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
 }
 
 /// Returns the numbers in a script that may be ports. One digit is too short for a port.
-pub(super) fn numbers(script: &str) -> Vec<u16> {
+pub fn possible_ports(script: &str) -> Vec<u16> {
     digit_runs(script)
         .map(|(_, _, port)| port)
         .filter(|port| *port >= 10)
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn find_returns_the_port_of_messages_of_many_programs() {
+    fn port_in_use_returns_the_port_of_messages_of_many_programs() {
         for (output, want) in [
             (
                 "Error: listen EADDRINUSE: address already in use :::3000",
@@ -258,7 +258,11 @@ mod tests {
             ),
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(find(&lines), Some(PortMessage::Port(want)), "{output}");
+            assert_eq!(
+                port_in_use(&lines),
+                Some(PortMessage::Port(want)),
+                "{output}"
+            );
         }
     }
 
@@ -271,7 +275,7 @@ mod tests {
             "07:22:10 nc: Address already in use",
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(find(&lines), Some(PortMessage::Unnamed), "{output}");
+            assert_eq!(port_in_use(&lines), Some(PortMessage::Unnamed), "{output}");
         }
     }
 
@@ -283,13 +287,13 @@ mod tests {
             "the name is in use",
             "import x from",
         ] {
-            assert_eq!(find(&[line]), None, "{line}");
+            assert_eq!(port_in_use(&[line]), None, "{line}");
         }
     }
 
     #[test]
-    fn numbers_of_a_script_are_its_whole_words() {
+    fn possible_ports_of_a_script_are_its_whole_words() {
         let script = "python3 -m http.server 8000 --x=81 v1.2.3 a9000 99999; sleep 2";
-        assert_eq!(numbers(script), [8000, 81]);
+        assert_eq!(possible_ports(script), [8000, 81]);
     }
 }
