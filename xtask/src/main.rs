@@ -25,6 +25,7 @@ mod other_targets;
 mod packaged;
 mod picture;
 mod programs;
+mod repeated_tests;
 mod rpc_page;
 mod rules_page;
 mod rust_tokens;

@@ -3,13 +3,11 @@
 //! The census itself is `agent_bash_tests::census`; each test finds its own leftovers. This check
 //! also finds processes that removed every mark, because they are reparented to this process.
 
-use crate::Tree;
 use crate::suite::cargo;
+use crate::{Tree, repeated_tests};
 use agent_bash_tests::census::{Census, adopt_orphans};
-use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, WaitOptions};
+use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 use xshell::Cmd;
 
@@ -30,7 +28,8 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Runs tests with new directories for temporary files and state, then checks for leftovers.
+/// Runs tests with new directories for temporary files and state, then checks for leftovers. A few
+/// failed tests are repeated once, see [`repeated_tests`].
 pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
     let directory = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
@@ -48,7 +47,7 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     census.watch_directory(directory.path());
     census.watch_files(&temp);
     census.watch_files(&state);
-    let passed = run_as_init(tests(&temp, &state).into());
+    let passed = repeated_tests::run(tests(&temp, &state).into());
 
     let leftovers = census.end(PROCESS_END_TIMEOUT);
     let killed = census.kill_leftovers();
@@ -59,24 +58,6 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
         bail!("the tests left behind (now removed, {killed} processes ended):\n{leftovers}");
     }
     Ok(())
-}
-
-/// Runs `command` and reaps all children that are reparented to this process, as init does. Without
-/// this, a test that checks whether a process has exited would find a zombie. Returns true if the
-/// command succeeded.
-fn run_as_init(mut command: Command) -> Result<bool> {
-    // The loop below collects the command's exit status, as it does for every other child.
-    let child = command.spawn()?.id();
-    let child = i32::try_from(child).ok().and_then(Pid::from_raw);
-    loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if Some(pid) == child => {
-                return Ok(status.exit_status() == Some(0));
-            }
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error).context("waiting for the tests"),
-        }
-    }
 }
 
 fn target_directory(tree: &Tree) -> Result<PathBuf> {
