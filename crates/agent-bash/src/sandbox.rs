@@ -5,6 +5,7 @@ mod caches;
 mod file_access;
 mod names;
 mod settings;
+mod start_file;
 mod watched;
 mod workspaces;
 
@@ -12,6 +13,7 @@ pub use caches::CacheAccess;
 pub(crate) use caches::missed as missed_cache;
 pub(crate) use file_access::TimedFileAccess;
 pub use settings::SandboxSettings;
+pub(crate) use start_file::StartFileSandbox;
 pub(crate) use watched::WatchedPaths;
 
 use crate::HostContext;

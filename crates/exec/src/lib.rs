@@ -39,7 +39,9 @@ pub use jobs::{
 };
 pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};
-pub use snapshot::{BUILTINS, ConfiguredNames, KEYWORDS, SnapshotOptions, sweep_snapshots};
+pub use snapshot::{
+    BUILTINS, CaptureSandbox, ConfiguredNames, KEYWORDS, SnapshotOptions, sweep_snapshots,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -41,7 +41,7 @@ use capture::{Configuration, ConfigurationReader};
 use file::SnapshotFile;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
-pub use options::SnapshotOptions;
+pub use options::{CaptureSandbox, SnapshotOptions};
 use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -2,6 +2,7 @@
 
 use super::{Conversation, SessionParts};
 use crate::exceptions::Exceptions;
+use crate::sandbox::StartFileSandbox;
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal, profiles};
 use agent_bash_core::changes::ChangesLevel;
@@ -120,7 +121,8 @@ impl Conversation {
     }
 
     /// Opens a conversation like [`Self::open`]. `add` adds to the tool: an approver, the model's
-    /// tools, a terminal.
+    /// tools, a terminal. A sandbox that `add` sets does not apply to the reading of `~/.bashrc`:
+    /// set that in `settings`.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -157,7 +159,7 @@ impl Conversation {
             .with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
-            snapshot: snapshot(settings, &host).filter(|_| many_calls),
+            snapshot: snapshot(settings, &host, &clock).filter(|_| many_calls),
             ..if many_calls {
                 ShellCacheOptions::long_lived(supervisor, Arc::clone(&clock), host.temp_dir())
             } else {
@@ -236,7 +238,11 @@ fn sweep_on_thread(root: PathBuf, now: Timestamp) {
 }
 
 /// Returns the options of the snapshot of `~/.bashrc`. `None` in safe mode.
-fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
+fn snapshot(
+    settings: &Settings,
+    host: &HostContext,
+    clock: &Arc<dyn Clock>,
+) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");
     let EnvironmentPolicy {
@@ -246,6 +252,7 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
     let fixed = fixed.map(|name| name.to_string_lossy().into_owned());
     let functions = host.env.iter();
     let functions = functions.filter(|(name, _)| is_exported_function(name));
+    let sandbox = StartFileSandbox::of(&settings.sandbox, host, clock);
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         secrets,
         may_unset_ci: !host.env.contains_key(OsStr::new(CI))
@@ -254,6 +261,7 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
         functions: functions
             .map(|(name, text)| (name.clone(), text.clone()))
             .collect(),
+        sandbox: sandbox.map(|sandbox| Arc::new(sandbox) as _),
         ..SnapshotOptions::new(rc, directory)
     })
 }
