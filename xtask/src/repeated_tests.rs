@@ -1,8 +1,8 @@
 //! Runs `cargo test`, and repeats the few tests that failed.
 //!
-//! The suite runs thousands of tests against real processes on machines with other work. A test that
-//! fails once and then passes alone is a fault of the test or a rare fault of the product, so it is
-//! named at the end as flaky, but it does not hide the result of all others.
+//! The suite runs thousands of tests against real processes, on machines with other work. A test
+//! that fails once and then passes alone is a fault of the test, or a rare one of the product. It
+//! is named at the end as flaky, and does not hide the result of all others.
 
 use crate::say;
 use anyhow::{Context as _, Result};
@@ -16,11 +16,11 @@ use std::time::Duration;
 /// With more failures than this, nothing is repeated: the cause is not a rare race.
 const MAX_REPEATED: usize = 3;
 
-/// Time limit for the rest of the output after the end of `cargo`. A process that a test left behind
-/// may hold the pipes.
+/// Time limit for the rest of the output after the end of `cargo`. A process that a test left
+/// behind may hold the pipes.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a case of the conformance kit prints before the path of its directory if it fails.
+/// The text before the path of the directory of a case of the conformance kit that failed.
 const KEPT_WORLD: &str = "its world was kept: ";
 
 /// The tests that failed in one run.

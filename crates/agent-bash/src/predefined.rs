@@ -1,21 +1,29 @@
 //! Determines, for the rules, the definitions that a call's shell has before its script. They come
-//! from the user's configuration, from earlier calls in the same persistent shell, and from git's
-//! aliases.
+//! from the user's configuration, from functions in the environment, from earlier calls in the same
+//! persistent shell, and from git's aliases.
 
 mod git_aliases;
 
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
 use agent_bash_policy::Predefined;
+use agent_bash_process::environment::exported_function;
 pub(crate) use git_aliases::git_aliases;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Returns the definitions that a call's shell has before its script.
 pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -> Arc<Predefined> {
+    let set_by_call = request.env.iter();
+    let set_by_call = set_by_call
+        .filter_map(|(name, value)| exported_function(name.as_ref(), value.as_ref()?.as_ref()));
     if tool.remote_host.is_some() || tool.safe_mode.is_some() {
-        return Arc::default();
+        return Arc::new(Predefined {
+            functions: Arc::new(set_by_call.collect()),
+            ..Predefined::default()
+        });
     }
     let mut known = None;
     if let Some(name) = &request.session {
@@ -33,11 +41,17 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
         known = configured(tool, cwd).await;
     }
     let defined = known.unwrap_or_default();
-    let may_call_git = request.command.contains("git")
-        || !defined.aliases.is_empty()
-        || !defined.functions.is_empty();
+    let mut functions = Arc::clone(&defined.functions);
+    for (name, text) in exported_functions(&tool.environment.variables) {
+        Arc::make_mut(&mut functions).entry(name).or_insert(text);
+    }
+    for (name, text) in set_by_call {
+        Arc::make_mut(&mut functions).insert(name, text);
+    }
+    let may_call_git =
+        request.command.contains("git") || !defined.aliases.is_empty() || !functions.is_empty();
     Arc::new(Predefined {
-        functions: Arc::clone(&defined.functions),
+        functions,
         aliases: Arc::clone(&defined.aliases),
         expands_aliases: defined.expands_aliases,
         git_aliases: if may_call_git {
@@ -53,4 +67,14 @@ async fn configured(tool: &ToolContext, cwd: &Path) -> Option<Arc<ShellDefinitio
     let shell = tool.shell.as_ref().ok()?;
     let base = &tool.environment.variables;
     tool.executor.configured(shell, base, cwd).await
+}
+
+/// Returns the functions that bash reads from its environment, by name.
+pub(crate) fn exported_functions(
+    variables: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<String, String> {
+    let variables = variables.iter();
+    variables
+        .filter_map(|(name, value)| exported_function(name, value))
+        .collect()
 }

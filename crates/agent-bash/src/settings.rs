@@ -30,7 +30,7 @@ use self::targets::{TargetSettings, TargetSettingsError};
 use crate::changes::ChangesSettings;
 use crate::journal::JournalSettings;
 use crate::output_mask::MaskLevel;
-use crate::predefined::git_aliases;
+use crate::predefined::{exported_functions, git_aliases};
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, OutputMask, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
@@ -257,6 +257,7 @@ impl Settings {
             home: host.home.clone(),
             dialect: shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path)),
             predefined: Arc::new(Predefined {
+                functions: Arc::new(exported_functions(&host.env)),
                 git_aliases: git_aliases(&host.cwd, &host.env),
                 ..Predefined::default()
             }),

@@ -14,7 +14,7 @@ use crate::plan::ApplyPlan;
 use crate::restored_files::{LazyRestoredFiles, original_files};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
-use crate::turns::Turns;
+use crate::turn_marks::Turns;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;

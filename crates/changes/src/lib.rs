@@ -56,6 +56,7 @@ mod store;
 mod temporary_trial;
 mod traced;
 mod transaction;
+mod turn_marks;
 mod turns;
 mod unfinished;
 mod upper;
@@ -77,7 +78,8 @@ pub use size::size_of;
 pub use steps::{Precautions, Step, Steps};
 pub use store::{Store, StoreLimits};
 pub use temporary_trial::TemporaryTrial;
-pub use turns::{LAST_TURN, TurnSign};
+pub use turn_marks::TurnSign;
+pub use turns::LAST_TURN;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,7 +9,7 @@ use crate::numbers::numbers;
 use crate::preimages;
 use crate::set::{ChangeSet, LOCK_FILE, SetState};
 use crate::store::Store;
-use crate::turns::Turns;
+use crate::turn_marks::Turns;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;

@@ -11,7 +11,7 @@ use crate::meta::{SetKind, StoreLimits};
 use crate::numbers::{COUNTER_FILE, numbers};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
-use crate::turns::TURNS_FILE;
+use crate::turn_marks::TURNS_FILE;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::{PrivateDir, SweepBounds, SweepProgress, Visit, remove_tree};
 use rustix::fs::fstat;

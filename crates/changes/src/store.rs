@@ -13,6 +13,7 @@ use crate::set::{
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
+use crate::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
@@ -39,6 +40,7 @@ pub struct Store {
     /// Change sets of calls that changed nothing, which later calls reuse.
     pub(crate) unused_sets: Mutex<Vec<ChangeSet>>,
     pub(crate) known_numbers: KnownNumbers,
+    pub(crate) known_turns: KnownTurns,
 }
 
 impl Store {
@@ -67,6 +69,7 @@ impl Store {
             precautions: Precautions::default(),
             unused_sets: Mutex::default(),
             known_numbers: KnownNumbers::default(),
+            known_turns: KnownTurns::default(),
         })
     }
 

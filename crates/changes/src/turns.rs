@@ -1,20 +1,13 @@
-//! Turns: what calls do between two prompts of an agent's user.
+//! Turns: what calls do between two prompts of an agent's user. Their marks are in [`turn_marks`].
 //!
-//! A mark has the name of a turn and the time of its beginning, by the clock of the store's file
-//! system. A call belongs to the last turn that began before it, so a call need not record its
-//! turn.
+//! [`turn_marks`]: crate::turn_marks
 
 use crate::error::ChangesError;
-use crate::file_stat::Time;
 use crate::mark;
 use crate::numbers::COUNTER_FILE;
 use crate::store::Store;
+use crate::turn_marks::{TURNS_FILE, TurnMark, TurnSign, Turns};
 use agent_bash_os::{PrivateDir, lock_file};
-use serde::{Deserialize, Serialize};
-use std::io::{ErrorKind, Read};
-
-/// The file with the marks, one line of JSON each, in the directory of a session.
-pub(crate) const TURNS_FILE: &str = ".turns";
 
 /// The word for the last turn. A turn cannot have this name.
 pub const LAST_TURN: &str = "last";
@@ -24,33 +17,6 @@ const MAX_TURNS: usize = 500;
 
 /// The longest name in bytes. A UUID has 36.
 const MAX_NAME_BYTES: usize = 100;
-
-/// The largest file of marks that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// A sign that a turn begins or goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnSign<'a> {
-    /// A turn with this name. If the last turn has this name, that turn goes on.
-    Name(&'a str),
-    /// A prompt of the agent's user, with the agent's id for it. The turn gets the next number.
-    Prompt(Option<&'a str>),
-    /// A call with the id of its prompt. The last turn goes on if it has this id, or no id.
-    Call(&'a str),
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct TurnMark {
-    name: String,
-    begun: Time,
-    /// The agent's id for the prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-}
-
-/// The turns of a session, oldest first.
-#[derive(Debug, Default)]
-pub(crate) struct Turns(Vec<TurnMark>);
 
 impl Store {
     /// Begins a turn of a session, unless the last turn goes on. Returns the name of the turn.
@@ -66,19 +32,19 @@ impl Store {
         for text in name.iter().chain(&prompt) {
             check(text)?;
         }
+        let known = self.known_turns.last(&self.path, session);
+        if let Some(last) = known.filter(|last| last.goes_on(sign)) {
+            return Ok(last.name);
+        }
         let directory = self.session(session)?;
         let path = directory.path().join(TURNS_FILE);
         let lock =
             lock_file(&directory, COUNTER_FILE).map_err(ChangesError::io("locking", &path))?;
-        let Turns(mut turns) = Turns::read(&directory)?;
+        let Turns(mut turns) = self.known_turns.read(session, &directory)?;
         let prompt = prompt.map(str::to_owned);
         if let Some(last) = turns.last_mut() {
             let gets_prompt = matches!(sign, TurnSign::Call(_)) && last.prompt.is_none();
-            let goes_on = match name {
-                Some(name) => last.name == name,
-                None => prompt.is_some() && last.prompt == prompt,
-            };
-            if goes_on {
+            if last.goes_on(sign) {
                 return Ok(last.name.clone());
             }
             if gets_prompt {
@@ -106,10 +72,13 @@ impl Store {
     /// # Errors
     /// The marks cannot be read.
     pub fn last_turn(&self, session: &str) -> Result<Option<String>, ChangesError> {
+        if let Some(last) = self.known_turns.last(&self.path, session) {
+            return Ok(Some(last.name));
+        }
         let Some(directory) = self.existing_session(session)? else {
             return Ok(None);
         };
-        let Turns(mut turns) = Turns::read(&directory)?;
+        let Turns(mut turns) = self.known_turns.read(session, &directory)?;
         Ok(turns.pop().map(|turn| turn.name))
     }
 }
@@ -125,39 +94,50 @@ fn write(directory: &PrivateDir, turns: &[TurnMark]) -> Result<(), ChangesError>
         .map_err(ChangesError::io("writing", &path))
 }
 
-impl Turns {
-    /// Reads the marks. Damaged lines are skipped.
-    pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
-        let mut text = String::new();
-        let read = session.read(TURNS_FILE);
-        match read.and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                let path = session.path().join(TURNS_FILE);
-                return Err(ChangesError::io("reading", path)(error));
-            }
-        }
-        let marks = text.lines().map(serde_json::from_str);
-        Ok(Self(marks.filter_map(Result::ok).collect()))
-    }
-
-    /// Returns the name of the turn of a call that began at this time.
-    pub(crate) fn turn_at(&self, begun: Time) -> Option<&str> {
-        let turn = self.0.iter().rev().find(|turn| turn.begun <= begun);
-        turn.map(|turn| turn.name.as_str())
-    }
-
-    /// True if no turn was recorded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 fn check(name: &str) -> Result<(), ChangesError> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic());
     if name.is_empty() || name.len() > MAX_NAME_BYTES || !is_plain || name == LAST_TURN {
         return Err(ChangesError::TurnName(name.to_owned()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str = "s";
+
+    #[test]
+    fn turn_that_goes_on_is_told_without_the_lock() {
+        let state = tempfile::tempdir().unwrap();
+        let store = Store::open(state.path()).unwrap();
+        let sign = TurnSign::Prompt(Some("p1"));
+        for _ in 0..2 {
+            assert_eq!(store.begin_turn(SESSION, sign).unwrap(), "1");
+        }
+        let directory = store.session(SESSION).unwrap();
+        let _lock = lock_file(&directory, COUNTER_FILE).unwrap();
+        assert_eq!(store.begin_turn(SESSION, sign).unwrap(), "1");
+        let next = store.begin_turn(SESSION, TurnSign::Prompt(Some("p2")));
+        assert!(next.is_err(), "the lock is not held: {next:?}");
+    }
+
+    #[test]
+    fn turn_that_another_process_begins_is_noticed() {
+        let state = tempfile::tempdir().unwrap();
+        let store = Store::open(state.path()).unwrap();
+        let other = Store::open(state.path()).unwrap();
+        let (first, second) = (TurnSign::Call("p1"), TurnSign::Call("p2"));
+        for _ in 0..3 {
+            assert_eq!(store.begin_turn(SESSION, first).unwrap(), "1");
+        }
+        assert_eq!(store.last_turn(SESSION).unwrap().as_deref(), Some("1"));
+        assert_eq!(other.begin_turn(SESSION, second).unwrap(), "2");
+        assert_eq!(store.last_turn(SESSION).unwrap().as_deref(), Some("2"));
+        assert_eq!(store.begin_turn(SESSION, first).unwrap(), "3");
+        std::fs::remove_dir_all(store.path().join(SESSION)).unwrap();
+        assert_eq!(store.last_turn(SESSION).unwrap(), None);
+        assert_eq!(store.begin_turn(SESSION, second).unwrap(), "1");
+    }
 }

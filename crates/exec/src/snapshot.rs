@@ -39,6 +39,7 @@ use agent_bash_process::quoted;
 pub(crate) use cache::{SnapshotCache, SnapshotForCall};
 use capture::{Configuration, ConfigurationReader};
 use file::SnapshotFile;
+pub use filter::exported_functions;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
 pub use options::{CaptureSandbox, SnapshotOptions};

@@ -46,6 +46,12 @@ const NEVER_INHERITED: &[&str] = &[
 /// Prefix of the variables in which bash exports functions.
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
 
+/// Suffix of the variables in which bash exports functions.
+const EXPORTED_FUNCTION_SUFFIX: &str = "%%";
+
+/// The beginning of the values in which bash exports functions.
+const EXPORTED_FUNCTION_START: &str = "() {";
+
 /// How to build an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentPolicy {
@@ -164,9 +170,21 @@ pub fn affects_shells(name: &OsStr) -> bool {
 }
 
 /// True for a variable by which bash exports a function.
-pub fn is_exported_function(name: &OsStr) -> bool {
+fn is_exported_function(name: &OsStr) -> bool {
     name.as_bytes()
         .starts_with(EXPORTED_FUNCTION_PREFIX.as_bytes())
+}
+
+/// Returns the name and the definition of the function that bash reads from a variable at its
+/// start; `None` for other variables.
+pub fn exported_function(name: &OsStr, value: &OsStr) -> Option<(String, String)> {
+    let function = name.to_str()?.strip_prefix(EXPORTED_FUNCTION_PREFIX)?;
+    let function = function.strip_suffix(EXPORTED_FUNCTION_SUFFIX)?;
+    let value = value.to_string_lossy();
+    let definition = format!("{function} {value}\n");
+    value
+        .starts_with(EXPORTED_FUNCTION_START)
+        .then(|| (function.to_owned(), definition))
 }
 
 fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
@@ -229,6 +247,25 @@ mod tests {
             ("CI", "1"),
         ] {
             assert_eq!(get(&base, name), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn exported_function_returns_what_bash_reads() {
+        let function = |name: &str, value: &str| exported_function(name.as_ref(), value.as_ref());
+        let text = "() {  echo \"$1\"\n}";
+        let definition = "module () {  echo \"$1\"\n}\n";
+        assert_eq!(
+            function("BASH_FUNC_module%%", text),
+            Some(("module".to_owned(), definition.to_owned()))
+        );
+        for (name, value) in [
+            ("BASH_FUNC_module", text),
+            ("BASH_FUNC_module()", text),
+            ("module", text),
+            ("BASH_FUNC_module%%", "echo"),
+        ] {
+            assert_eq!(function(name, value), None, "{name} {value}");
         }
     }
 

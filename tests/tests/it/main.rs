@@ -12,6 +12,7 @@ mod containers;
 mod examples;
 mod exceptions;
 mod exit_codes;
+mod exported_functions;
 mod faults;
 mod hooks;
 mod journal;

@@ -8,11 +8,12 @@ use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal, profiles
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
-    Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions, sweep_sessions,
+    Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions, exported_functions,
+    sweep_sessions,
 };
 use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
-use agent_bash_process::environment::{CI, EnvironmentPolicy, is_exported_function};
+use agent_bash_process::environment::{CI, EnvironmentPolicy, Inherit};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
@@ -157,9 +158,11 @@ impl Conversation {
         let state = host.state_dir();
         let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock), host.temp_dir())
             .with_jobs(jobs.clone());
+        let snapshot = snapshot(settings, &host, &clock).filter(|_| many_calls);
+        let environment = environment(settings, &host, snapshot.as_ref());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
-            snapshot: snapshot(settings, &host, &clock).filter(|_| many_calls),
+            snapshot,
             ..if many_calls {
                 ShellCacheOptions::long_lived(supervisor, Arc::clone(&clock), host.temp_dir())
             } else {
@@ -182,6 +185,7 @@ impl Conversation {
         let builder = BashTool::builder(profile, host, executor, clock);
         let mut builder = settings
             .configure(builder)?
+            .environment(environment)
             .sessions(many_calls)
             .hide(hide)
             .askpass(askpass)
@@ -250,18 +254,32 @@ fn snapshot(
     } = settings.environment();
     let fixed = session.keys();
     let fixed = fixed.map(|name| name.to_string_lossy().into_owned());
-    let functions = host.env.iter();
-    let functions = functions.filter(|(name, _)| is_exported_function(name));
     let sandbox = StartFileSandbox::of(&settings.sandbox, host, clock);
     settings.safe_mode.is_none().then(|| SnapshotOptions {
-        secrets,
         may_unset_ci: !host.env.contains_key(OsStr::new(CI))
             && !session.contains_key(OsStr::new(CI)),
         fixed_variables: fixed.collect(),
-        functions: functions
-            .map(|(name, text)| (name.clone(), text.clone()))
-            .collect(),
+        functions: exported_functions(&host.env, secrets.as_ref()),
+        secrets,
         sandbox: sandbox.map(|sandbox| Arc::new(sandbox) as _),
         ..SnapshotOptions::new(rc, directory)
     })
+}
+
+/// Returns the policy for the environment of calls. Calls that do not load a configuration inherit
+/// the functions that the host's environment exports, as scripts in a terminal do.
+fn environment(
+    settings: &Settings,
+    host: &HostContext,
+    snapshot: Option<&SnapshotOptions>,
+) -> EnvironmentPolicy {
+    let mut policy = settings.environment();
+    let loads_configuration = snapshot.is_some_and(|options| options.rc.exists());
+    if loads_configuration || settings.safe_mode.is_some() || policy.inherit != Inherit::All {
+        return policy;
+    }
+    for (name, text) in exported_functions(&host.env, policy.secrets.as_ref()) {
+        policy.session.entry(name).or_insert(Some(text));
+    }
+    policy
 }

@@ -62,8 +62,22 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
 fn text_of(guide: GuideArg) -> &'static str {
     match guide {
         GuideArg::Cli => include_str!("../../guides/cli.md"),
-        GuideArg::Contract => include_str!("../../guides/contract.md"),
-        GuideArg::Hooks => include_str!("../../guides/hooks.md"),
+        GuideArg::Contract => concat!(
+            include_str!("../../guides/contract.md"),
+            "\n",
+            include_str!("../../guides/standard.md"),
+            "\n",
+            include_str!("../../guides/modes.md"),
+            "\n",
+            include_str!("../../guides/paged.md"),
+            "\n",
+            include_str!("../../guides/workspace.md")
+        ),
+        GuideArg::Hooks => concat!(
+            include_str!("../../guides/hooks.md"),
+            "\n",
+            include_str!("../../guides/agents.md")
+        ),
         GuideArg::Mcp => include_str!("../../guides/mcp.md"),
         GuideArg::Rpc => concat!(
             include_str!("../../guides/rpc.md"),

@@ -5,8 +5,9 @@
 
 use super::dump::{Definition, OWN_PREFIX, Variable};
 use super::names::{BUILTINS, KEYWORDS, TOOLS};
-use agent_bash_process::environment::SecretFilter;
-use std::ffi::OsStr;
+use agent_bash_process::environment::{SecretFilter, exported_function};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 
 /// Alias names that cannot be read from `BASH_ALIASES`: as subscripts they mean all elements.
 const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
@@ -37,6 +38,23 @@ pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>
         return false;
     }
     true
+}
+
+/// Returns the variables by which an environment exports functions to bash, without functions that
+/// [`is_allowed`] excludes.
+pub fn exported_functions(
+    environment: &BTreeMap<OsString, OsString>,
+    secrets: Option<&SecretFilter>,
+) -> BTreeMap<OsString, OsString> {
+    let allowed = environment.iter().filter(|(name, value)| {
+        exported_function(name, value).is_some_and(|(name, text)| {
+            let text = text.into_bytes();
+            is_allowed(&Definition { name, text }, secrets)
+        })
+    });
+    allowed
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 impl Variable {
@@ -134,6 +152,26 @@ mod tests {
         ] {
             assert!(is_allowed_with_text(name, ":"), "{name}");
         }
+    }
+
+    #[test]
+    fn exported_functions_excludes_reserved_names_and_secrets() {
+        let text = "() {  :\n}";
+        let environment = [
+            ("BASH_FUNC_module%%", text),
+            ("BASH_FUNC_git%%", text),
+            (
+                "BASH_FUNC_deploy%%",
+                "() {  GITHUB_TOKEN=abcdefgh deploy\n}",
+            ),
+            ("module", text),
+        ];
+        let environment = environment
+            .into_iter()
+            .map(|(name, text)| (OsString::from(name), OsString::from(text)));
+        let functions = exported_functions(&environment.collect(), Some(&SecretFilter::default()));
+        let names: Vec<_> = functions.keys().collect();
+        assert_eq!(names, ["BASH_FUNC_module%%"]);
     }
 
     #[test]

@@ -1,11 +1,7 @@
 //! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
 //! call to call.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::driven_clock::DrivenClock;
 use crate::support::{self, options, run_with, spec};

@@ -430,9 +430,10 @@ impl Clock for ShortTimeouts {
     }
 
     async fn sleep(&self, duration: Duration) {
-        let longest = match self.is_short.load(Ordering::Relaxed) {
-            true => Duration::from_secs(1),
-            false => Duration::MAX,
+        let longest = if self.is_short.load(Ordering::Relaxed) {
+            Duration::from_secs(1)
+        } else {
+            Duration::MAX
         };
         self.clock.sleep(duration.min(longest)).await;
     }

@@ -12,8 +12,8 @@ const CODEX_TURN: [&str; 2] = ["x-codex-turn-metadata", "turn_id"];
 /// last prompt which the agent has reported to its hook. `agent` is the state directory of these
 /// prompts. Does nothing if the last turn goes on.
 ///
-/// Reads two small files without another thread: a call that waits here would lose its place among
-/// the calls of its session.
+/// Looks at two small files, and reads them if they have changed, without another thread: a call
+/// that waits here would lose its place among the calls of its session.
 ///
 /// # Errors
 /// The turn cannot be stored.

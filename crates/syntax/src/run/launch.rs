@@ -14,7 +14,7 @@ use super::super::harmful::{HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
 use super::call::{Call, quote};
-use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, is_assignment};
+use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, sets_variable};
 use super::path::{absolute, lexical};
 use super::{Field, Walker};
 
@@ -81,8 +81,10 @@ impl Walker<'_> {
             let Some(mut text) = attached(call, position) else {
                 continue;
             };
-            // `env -S` appends further words to the command in its text.
+            // `env -S` reads its text as arguments, and further words after it.
             if name == "env" {
+                let arguments = std::mem::replace(&mut text, Value::text("env "));
+                text.extend(&arguments);
                 for value in call.values(position.0 + 1) {
                     text.push_text(" ");
                     text.extend(&quote(&value));
@@ -146,7 +148,7 @@ impl Walker<'_> {
         if launcher.assigns {
             let values = call.values(1);
             let assigned = values.iter().take(command_start.saturating_sub(1));
-            for value in assigned.filter(|value| is_assignment(value.prefix())) {
+            for value in assigned.filter(|value| sets_variable(value.prefix())) {
                 let prefix = value.prefix();
                 let equals = prefix.find('=').unwrap_or(0);
                 let variable_value = value.without_prefix(equals + 1);
@@ -214,7 +216,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Follows the scripts that a shell runs: its startup file, `-c`, its script file or its stdin.
+    /// Follows the scripts that a shell runs: functions in its environment, its startup file, `-c`,
+    /// its script file or its stdin.
     fn shell(&mut self, name: &str, call: &Call, shell: &ShellState) -> Value {
         let shell = &mut shell.for_child_shell();
         for (variable, value) in &call.env {
@@ -222,6 +225,9 @@ impl Walker<'_> {
                 && let Some(text) = Self::file(value, shell)
             {
                 self.script_with(&text, Vec::new(), name, shell);
+            }
+            if let Some(definition) = exported_function(variable, value) {
+                self.script(&definition, shell);
             }
         }
         let invocation = ShellInvocation::read(&call.words);
@@ -275,6 +281,14 @@ fn followed_program<'c>(launcher: &Launcher, call: &'c Call, start: usize) -> Op
     let name = package(image).split(':').next()?;
     let name = name.strip_suffix("-cli").unwrap_or(name);
     HARMFUL_COMMANDS.contains(&name).then_some(name)
+}
+
+/// Returns the definition of the function that bash reads from a variable at its start.
+fn exported_function(variable: &str, value: &Value) -> Option<Value> {
+    let name = variable.strip_prefix("BASH_FUNC_")?.strip_suffix("%%")?;
+    let mut definition = Value::text(format!("{name} "));
+    definition.extend(value);
+    value.prefix().starts_with("() {").then_some(definition)
 }
 
 /// Returns the value of an option. `index` is the index of the word with the value, `skipped` the

@@ -250,7 +250,7 @@ impl Launcher {
                 } else if !std::mem::take(&mut is_valued) {
                     return None;
                 }
-            } else if self.assigns && is_assignment(text) {
+            } else if self.assigns && sets_variable(text) {
                 options = false;
             } else if operands > 0 {
                 operands -= 1;
@@ -342,6 +342,12 @@ pub(crate) fn is_assignment(text: &str) -> bool {
             && !name.starts_with(|c: char| c.is_ascii_digit())
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
+}
+
+/// True for a text that `env` and `sudo` read as a variable: unlike a shell, they accept every
+/// name.
+pub(super) fn sets_variable(text: &str) -> bool {
+    text.find('=').is_some_and(|equals| equals > 0)
 }
 
 #[cfg(test)]
