@@ -5,12 +5,14 @@ mod caches;
 mod file_access;
 mod names;
 mod settings;
+mod start_file;
 mod watched;
 mod workspaces;
 
 pub use agent_bash_settings::{CacheAccess, SandboxSettings};
 pub(crate) use caches::missed as missed_cache;
 pub(crate) use file_access::TimedFileAccess;
+pub(crate) use start_file::StartFileSandbox;
 pub(crate) use watched::WatchedPaths;
 
 use crate::HostContext;
@@ -110,6 +112,7 @@ impl SandboxState {
         HostFacts {
             env: Arc::clone(&host.env),
             settings: Arc::clone(&self.settings_files),
+            state: self.state.clone(),
             ..HostFacts::new(host.home.clone(), directory.clone(), tier)
         }
     }
