@@ -1,4 +1,4 @@
-//! Cline, Droid and pi, which are tried with their hooks only.
+//! Cline and pi, which are tried with their hooks only, and Droid.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::chat_agents::{by_node, reads};
@@ -75,7 +75,7 @@ pub(crate) const DROID: Agent = Agent {
     name: "Droid",
     package: &DROID_PACKAGE,
     wire: &CHAT,
-    tool: "",
+    tool: "agent-bash___bash",
     shell: ("Execute", "command"),
     other: |file| Ask::new("Read", json!({"file_path": file})),
     hook: "droid",
@@ -86,13 +86,22 @@ pub(crate) const DROID: Agent = Agent {
         });
         let settings = json!({"customModels": [model]});
         place.write(".factory/settings.json", &settings.to_string())?;
+        let servers = json!({"mcpServers": place.mcp_servers(&json!({"type": "stdio"}))});
+        place.write(".factory/mcp.json", &servers.to_string())?;
         let mut command = place.command(place.program)?;
         command.args(["exec", "--model", "custom:m", "--auto", "high", "go on"]);
         Ok(command)
     },
     install_plugin: |_| Ok(Vec::new()),
     reads,
-    inside: no_server,
+    inside: |returned| {
+        let text = reads(returned);
+        let error = text.strip_prefix("Error: MCP tool agent-bash___bash returned an error: ");
+        Ok(Shown {
+            text: error.unwrap_or(&text).to_owned(),
+            error: Some(error.is_some()),
+        })
+    },
 };
 
 /// pi, with the tool `bash`.

@@ -16,7 +16,7 @@ const ANY_LINES: usize = usize::MAX;
 
 /// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
 /// the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENT_WINDOWS: [ClientWindow; 6] = [
+const CLIENT_WINDOWS: [ClientWindow; 7] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON, in
     // which a newline takes two bytes. The limit leaves room for these bytes if lines have at least
@@ -58,6 +58,14 @@ const CLIENT_WINDOWS: [ClientWindow; 6] = [
         name: "qwen-cli-mcp-client",
         window: Window {
             bytes: 26_000,
+            lines: ANY_LINES,
+        },
+    },
+    // Droid 0.225.2: of a result above 40,000 characters, its model gets the first and a file.
+    ClientWindow {
+        name: "factory-cli",
+        window: Window {
+            bytes: 39_900,
             lines: ANY_LINES,
         },
     },
