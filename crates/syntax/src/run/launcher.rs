@@ -340,10 +340,11 @@ impl OptionNames {
     }
 }
 
-/// True if a program follows a word: `docker exec $CONTAINER git push`.
+/// True if a program or `--` follows a word: `docker exec $CONTAINER git push`.
 fn precedes_program(words: &[Field], index: usize) -> bool {
     let next = words.get(index + 1).and_then(|field| field.value.literal());
-    next.is_some_and(|word| is_relevant(word) && !word.contains(['/', ':', ' ']))
+    let is_program = |word: &str| is_relevant(word) && !word.contains(['/', ':', ' ']);
+    next.is_some_and(|word| word == "--" || is_program(word))
 }
 
 /// True for a text that begins with `NAME=`.
