@@ -42,7 +42,7 @@ use file::SnapshotFile;
 pub use filter::exported_functions;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
-pub use options::SnapshotOptions;
+pub use options::{CaptureSandbox, SnapshotOptions};
 use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -193,7 +193,6 @@ impl Snapshot {
     }
 }
 
-/// Captures a snapshot.
 async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {

@@ -52,7 +52,6 @@ fn is_option(text: &str, option: &str) -> bool {
 /// An action of a program that a rule refuses: a row of a built-in rule, or a user's rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Action {
-    /// The programs.
     pub(super) programs: Vec<String>,
     /// The subcommands, in order; `a|b` means either.
     pub(super) words: Vec<String>,

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_apart() {
+    fn paths_are_classified() {
         for (path, expect) in [
             ("/", true),
             ("//", true),

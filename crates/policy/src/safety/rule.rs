@@ -77,9 +77,7 @@ pub(super) struct RuleInput<'s> {
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) commands: &'s [ResolvedCommand],
-    /// All rules.
     pub(super) rules: &'s [&'s Rule],
-    /// The enabled rules.
     pub(super) enabled: &'s [&'s Rule],
     /// The number of programs in other languages around this script.
     pub(super) depth: u8,

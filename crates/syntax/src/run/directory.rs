@@ -1,6 +1,8 @@
 //! The possibility that an unchecked `cd` has failed: the script is then still in the previous
 //! directory.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
@@ -55,8 +57,8 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if its
-/// last name is unknown. `$X/build` and `$X-build` are below an unknown directory.
+/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if
+/// its last name is unknown. `$X/build` and `$X-build` are below an unknown directory.
 pub(super) fn directory_text(value: &Value) -> Option<String> {
     if let Some(path) = value.literal() {
         return Some(path.to_owned());
@@ -75,8 +77,8 @@ pub(super) fn directory_text(value: &Value) -> Option<String> {
     })
 }
 
-/// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only the
-/// directories that the script itself has created are known.
+/// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only
+/// the directories that the script itself has created are known.
 pub(super) fn target_of_cd(value: &Value, shell: &ShellState) -> Option<Rc<str>> {
     let text = directory_text(value)?;
     let path = lexical(&absolute(&text, shell));
@@ -98,14 +100,19 @@ pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
     Rc::make_mut(&mut shell.files).entry(path).or_default();
 }
 
+/// True for the directory of a git repository by its name: `.git`, or `NAME.git`.
+fn is_repository(path: &str) -> bool {
+    let path = Path::new(path);
+    path.file_name() == Some(OsStr::new(".git")) || path.extension() == Some(OsStr::new("git"))
+}
+
 /// Records that the directories of `[ -d X ]` exist. A test of a repository does not create it.
 pub(super) fn mark_tested(words: &[Value], shell: &mut ShellState) {
     for (index, pair) in words.windows(2).enumerate() {
         let is_negated = index > 0 && words[index - 1].literal() == Some("!");
         let is_test = pair[0].literal() == Some("-d") && !is_negated;
-        if let Some(path) =
-            directory_text(&pair[1]).filter(|path| is_test && !path.ends_with(".git"))
-        {
+        let path = directory_text(&pair[1]).filter(|path| is_test && !is_repository(path));
+        if let Some(path) = path {
             mark_created(&path, shell);
         }
     }

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn landmarks_are_told_from_what_is_in_them() {
+    fn landmarks_are_distinguished_from_their_contents() {
         for (path, expect) in [
             ("/", true),
             ("/*", true),

@@ -4,7 +4,6 @@ use super::part::are_names;
 use super::{Location, PathBase};
 use crate::syntax::value::Value;
 
-/// The worth of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum PathWorth {
     /// A dotfile of a home, or a file of git. Emptying such a file is an accident; writing is not.
