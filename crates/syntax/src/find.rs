@@ -310,8 +310,13 @@ impl Search {
                 let is_link = links && !start.prefix().starts_with('/');
                 let is_unused =
                     search.is_narrowed && (is_link || is_temporary(start) || begins_unknown(start));
+                let is_open = match filter {
+                    Some(Filter::Name(name)) => name.has_unknown(),
+                    Some(Filter::Path(_)) => false,
+                    None => true,
+                };
                 let filter = match filter {
-                    None if is_unused => Some(&few_files()),
+                    _ if is_unused && is_open => Some(&few_files()),
                     filter => filter.as_ref(),
                 };
                 search.found.push(found(start, filter, below));
