@@ -315,9 +315,11 @@ impl Search {
                     Some(Filter::Path(_)) => false,
                     None => true,
                 };
-                let filter = match filter {
-                    _ if is_unused && is_open => Some(&few_files()),
-                    filter => filter.as_ref(),
+                let few = few_files();
+                let filter = if is_unused && is_open {
+                    Some(&few)
+                } else {
+                    filter.as_ref()
                 };
                 search.found.push(found(start, filter, below));
             }
