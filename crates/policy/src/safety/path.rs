@@ -262,7 +262,9 @@ fn danger_of_absolute(
             Some(PathDanger::Home) => true,
             // `/clang-*.tgz`
             Some(PathDanger::Root) => {
-                !last.has_ending() || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
+                let begins_known = matches!(last.pieces.first(), Some(ValuePiece::Text(_)));
+                let is_file = begins_known && last.has_ending();
+                !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
             }
             Some(PathDanger::TopLevel) => is_of_system(),
             _ => false,
