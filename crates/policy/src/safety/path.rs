@@ -254,9 +254,9 @@ fn danger_of_absolute(
         let parent = &parts[..parts.len() - 1];
         let parent_danger = danger_of_directory(parent, base, home, true);
         let is_usual = PATTERNS_BELOW.iter().any(|names| are_names(parent, names));
-        let is_of_system = || {
-            let mut names = SYSTEM_DIRECTORIES.iter();
-            parent.len() > 1 || names.any(|name| are_names(parent, &[*name]))
+        // `/app/*.log`
+        let is_other = |name: &str| {
+            name.contains(char::is_alphanumeric) && !SYSTEM_DIRECTORIES.contains(&name)
         };
         let is_important = match parent_danger {
             Some(PathDanger::Home) => true,
@@ -266,7 +266,9 @@ fn danger_of_absolute(
                 let is_file = begins_known && last.has_ending();
                 !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
             }
-            Some(PathDanger::TopLevel) => is_of_system(),
+            Some(PathDanger::TopLevel) => {
+                parent.len() > 1 || !parent[0].literal().is_some_and(is_other)
+            }
             _ => false,
         };
         if is_important && !is_usual {
