@@ -267,7 +267,7 @@ fn danger_of_absolute(
                 !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
             }
             Some(PathDanger::TopLevel) => {
-                parent.len() > 1 || !parent[0].literal().is_some_and(is_other)
+                !matches!(parent, [part] if part.literal().is_some_and(is_other))
             }
             _ => false,
         };
