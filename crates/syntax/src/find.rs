@@ -310,9 +310,16 @@ impl Search {
                 let is_link = links && !start.prefix().starts_with('/');
                 let is_unused =
                     search.is_narrowed && (is_link || is_temporary(start) || begins_unknown(start));
-                let filter = match filter {
-                    None if is_unused => Some(&few_files()),
-                    filter => filter.as_ref(),
+                let is_open = match filter {
+                    Some(Filter::Name(name)) => name.has_unknown(),
+                    Some(Filter::Path(_)) => false,
+                    None => true,
+                };
+                let few = few_files();
+                let filter = if is_unused && is_open {
+                    Some(&few)
+                } else {
+                    filter.as_ref()
                 };
                 search.found.push(found(start, filter, below));
             }
