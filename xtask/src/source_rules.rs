@@ -44,6 +44,7 @@ const LIBRARIES: &[&str] = &[
     "crates/render/",
     "crates/tools/",
     "crates/settings/",
+    "crates/state/",
     "crates/agent-bash/",
     "crates/hooks/",
     "crates/tui/",

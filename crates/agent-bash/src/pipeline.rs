@@ -5,7 +5,6 @@
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order;
 use crate::journal::RequestDetails;
-use crate::panics::await_catching_panic;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -17,6 +16,7 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
+use agent_bash_state::panics::await_catching_panic;
 use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;
 

@@ -7,9 +7,7 @@ mod run;
 
 pub(crate) use run::run;
 
-use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
 use crate::journal::command_label;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
@@ -19,6 +17,8 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
+use agent_bash_state::run_blocking;
+use agent_bash_state::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,6 @@
 //!
 //! The output names the port or the lock; the kernel tells which process holds it.
 
-use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
@@ -12,6 +11,7 @@ use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
+use agent_bash_state::run_blocking;
 use agent_bash_tools::program_messages::{
     LockMessage, PortMessage, held_lock, port_in_use, possible_ports,
 };

@@ -3,7 +3,6 @@
 
 mod denied;
 
-use crate::sandbox::{CallSandbox, PreparedSandbox, SandboxSettings, missed_cache};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Escalation, LackingPolicy, MissingPromise, Network, ObservedSandbox, Report, SandboxLevel,
@@ -16,7 +15,9 @@ use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::HostFacts;
+use agent_bash_settings::SandboxSettings;
 use agent_bash_sink::SinkReport;
+use agent_bash_state::{CallSandbox, PreparedSandbox, missed_cache};
 use agent_bash_tools::{NotSandboxed, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
