@@ -70,6 +70,20 @@ fn examine_with(
     })
 }
 
+/// Checks the rules for a command that the stages of another host have examined.
+pub(crate) fn check_again(
+    tool: &ToolContext,
+    call: &Call,
+    command: &str,
+) -> Result<(), RuleRefusal> {
+    let context = safety::context(tool, call);
+    let script = Script::follow(Parsed::read(command), &context);
+    match safety::check(tool, &script) {
+        Verdict::Block(finding) => Err(finding.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the program by which a command gains privileges, for a command that no stage examines.
 pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'static str> {
     let context = safety::context(tool, call);

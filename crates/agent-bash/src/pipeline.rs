@@ -3,7 +3,7 @@
 //! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
-use crate::in_order;
+use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
@@ -114,7 +114,7 @@ async fn stages(
 
     offer::check(tool, &request)?;
     // The shell's directory and definitions are known once the shell's earlier calls have ended.
-    let _permit = match queue_slot {
+    let permit = match queue_slot {
         Some(queue_slot) => queue_slot.acquire(cancel).await,
         None => None,
     };
@@ -126,16 +126,17 @@ async fn stages(
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
     let policy_verdict = match findings {
-        Some(findings) => policy::admit(tool, call, request, findings)?,
+        Some(findings) => policy::admit(tool, call, request, findings).await?,
         None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
     match &tool.remote_host {
         Some(remote_host) => {
             let remote_host = &**remote_host;
+            begin_run(permit.as_ref())?;
             remote::run(remote_host, call, policy_verdict, options, cancel).await
         }
-        None => run_locally(tool, call, policy_verdict, options, cancel).await,
+        None => run_locally(tool, call, policy_verdict, permit.as_ref(), options, cancel).await,
     }
 }
 
@@ -148,6 +149,7 @@ async fn run_locally(
     tool: &ToolContext,
     call: &mut Call,
     policy_verdict: PolicyVerdict,
+    permit: Option<&QueuePermit>,
     options: CallOptions<'_>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
@@ -223,6 +225,7 @@ async fn run_locally(
         Some(askpass) => askpass.add_variables(&mut spec.env),
         None => call.answers = None,
     }
+    begin_run(permit)?;
     change_record.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
@@ -274,9 +277,14 @@ async fn run_locally(
     })))
 }
 
+/// Marks a call as running in its persistent shell, if it has one.
+fn begin_run(permit: Option<&QueuePermit>) -> Result<(), NotStarted> {
+    permit.map_or(Ok(()), QueuePermit::begin_run)
+}
+
 /// Returns the call's slot in the queue of its persistent shell. `None` without such a shell, and
 /// for a job, which has a shell of its own.
-fn queue_slot(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
+fn queue_slot(tool: &ToolContext, request: &Request) -> Option<QueueSlot> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

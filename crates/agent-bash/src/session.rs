@@ -36,6 +36,7 @@ mod exported;
 mod open;
 mod open_on;
 mod remote_session;
+mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
 pub use ask::ask;
@@ -313,7 +314,7 @@ impl Conversation {
     /// Discards a persistent shell; the next call that names it gets a new one. Returns false if
     /// there is no such shell.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
-        self.tool.context.queues.forget(name);
+        self.tool.context.queues.note_reset(name);
         self.tool.context.session_definitions.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))

@@ -42,7 +42,7 @@ use file::SnapshotFile;
 pub use filter::exported_functions;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
-pub use options::SnapshotOptions;
+pub use options::{CaptureSandbox, SnapshotOptions};
 use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -113,6 +113,7 @@ impl SandboxState {
         HostFacts {
             env: Arc::clone(&host.env),
             settings: Arc::clone(&self.settings_files),
+            state: self.state.clone(),
             ..HostFacts::new(host.home.clone(), directory.clone(), tier)
         }
     }

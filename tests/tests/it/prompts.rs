@@ -180,7 +180,7 @@ fn declined_prompt_fails_the_program_and_the_call_asks_no_more() -> Result<()> {
     let id = json!(server.new_id());
     server.send(
         &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
-            "name": "bash", "arguments": {"command": PUBLIC_KEY, "timeout": 2},
+            "name": "bash", "arguments": {"command": PUBLIC_KEY, "timeout": 8},
         }}),
     )?;
     let request = question(&mut server, "accept")?;

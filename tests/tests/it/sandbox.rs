@@ -430,3 +430,32 @@ fn request(server: &mut ServerClient, method: &str, params: &Value) -> Result<Va
     ensure!(answer["result"].is_object(), "{answer}");
     Ok(answer["result"].clone())
 }
+
+/// The program trusts its state directory, and creates files in its temporary directory.
+#[test]
+fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir(world.cwd().join("tmp"))?;
+    let run = |level: &str, variable: &str, name: &str| {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["run", "--sandbox", level, "echo ran in $TMPDIR"]);
+        command.env(variable, world.cwd().join(name));
+        product::run(command, None)
+    };
+    let within = format!("ran in {}", world.cwd().canonicalize()?.display());
+    for (level, is_writable) in [("workspace_write", true), ("read_only", false)] {
+        let ran = run(level, "AGENT_BASH_STATE_DIR", "state")?;
+        let reason = "which sandboxed calls may write";
+        ensure!((ran.code == 125) == is_writable, "{level}: {ran:?}");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        ensure!(said.contains(reason) == is_writable, "{level}: {ran:?}");
+        let ran = run(level, "TMPDIR", "tmp")?;
+        ensure!(ran.code == 0, "{level}: {ran:?}");
+        ensure!(
+            ran.stdout.starts_with(&within) != is_writable,
+            "{level}: {ran:?}"
+        );
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

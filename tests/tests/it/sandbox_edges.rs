@@ -1,14 +1,19 @@
 //! Files that a sandboxed call leaves in its workspace decide neither the writable paths nor the
 //! settings of a later call. Files that run programs outside are named.
 
+use agent_bash_tests::poll;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(60);
 
 /// A home with a repository `repo` and a directory `victim` that no call may write.
 struct Scene {
@@ -515,5 +520,44 @@ fn protected_file_written_by_another_hard_link_is_named_and_settings_stay() -> R
     // A call that changes no such file names none.
     let ended = scene.call(&repo, &["echo 1 > other"])?;
     ensure!(crate::sandbox_edges::named(&ended).is_empty(), "{ended}");
+    Ok(())
+}
+
+/// A start file that runs a file of the project, as with `. .venv/bin/activate`: a sandboxed call
+/// may have written that file.
+#[test]
+fn start_file_of_a_server_changes_nothing_outside() -> Result<()> {
+    for (level, is_confined) in [("workspace_write", true), ("off", false)] {
+        let scene = Scene::new()?;
+        fs::write(scene.world.home().join(".bashrc"), ". ./set-up.sh\n")?;
+        let (out, token) = (
+            scene.victim().join("out"),
+            scene.world.home().join(".netrc"),
+        );
+        fs::write(&token, "of-netrc\n")?;
+        let planted = format!(
+            "echo x > {}; shown() {{ echo \"shown $SHOWN\"; }}; export SHOWN=$(cat {})",
+            out.display(),
+            token.display()
+        );
+        fs::write(scene.repo().join("set-up.sh"), planted)?;
+        let mut command = scene.world.command(product::agent_bash()?);
+        command.arg("rpc").current_dir(scene.repo());
+        command.env("AGENT_BASH_SANDBOX_LEVEL", level);
+        let mut server = ServerClient::start(command)?;
+        // On a slow machine, the first calls run before the file has been read.
+        let text = poll::until(SOON, || {
+            let call = json!({"id": server.new_id(), "type": "tool_call", "request": "shown"});
+            server.send(&call).ok()?;
+            let answer = server.next(SOON).ok()?;
+            let text = answer["data"]["text"].as_str()?.to_owned();
+            text.starts_with("shown ").then_some(text)
+        });
+        let text = text.context("the file was not read")?;
+        ensure!(text.contains("of-netrc") != is_confined, "{level}: {text}");
+        ensure!(out.exists() != is_confined, "{level}");
+        ensure!(server.end()?.status.success(), "its end");
+        scene.world.assert_nothing_left(SOON);
+    }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Opens a conversation that runs calls on this machine, with the user's settings.
 
+use super::start_file::StartFileSandbox;
 use super::{Conversation, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts, profiles};
@@ -122,7 +123,8 @@ impl Conversation {
     }
 
     /// Opens a conversation like [`Self::open`]. `add` adds to the tool: an approver, the model's
-    /// tools, a terminal.
+    /// tools, a terminal. A sandbox that `add` sets does not apply to the reading of `~/.bashrc`:
+    /// set that in `settings`.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -157,7 +159,7 @@ impl Conversation {
         let state = host.state_dir();
         let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock), host.temp_dir())
             .with_jobs(jobs.clone());
-        let snapshot = snapshot(settings, &host).filter(|_| many_calls);
+        let snapshot = snapshot(settings, &host, &clock).filter(|_| many_calls);
         let environment = environment(settings, &host, snapshot.as_ref());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
@@ -241,7 +243,11 @@ fn sweep_on_thread(root: PathBuf, now: Timestamp) {
 }
 
 /// Returns the options of the snapshot of `~/.bashrc`. `None` in safe mode.
-fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
+fn snapshot(
+    settings: &Settings,
+    host: &HostContext,
+    clock: &Arc<dyn Clock>,
+) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");
     let EnvironmentPolicy {
@@ -249,12 +255,14 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
     } = settings.environment();
     let fixed = session.keys();
     let fixed = fixed.map(|name| name.to_string_lossy().into_owned());
+    let sandbox = StartFileSandbox::of(&settings.sandbox, host, clock);
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         may_unset_ci: !host.env.contains_key(OsStr::new(CI))
             && !session.contains_key(OsStr::new(CI)),
         fixed_variables: fixed.collect(),
         functions: exported_functions(&host.env, secrets.as_ref()),
         secrets,
+        sandbox: sandbox.map(|sandbox| Arc::new(sandbox) as _),
         ..SnapshotOptions::new(rc, directory)
     })
 }

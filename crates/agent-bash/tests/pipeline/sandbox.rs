@@ -261,7 +261,7 @@ async fn call_may_always_request_a_stricter_sandbox() {
         (
             Off,
             Network::Off,
-            json!({"level": "workspace_write", "network": "on", "writable": ["/tmp"]}),
+            json!({"level": "workspace_write", "network": "on", "writable": ["/var/tmp"]}),
             (WriteLevel::WorkspaceWrite, Network::On),
         ),
         (

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 mod cases;
+mod confined;
 mod home;
 mod projects;
 

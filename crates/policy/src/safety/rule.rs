@@ -161,12 +161,9 @@ impl RuleFinding {
         }
     }
 
-    /// Replaces the message and the suggestion.
-    pub(super) fn with_texts(self, message: &'static str, suggestion: &'static str) -> RuleFinding {
-        RuleFinding {
-            wording: Some((message, suggestion)),
-            ..self
-        }
+    /// Replaces the message and the suggestion by these, if there are any.
+    pub(super) fn with_texts(self, wording: Option<(&'static str, &'static str)>) -> RuleFinding {
+        RuleFinding { wording, ..self }
     }
 }
 

@@ -116,6 +116,10 @@ impl ServedRequest {
         if let Some(remote_host) = session.remote_host()
             && let Some(answer) = remote::answer(&**remote_host, &call, &self.cancel).await
         {
+            if let RpcCall::SessionReset { session: name } = call {
+                // The calls for the remote host wait in this server's queue.
+                session.reset_shell(&SessionName(name));
+            }
             return data(answer?);
         }
         match call {

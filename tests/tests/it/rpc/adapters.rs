@@ -124,7 +124,7 @@ fn truncated_output_links_to_the_whole() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "seq 100000; until test -e go; do sleep 0.02; done; seq 100001 200000";
-    let input = json!({ "cmd": script, "yield_time_ms": 2_000, "max_output_tokens": 20 });
+    let input = json!({ "cmd": script, "yield_time_ms": 5_000, "max_output_tokens": 20 });
     let first = call(&mut server, "exec_command", &input)?;
     let printed = output(&first).to_owned();
     assert!(

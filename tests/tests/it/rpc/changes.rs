@@ -80,8 +80,11 @@ fn change_set_of_background_process_names_its_call() -> Result<()> {
     let mut server = server(&world, "ask")?;
     run(
         &mut server,
-        &json!("rm old; setsid sh -c 'sleep 0.2; echo x > late' > /dev/null 2>&1 &"),
+        &json!(
+            "rm old; setsid sh -c 'until [ -e ../go ]; do sleep 0.02; done; echo x > late' > /dev/null 2>&1 &"
+        ),
     )?;
+    fs::write(world.cwd().join("../go"), "")?;
     let late = || {
         let list = data(&mut server, json!({"type": "changes.list"})).ok()?;
         (list["sets"][1]["after"] == "1" && list["sets"][0]["after"].is_null()).then_some(())

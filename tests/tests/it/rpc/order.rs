@@ -62,7 +62,7 @@ fn calls_of_one_session_run_in_sending_order() -> Result<()> {
         let lines = format!(
             "{}\n{}\n{}\n",
             json!({"type": "session.begin_turn"}),
-            json!({"id": "first", "type": "bash", "command": "sleep 0.1; echo first"}),
+            json!({"id": "first", "type": "bash", "command": "sleep 0.3; echo first"}),
             json!({"id": "second", "type": "bash", "command": "echo second"}),
         );
         server.send_bytes(lines.as_bytes())?;

@@ -11,7 +11,7 @@ use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::{
-    CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, ShellCommand,
+    CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, STDIN_FD, ShellCommand,
 };
 use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
@@ -132,6 +132,7 @@ fn try_launch(
         (SCRIPT_FD, script_fd.to_string()),
         (REPORT_PLACEHOLDER, report.path()),
     ];
+    placeholders.extend(stdin.map(|stdin| (STDIN_FD, stdin.as_raw_fd().to_string())));
     let numbers = report_descriptors.iter();
     placeholders.extend(
         numbers.map(|(placeholder, socket)| (*placeholder, socket.as_raw_fd().to_string())),
