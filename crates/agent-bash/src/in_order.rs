@@ -149,11 +149,14 @@ impl QueueSlot {
         tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            guard = self.head => Some(QueuePermit {
-                guard: Arc::new(Mutex::new(Some(guard))),
-                resets: lock(&self.queue.state).resets,
-                queue: self.queue,
-            }),
+            guard = self.head => {
+                let resets = lock(&self.queue.state).resets;
+                Some(QueuePermit {
+                    guard: Arc::new(Mutex::new(Some(guard))),
+                    resets,
+                    queue: self.queue,
+                })
+            }
         }
     }
 }

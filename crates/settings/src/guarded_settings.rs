@@ -118,10 +118,6 @@ impl GuardedSettings {
 
     /// Returns the recorded text that replaces this file's text, while the file is unchanged since
     /// the call. `Some(None)` if the file is to be treated as missing.
-    #[expect(
-        clippy::option_option,
-        reason = "not guarded, guarded without a file, guarded text"
-    )]
     pub fn replacement(&self, path: &Path) -> Option<Option<&str>> {
         if self.files.is_empty() {
             return None;

@@ -186,7 +186,7 @@ impl SandboxState {
             }
         };
         if let Some(changed) = changed {
-            let Some(resolved) = changed.resolved(&facts, self.state.as_deref())? else {
+            let Some(resolved) = settings::resolved(changed, &facts, self.state.as_deref())? else {
                 return Ok(None);
             };
             remember(&facts, &resolved);

@@ -71,7 +71,7 @@ fn remote_endings_have_distinct_exit_codes() -> Result<()> {
         assert_eq!(ran.code, code, "{words:?}: {ran:?}");
     }
     let ran = on(&world, &["run", "--json", "echo $HOME; exit 5"])?;
-    let result: serde_json::Value = serde_json::from_str(&ran.stdout)?;
+    let result: Value = serde_json::from_str(&ran.stdout)?;
     assert_eq!(result["target"], NAME, "{result}");
     assert_eq!(result["status"]["code"], 5, "{result}");
     drop(sshd);

@@ -1,6 +1,8 @@
 //! The possibility that an unchecked `cd` has failed: the script is then still in the previous
 //! directory.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
@@ -98,14 +100,19 @@ pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
     Rc::make_mut(&mut shell.files).entry(path).or_default();
 }
 
+/// True for the directory of a git repository by its name: `.git`, or `NAME.git`.
+fn is_repository(path: &str) -> bool {
+    let path = Path::new(path);
+    path.file_name() == Some(OsStr::new(".git")) || path.extension() == Some(OsStr::new("git"))
+}
+
 /// Records that the directories of `[ -d X ]` exist. A test of a repository does not create it.
 pub(super) fn mark_tested(words: &[Value], shell: &mut ShellState) {
     for (index, pair) in words.windows(2).enumerate() {
         let is_negated = index > 0 && words[index - 1].literal() == Some("!");
         let is_test = pair[0].literal() == Some("-d") && !is_negated;
-        if let Some(path) =
-            directory_text(&pair[1]).filter(|path| is_test && !path.ends_with(".git"))
-        {
+        let path = directory_text(&pair[1]).filter(|path| is_test && !is_repository(path));
+        if let Some(path) = path {
             mark_created(&path, shell);
         }
     }
