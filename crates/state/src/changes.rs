@@ -71,6 +71,7 @@ impl ChangeStore {
     }
 
     /// Sets the additional protected paths.
+    #[must_use]
     pub fn with_protected(self, protected: ProtectedPaths) -> Self {
         Self { protected, ..self }
     }

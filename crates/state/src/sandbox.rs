@@ -98,6 +98,7 @@ impl SandboxState {
     }
 
     /// Sets the state directory and the settings paths of a host.
+    #[must_use]
     pub fn with_host(self, host: &HostContext) -> Self {
         let directory = self.settings.directory.as_deref();
         Self {
