@@ -269,6 +269,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-process",
             "agent-bash-sandbox",
             "agent-bash-settings",
+            "agent-bash-sink",
         ],
         third_party: &[
             "rustix",

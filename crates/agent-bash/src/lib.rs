@@ -18,7 +18,6 @@ mod approval;
 pub mod artifacts;
 mod call;
 mod call_policy;
-pub mod in_order;
 mod journal;
 mod live_feed;
 mod model_commit;
@@ -28,7 +27,6 @@ mod pipeline;
 mod predefined;
 pub mod running;
 pub mod session;
-mod session_definitions;
 mod stage;
 pub mod terminal;
 mod tool;
@@ -57,7 +55,7 @@ pub use agent_bash_settings::{
 };
 pub use agent_bash_state::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
-    GroupRefused, Since, exceptions, panics, run_blocking, scope_of_turn,
+    GroupRefused, Since, exceptions, in_order, panics, run_blocking, scope_of_turn,
 };
 pub use agent_bash_tools::{
     APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,

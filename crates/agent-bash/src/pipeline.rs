@@ -3,7 +3,6 @@
 //! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
-use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
@@ -16,6 +15,7 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
+use agent_bash_state::in_order::{QueuePermit, QueueSlot};
 use agent_bash_state::panics::await_catching_panic;
 use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;

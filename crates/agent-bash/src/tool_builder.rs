@@ -11,13 +11,12 @@ use agent_bash_policy::{
     InterceptMode, Interceptor, RuleSelection, SafeLevel, SafeMode, UnknownRule,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
-use agent_bash_settings::ChangesSettings;
-use agent_bash_settings::SandboxSettings;
-use agent_bash_settings::{MaskLevel, Settings, mask_secrets, shell_in_force};
+use agent_bash_settings::{
+    ChangesSettings, MaskLevel, SandboxSettings, Settings, mask_secrets, shell_in_force,
+};
 use agent_bash_sink::AuditFile;
-use agent_bash_state::SandboxState;
 use agent_bash_state::exceptions::Exceptions;
-use agent_bash_state::{ChangeStore, ProtectedPaths};
+use agent_bash_state::{ChangeStore, ProtectedPaths, SandboxState};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

@@ -1,11 +1,13 @@
-//! What the calls of a conversation share: the sandbox between calls, the store of change sets, and
-//! exceptions from rules. This crate runs no command.
+//! What the calls of a conversation share: the sandbox between calls, the store of change sets,
+//! exceptions from rules, the queues of persistent shells. This crate runs no command.
 
 mod blocking;
 mod changes;
 pub mod exceptions;
+pub mod in_order;
 pub mod panics;
 mod sandbox;
+mod session_definitions;
 
 pub use blocking::run_blocking;
 pub use changes::{
@@ -15,5 +17,6 @@ pub use changes::{
 };
 pub use sandbox::{
     CallSandbox, NamesBeforeCall, PreparedSandbox, SandboxState, TimedFileAccess, WatchedPaths,
-    missed_cache,
+    denied, missed_cache,
 };
+pub use session_definitions::{SessionDefinitions, SessionEntry};

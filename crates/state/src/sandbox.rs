@@ -2,6 +2,7 @@
 //! call.
 
 mod caches;
+pub mod denied;
 mod file_access;
 mod names;
 mod settings;

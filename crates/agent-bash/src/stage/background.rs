@@ -8,8 +8,7 @@ use agent_bash_core::{
 };
 use agent_bash_exec::{Job, JobError, JobState, JobStdin};
 use agent_bash_sink::CallOutput;
-use agent_bash_state::CallChanges;
-use agent_bash_state::CallSandbox;
+use agent_bash_state::{CallChanges, CallSandbox};
 use agent_bash_tools::Refusal;
 use std::fs::File;
 use std::io::{self, Read};

@@ -17,8 +17,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
-use agent_bash_state::run_blocking;
-use agent_bash_state::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
+use agent_bash_state::{CallChanges, ChangeStore, UNRESPONSIVE_REASON, run_blocking};
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
