@@ -29,9 +29,9 @@
 //! # Ok(()) }
 //! ```
 
+mod announce;
 mod ask;
 mod bang;
-mod expect;
 mod exported;
 mod open;
 mod open_on;
@@ -39,9 +39,9 @@ mod remote_session;
 mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
+pub use announce::may_start_ahead;
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
-pub use expect::may_start_ahead;
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext, commit_for_model};

@@ -117,7 +117,7 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
     let mut reported = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
-        let forbidden = |path: &String| {
+        let denied_access = |path: &String| {
             let (path, access) = forbidden(plan, &cwd.join(path))?;
             let is_plausible = match access {
                 Access::Read => true,
@@ -125,7 +125,7 @@ pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<D
             };
             (is_plausible && host_could(access, &path)).then_some((path, access))
         };
-        let (path, access) = message.paths.iter().find_map(forbidden)?;
+        let (path, access) = message.paths.iter().find_map(denied_access)?;
         reported.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,

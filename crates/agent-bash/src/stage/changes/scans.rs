@@ -23,7 +23,7 @@ const MAX_FILES: usize = 100_000;
 
 /// Returns why this call cannot be traced, if the reason is known before the call runs. `known` is
 /// a reason that follows from the call's command.
-pub(super) async fn reason(
+pub(super) async fn find_untraceable_reason(
     tool: &ToolContext,
     request: &Request,
     executor: &dyn Executor,
