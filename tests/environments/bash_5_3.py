@@ -25,28 +25,16 @@ DANGEROUS = "git push --force"
 ENDS_SHELL = "(ends the shell)"
 
 # Programs of a later Debian need its C library beside them; the interpreter and the search path of
-# the copy name it. `apt-get indextargets` knows where this machine gets its packages.
+# the copy name it.
 INSTALL = r"""
 set -eu
-mkdir -p lists/partial cache/archives/partial sources root
-uri=$(apt-get indextargets --format '$(REPO_URI) $(CREATED_BY)' | awk '$2 == "Packages" && /\/debian\/? / { print $1; exit }')
-printf 'Types: deb\nURIs: %s\nSuites: sid\nComponents: main\nSigned-By: %s\n' "$uri" \
-    /usr/share/keyrings/debian-archive-keyring.gpg >sources/sid.sources
-cat >apt.conf <<END
-Dir::State::lists "$PWD/lists"; Dir::Cache "$PWD/cache"; Dir::State::status "/dev/null";
-Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "$PWD/sources";
-APT::Sandbox::User "root"; Acquire::Languages "none";
-Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
-END
-export APT_CONFIG=$PWD/apt.conf
-apt-get -qq update
-apt-get -qq download bash libc6 libtinfo6 patchelf libstdc++6 libgcc-s1
-for package in *.deb; do dpkg -x "$package" root; done
-rm -r lists cache ./*.deb
-lib=$PWD/root/usr/lib/$(uname -m)-linux-gnu
+. "$1"
+sid bash libc6 libtinfo6 patchelf libstdc++6 libgcc-s1
+rm -r sid
+lib=$PWD/debian/usr/lib/$(uname -m)-linux-gnu
 loader=$(find "$lib" -name 'ld-linux*' | head -n 1)
-cp root/usr/bin/bash bash
-"$loader" --library-path "$lib" root/usr/bin/patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$lib" bash
+cp debian/usr/bin/bash bash
+"$loader" --library-path "$lib" debian/usr/bin/patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$lib" bash
 """
 
 
@@ -57,7 +45,8 @@ def install(directory):
     if not bash.exists():
         try:
             done = subprocess.run(
-                ["bash", "-c", INSTALL], cwd=directory, capture_output=True, text=True, timeout=600
+                ["bash", "-c", INSTALL, "bash", Path(__file__).parent.resolve() / "sid.sh"],
+                cwd=directory, capture_output=True, text=True, timeout=600,
             )
         except subprocess.TimeoutExpired:
             return None, "the installation takes too long"

@@ -57,7 +57,7 @@ class Terminal:
     def run(self, command, cwd):
         if cwd:
             self.type(f"cd {cwd}")
-        self.type(f"{{ {command}\n}} >{self.out} 2>&1")
+        self.type(f"{{ {command}\n}} >|{self.out} 2>&1")
         return self.out.read_text()
 
     def close(self):
@@ -142,7 +142,9 @@ def main():
     directory = Path(directory).resolve()
     cache = directory / "installed"
     cache.mkdir(parents=True, exist_ok=True)
-    data = tomllib.loads((Path(__file__).parent / "frameworks.toml").read_text())
+    here = Path(__file__).parent.resolve()
+    sid = here / "sid.sh"
+    data = tomllib.loads((here / "frameworks.toml").read_text())
     failed, left_out = 0, 0
     for framework in data["framework"]:
         name = framework["name"]
@@ -152,7 +154,7 @@ def main():
         done = cache / f".{name}-{framework['version']}"
         if not done.exists():
             env = {**os.environ, "CACHE": str(cache), "VERSION": framework["version"]}
-            installed = shell(framework["install"], env, cache)
+            installed = shell(f". {sid}\n{framework['install']}", env, cache)
             if installed.returncode:
                 left_out += 1
                 reason = installed.stderr.strip().splitlines()[-1:]

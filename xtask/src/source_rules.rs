@@ -43,6 +43,7 @@ const LIBRARIES: &[&str] = &[
     "crates/pty/",
     "crates/render/",
     "crates/tools/",
+    "crates/settings/",
     "crates/agent-bash/",
     "crates/hooks/",
     "crates/tui/",

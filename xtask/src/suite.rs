@@ -113,9 +113,9 @@ const STEPS: &[Step] = &[
         run: agents::step,
     },
     Step {
-        name: "scripts of bash 5.3",
+        name: "version managers and bash 5.3",
         lint: false,
-        run: environments::bash_step,
+        run: environments::step,
     },
 ];
 

@@ -91,8 +91,8 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// The rule that refuses the command, if the user has made an exception for the command.
-    pub(crate) excepted_from: Option<String>,
+    /// The rule that refuses the command, if the user allowed the command.
+    pub(crate) overridden_rule: Option<String>,
     /// True once parts of the script may have run.
     pub(crate) started: bool,
     /// The sandbox that the call requests instead of the sandbox of the settings.

@@ -52,7 +52,7 @@ fn host() -> HostContext {
             .zip([90, 80, 50, 40])
             .map(|(name, pid)| process(pid, name))
             .collect(),
-        ..HostContext::for_tests("/w")
+        ..HostContext::bare("/w")
     }
 }
 

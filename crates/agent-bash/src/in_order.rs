@@ -5,10 +5,10 @@
 //! earlier requests has begun. Work has begun when it has run up to the first `await` that
 //! suspends; by then a call has its `QueueSlot` in the queue of its persistent shell.
 
-use agent_bash_core::{Cancel, SessionName};
+use agent_bash_core::{Cancel, NotStarted, SessionName};
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, oneshot};
 
@@ -82,15 +82,39 @@ impl<T> Future for PolledWork<'_, T> {
 /// The queues in front of persistent shells, one per name. A queue keeps the order of the calls,
 /// and delays the checks of a call until the shell's earlier calls have ended.
 #[derive(Debug, Default)]
-pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
+pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<SessionQueue>>>);
+
+/// The queue in front of a persistent shell.
+#[derive(Debug, Default)]
+struct SessionQueue {
+    head: Arc<AsyncMutex<()>>,
+    state: Mutex<QueueState>,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    /// The guard of the last call that has begun to run in the shell.
+    running: SharedGuard,
+    /// The number of times that the shell was discarded.
+    resets: u64,
+}
+
+/// The guard of the call at the head of a queue; `None` after its release.
+type SharedGuard = Arc<Mutex<Option<OwnedMutexGuard<()>>>>;
 
 /// A slot in a queue. Dropping it leaves the queue.
-pub(crate) struct QueueSlot(PolledWork<'static, OwnedMutexGuard<()>>);
+pub(crate) struct QueueSlot {
+    head: PolledWork<'static, OwnedMutexGuard<()>>,
+    queue: Arc<SessionQueue>,
+}
 
 /// The permit of the call at the head of a queue. Dropping it lets the next call continue.
 #[derive(Debug)]
 pub(crate) struct QueuePermit {
-    _guard: OwnedMutexGuard<()>,
+    guard: SharedGuard,
+    queue: Arc<SessionQueue>,
+    /// The queue's count of resets when the call came to the head.
+    resets: u64,
 }
 
 impl SessionQueues {
@@ -100,14 +124,21 @@ impl SessionQueues {
         // Removes the queues that no call is in.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
-        QueueSlot(poll_once(queue.lock_owned()))
+        QueueSlot {
+            head: poll_once(Arc::clone(&queue.head).lock_owned()),
+            queue,
+        }
     }
 
-    /// Removes the queue with that name. Later calls join a new queue, and do not wait for the
-    /// calls in the old one.
-    pub(crate) fn forget(&self, name: &SessionName) {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.remove(name);
+    /// Notes that the shell with that name was discarded. Its queue continues without the call that
+    /// runs in the old shell.
+    pub(crate) fn note_reset(&self, name: &SessionName) {
+        let queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = queues.get(name) {
+            let mut state = lock(&queue.state);
+            state.resets += 1;
+            release(&state.running);
+        }
     }
 }
 
@@ -118,9 +149,49 @@ impl QueueSlot {
         tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            guard = self.0 => Some(QueuePermit { _guard: guard }),
+            guard = self.head => {
+                let resets = lock(&self.queue.state).resets;
+                Some(QueuePermit {
+                    guard: Arc::new(Mutex::new(Some(guard))),
+                    resets,
+                    queue: self.queue,
+                })
+            }
         }
     }
+}
+
+impl QueuePermit {
+    /// Marks the call as running in the shell.
+    ///
+    /// # Errors
+    /// The shell was discarded after the call's checks had begun, so that they are about another
+    /// shell.
+    pub(crate) fn begin_run(&self) -> Result<(), NotStarted> {
+        let mut state = lock(&self.queue.state);
+        if state.resets != self.resets {
+            let reason = "the session was reset while the call was checked; repeat the call";
+            return Err(NotStarted::new(reason));
+        }
+        state.running = Arc::clone(&self.guard);
+        Ok(())
+    }
+}
+
+impl Drop for QueuePermit {
+    fn drop(&mut self) {
+        release(&self.guard);
+    }
+}
+
+/// Lets the next call of a queue continue.
+fn release(guard: &SharedGuard) {
+    drop(lock(guard).take());
+}
+
+/// Ignores poisoning: every operation leaves the value consistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -176,16 +247,40 @@ mod tests {
         assert!(second.acquire(&off).await.is_none());
         let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).acquire(&never)).await;
         assert!(waits.is_err());
-        // Another shell has another queue, and so has a new shell of the same name.
+        // Another shell has another queue.
         drop(
             queues
                 .join(&SessionName("b".to_owned()))
                 .acquire(&never)
                 .await,
         );
-        queues.forget(&name);
-        drop(queues.join(&name).acquire(&never).await);
         drop(first);
         drop(third.acquire(&never).await);
+    }
+
+    #[tokio::test]
+    async fn reset_releases_the_running_call_and_voids_checks() {
+        let (queues, name) = (SessionQueues::default(), SessionName("a".to_owned()));
+        let never = Cancel::new();
+        let is_waiting = async |slot: QueueSlot| {
+            let permit = tokio::time::timeout(Duration::ZERO, slot.acquire(&never));
+            permit.await.is_err()
+        };
+        let first = queues.join(&name).acquire(&never).await.unwrap();
+        let second = queues.join(&name);
+        first.begin_run().unwrap();
+        queues.note_reset(&name);
+        // The second call is checked: the third one waits, also after the end of the first one.
+        let second = second.acquire(&never).await.unwrap();
+        assert!(is_waiting(queues.join(&name)).await);
+        drop(first);
+        assert!(is_waiting(queues.join(&name)).await);
+        queues.note_reset(&name);
+        second.begin_run().unwrap_err();
+        drop(second);
+        let third = queues.join(&name).acquire(&never).await.unwrap();
+        third.begin_run().unwrap();
+        drop(third);
+        drop(queues.join(&name).acquire(&never).await.unwrap());
     }
 }

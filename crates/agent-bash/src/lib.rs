@@ -21,9 +21,6 @@ mod call;
 mod call_policy;
 mod changes;
 pub mod exceptions;
-mod guarded_settings;
-mod history;
-mod host;
 pub mod in_order;
 mod journal;
 mod live_feed;
@@ -36,8 +33,6 @@ pub mod running;
 mod sandbox;
 pub mod session;
 mod session_definitions;
-pub mod settings;
-mod shell;
 mod stage;
 pub mod terminal;
 mod tool;
@@ -54,10 +49,13 @@ pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
+pub use agent_bash_settings as settings;
 pub use agent_bash_sink as sink;
 pub use agent_bash_tools as tools;
 
 pub use agent_bash_core::sandbox::{Escalation, LackingPolicy, TmpDirectory};
+pub use agent_bash_sandbox::with_resolved_parent;
+pub use agent_bash_settings::{HostContext, JournalSettings, MaskLevel, shell_in_force};
 pub use agent_bash_tools::{
     APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,
     KeepOutput, NotSandboxed, Refusal, RuleRefusal, allow_line, profiles,
@@ -70,13 +68,10 @@ pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
     ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,
 };
-pub use host::HostContext;
-pub use journal::JournalSettings;
 pub use live_feed::LiveFeed;
-pub use output_mask::{MaskLevel, mask_condition, mask_job_output};
+pub use output_mask::{mask_condition, mask_job_output};
 pub use sandbox::{CacheAccess, SandboxSettings};
 pub use session::Conversation;
-pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
 pub use stage::safety::rule_advice;
 pub use tool::BashTool;

@@ -54,7 +54,9 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
 ///
 /// # Errors
 /// The work panicked.
-pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, WorkPanicked>> {
+pub fn await_catching_panic<F: Future>(
+    work: F,
+) -> impl Future<Output = Result<F::Output, WorkPanicked>> {
     let mut work = Box::pin(work);
     poll_fn(
         move |context| match catch_panic(|| work.as_mut().poll(context)) {
@@ -76,7 +78,7 @@ mod tests {
         assert_eq!(catch_panic(|| at), Ok(7));
         let fixed = catch_panic(|| panic!("fixed")).map_err(text);
         assert!(matches!(&fixed, Err(text) if text.contains("(fixed)")));
-        let made = caught_in(async {
+        let made = await_catching_panic(async {
             tokio::task::yield_now().await;
             panic!("made of {at}")
         });

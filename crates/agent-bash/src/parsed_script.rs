@@ -70,6 +70,20 @@ fn examine_with(
     })
 }
 
+/// Checks the rules for a command that the stages of another host have examined.
+pub(crate) fn check_again(
+    tool: &ToolContext,
+    call: &Call,
+    command: &str,
+) -> Result<(), RuleRefusal> {
+    let context = safety::context(tool, call);
+    let script = Script::follow(Parsed::read(command), &context);
+    match safety::check(tool, &script) {
+        Verdict::Block(finding) => Err(finding.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the program by which a command gains privileges, for a command that no stage examines.
 pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'static str> {
     let context = safety::context(tool, call);
@@ -107,7 +121,7 @@ mod tests {
     fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
         let host = HostContext {
             tools: Some(vec!["read".to_owned()]),
-            ..HostContext::for_tests("/w")
+            ..HostContext::bare("/w")
         };
         let clock = Arc::new(agent_bash_process::SystemClock::default());
         let mut tool = BashTool::builder(
@@ -128,7 +142,7 @@ mod tests {
             tools: None,
             notices: Vec::new(),
             allowed: false,
-            excepted_from: None,
+            overridden_rule: None,
             started: false,
             sandbox: None,
             window: None,

@@ -3,9 +3,9 @@
 //! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
-use crate::in_order;
+use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
-use crate::panics::caught_in;
+use crate::panics::await_catching_panic;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -36,7 +36,7 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
-        excepted_from: None,
+        overridden_rule: None,
         started: false,
         sandbox: None,
         window: options.window,
@@ -47,43 +47,44 @@ pub(crate) async fn call(
         predefined: Arc::default(),
         answers,
     };
-    let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
+    let ended = await_catching_panic(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
         Ok(ended) => ended,
         Err(panicked) if call.started => Ok(StartedCallEnd::Lost(panicked)),
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
+    let (sandbox, overridden_rule) = (call.sandbox.take(), call.overridden_rule.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
     let (details, printed) = (std::mem::take(&mut call.details), call.printed.take());
-    let mut account = match caught_in(shape::account(tool, call, ended)).await {
-        Ok(account) => account,
-        Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
-    };
-    let result = &mut account.result;
+    let mut finished_call =
+        match await_catching_panic(shape::finished_call(tool, call, ended)).await {
+            Ok(finished_call) => finished_call,
+            Err(panicked) => shape::status_only(tool, &cwd, started, &panicked),
+        };
+    let result = &mut finished_call.result;
     let recorded = AuditFacts {
         by: Caller::Model,
         command: &command,
         sandbox,
         allowed,
-        excepted_from,
+        overridden_rule,
         status: &result.status,
         time: result.started_at,
         duration_ms: result.duration_ms,
     };
     let unrecorded = audit::record(tool, recorded);
-    account.result.notices.extend(unrecorded);
+    finished_call.result.notices.extend(unrecorded);
     let unrecorded = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
-        let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
+        let mut entry = JournalEntry::new(by, profile, command, finished_call.result.clone());
         details.write_to(&mut entry);
-        entry.objection = account.refusal.as_ref().and_then(journal::objection);
+        entry.objection = finished_call.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedOutputCollector::finish);
         entry
     });
-    account.result.notices.extend(unrecorded);
-    account
+    finished_call.result.notices.extend(unrecorded);
+    finished_call
 }
 
 /// Runs all stages up to the end of the command.
@@ -113,7 +114,7 @@ async fn stages(
 
     offer::check(tool, &request)?;
     // The shell's directory and definitions are known once the shell's earlier calls have ended.
-    let _permit = match queue_slot {
+    let permit = match queue_slot {
         Some(queue_slot) => queue_slot.acquire(cancel).await,
         None => None,
     };
@@ -125,16 +126,17 @@ async fn stages(
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
     let policy_verdict = match findings {
-        Some(findings) => policy::admit(tool, call, request, findings)?,
+        Some(findings) => policy::admit(tool, call, request, findings).await?,
         None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
     match &tool.remote_host {
         Some(remote_host) => {
             let remote_host = &**remote_host;
+            begin_run(permit.as_ref())?;
             remote::run(remote_host, call, policy_verdict, options, cancel).await
         }
-        None => run_locally(tool, call, policy_verdict, options, cancel).await,
+        None => run_locally(tool, call, policy_verdict, permit.as_ref(), options, cancel).await,
     }
 }
 
@@ -147,6 +149,7 @@ async fn run_locally(
     tool: &ToolContext,
     call: &mut Call,
     policy_verdict: PolicyVerdict,
+    permit: Option<&QueuePermit>,
     options: CallOptions<'_>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
@@ -222,6 +225,7 @@ async fn run_locally(
         Some(askpass) => askpass.add_variables(&mut spec.env),
         None => call.answers = None,
     }
+    begin_run(permit)?;
     change_record.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
@@ -273,9 +277,14 @@ async fn run_locally(
     })))
 }
 
+/// Marks a call as running in its persistent shell, if it has one.
+fn begin_run(permit: Option<&QueuePermit>) -> Result<(), NotStarted> {
+    permit.map_or(Ok(()), QueuePermit::begin_run)
+}
+
 /// Returns the call's slot in the queue of its persistent shell. `None` without such a shell, and
 /// for a job, which has a shell of its own.
-fn queue_slot(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
+fn queue_slot(tool: &ToolContext, request: &Request) -> Option<QueueSlot> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

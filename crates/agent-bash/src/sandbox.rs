@@ -9,20 +9,19 @@ mod start_file;
 mod watched;
 mod workspaces;
 
-pub use caches::CacheAccess;
+pub use agent_bash_settings::{CacheAccess, SandboxSettings};
 pub(crate) use caches::missed as missed_cache;
 pub(crate) use file_access::TimedFileAccess;
-pub use settings::SandboxSettings;
 pub(crate) use start_file::StartFileSandbox;
 pub(crate) use watched::WatchedPaths;
 
 use crate::HostContext;
-use crate::guarded_settings;
 use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
 };
+use agent_bash_settings::guarded_settings;
 use names::{NamesBeforeCall, SettingsFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -186,7 +185,7 @@ impl SandboxState {
             }
         };
         if let Some(changed) = changed {
-            let Some(resolved) = changed.resolved(&facts, self.state.as_deref())? else {
+            let Some(resolved) = settings::resolved(changed, &facts, self.state.as_deref())? else {
                 return Ok(None);
             };
             remember(&facts, &resolved);
@@ -203,7 +202,9 @@ impl SandboxState {
                 last.refreshed(self, &facts)?
             }
             last => {
-                let Some(resolved) = self.settings.resolved(&facts, self.state.as_deref())? else {
+                let Some(resolved) =
+                    settings::resolved(&self.settings, &facts, self.state.as_deref())?
+                else {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
@@ -349,7 +350,7 @@ impl CachedPlan {
         let before = WatchedPaths::without_reading(&self.plan, &stamp)?;
         self.parent_state = seen.map(|seen| SettledParents {
             settled: (now.saturating_sub(seen.since) >= ParentDirectories::SETTLED_AGE)
-                .then(|| before.clone().limited_to(seen.parents.clone())),
+                .then(|| before.clone().with_parents(seen.parents.clone())),
             ..seen
         });
         Some(before)
@@ -366,7 +367,7 @@ impl CachedPlan {
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
         self.parent_state = None;
-        let resolved = own.settings.resolved(facts, own.state.as_deref())?;
+        let resolved = settings::resolved(&own.settings, facts, own.state.as_deref())?;
         if let Some(plan) = resolved
             .map(|it| it.plan)
             .filter(|plan| *plan != *self.plan)

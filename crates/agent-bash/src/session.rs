@@ -43,7 +43,7 @@ pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
-use crate::panics::{WorkPanicked, caught_in};
+use crate::panics::{WorkPanicked, await_catching_panic};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
@@ -313,7 +313,7 @@ impl Conversation {
     /// Discards a persistent shell; the next call that names it gets a new one. Returns false if
     /// there is no such shell.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
-        self.tool.context.queues.forget(name);
+        self.tool.context.queues.note_reset(name);
         self.tool.context.session_definitions.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
@@ -343,7 +343,7 @@ impl Conversation {
         let name = SessionName(USER_SHELL.to_owned());
         let definitions = &self.tool.context.session_definitions;
         definitions.note_script(&name, command);
-        let ran = caught_in(bang::run(&self.tool.context, command, options, &cancel));
+        let ran = await_catching_panic(bang::run(&self.tool.context, command, options, &cancel));
         let message = ran.await??;
         let mut record = lock(&self.record);
         if record.is_in_turn {

@@ -43,12 +43,14 @@ impl BashTool {
         options: CallOptions<'_>,
         cancel: &Cancel,
     ) -> ToolResult {
-        self.account(input, options, cancel).await.result
+        self.execute_with_details(input, options, cancel)
+            .await
+            .result
     }
 
     /// Executes a call with options. In addition to the result, returns the data from which other
     /// texts can be written.
-    pub async fn account(
+    pub async fn execute_with_details(
         &self,
         input: impl Into<Input>,
         options: CallOptions<'_>,

@@ -38,6 +38,9 @@ pub struct Findings {
     /// user may type such a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_privileges: Option<String>,
+    /// True if a rule refuses the script, and the user or the settings let it pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub excepted: bool,
     /// True if the request to leave the sandbox was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,

@@ -193,7 +193,6 @@ impl Snapshot {
     }
 }
 
-/// Captures a snapshot.
 async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {

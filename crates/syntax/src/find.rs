@@ -246,6 +246,8 @@ impl Search {
         let mut negated = false;
         // True with `-type l`: links have no contents.
         let mut links = false;
+        // True with `-type f`, since the last `-o`.
+        let mut only_files = false;
         // True with `-mindepth`: the starting points are not results.
         let mut below = false;
         while let Some(field) = words.get(index) {
@@ -257,7 +259,7 @@ impl Search {
             match text {
                 "!" | "-not" => negated = is_affirmed,
                 "-o" | "-or" | "," => {
-                    filters.push(filter.take());
+                    filters.push(of_type(filter.take(), std::mem::take(&mut only_files)));
                     all_narrowed &= std::mem::take(&mut narrowed);
                 }
                 "-name" | "-iname" | "-regex" | "-iregex" if is_affirmed => {
@@ -273,6 +275,9 @@ impl Search {
                 "-type" if is_affirmed && argument.and_then(Value::literal) == Some("l") => {
                     (narrowed, links) = (true, true);
                     filter = filter.or(follows.then(few_files));
+                }
+                "-type" => {
+                    only_files = is_affirmed && argument.and_then(Value::literal) == Some("f");
                 }
                 "-size" if is_affirmed && argument.is_some_and(is_zero_size) => {
                     filter = filter.or(Some(few_files()));
@@ -293,7 +298,7 @@ impl Search {
                 + usize::from(narrows || OTHER_WORDS_WITH_ARGUMENT.contains(&text))
                 + 2 * usize::from(text == "-fprintf");
         }
-        filters.push(filter);
+        filters.push(of_type(filter, only_files));
         search.is_narrowed = all_narrowed && narrowed;
         for start in &starts {
             for filter in &filters {
@@ -341,6 +346,18 @@ const NO_NAME: &str = "(few)";
 /// Returns a filter that represents very few files.
 fn few_files() -> Filter {
     Filter::Name(Value::text(NO_NAME))
+}
+
+/// Returns the filter of a search. Among files, `.git*` does not match the directory `.git`, so its
+/// `*` stands for at least one character.
+fn of_type(filter: Option<Filter>, only_files: bool) -> Option<Filter> {
+    match filter {
+        Some(Filter::Name(mut name)) if only_files && name.script().ends_with('*') => {
+            name.push_text("?");
+            Some(Filter::Name(name))
+        }
+        other => other,
+    }
 }
 
 /// True for sizes that only empty files have: `0`, `0c`, `0k`.

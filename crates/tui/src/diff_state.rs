@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 /// Columns per step sideways.
 const COLUMNS_PER_STEP: isize = 16;
 
-/// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// Maximum number of compared files.
@@ -59,7 +58,6 @@ pub(crate) struct DiffState {
     pub(crate) message: Option<String>,
 }
 
-/// A request of the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffRequest {
     Nothing,

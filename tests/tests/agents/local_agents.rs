@@ -33,8 +33,8 @@ pub(crate) const CLINE: Agent = Agent {
     shell: ("run_commands", "commands"),
     other: |file| Ask::new("read_files", json!({"files": [{"path": file}]})),
     hook: "cline",
-    start: |place| {
-        let mut sign_in = cline(place)?;
+    start: |home| {
+        let mut sign_in = cline(home)?;
         sign_in
             .args([
                 "auth",
@@ -43,15 +43,10 @@ pub(crate) const CLINE: Agent = Agent {
                 "--apikey",
                 "none",
             ])
-            .args([
-                "--modelid",
-                "m",
-                "--baseurl",
-                &format!("{}/v1", place.model),
-            ]);
+            .args(["--modelid", "m", "--baseurl", &format!("{}/v1", home.model)]);
         let ran = product::run(sign_in, None)?;
         ensure!(ran.code == 0, "{ran:?}");
-        let mut command = cline(place)?;
+        let mut command = cline(home)?;
         command.args(["--json", "--auto-approve", "true", "go on"]);
         Ok(command)
     },
@@ -77,20 +72,20 @@ pub(crate) const PI: Agent = Agent {
     shell: ("bash", "command"),
     other: |file| Ask::new("read", json!({"path": file})),
     hook: "pi",
-    start: |place| {
+    start: |home| {
         let model = json!({
             "id": "m", "name": "m", "reasoning": false, "input": ["text"],
             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
             "contextWindow": 200_000, "maxTokens": 8000,
         });
         let provider = json!({
-            "baseUrl": format!("{}/v1", place.model), "api": "openai-completions",
+            "baseUrl": format!("{}/v1", home.model), "api": "openai-completions",
             "apiKey": "none", "models": [model],
         });
         let providers = json!({"providers": {"stand-in": provider}});
-        place.write(".pi/agent/models.json", &providers.to_string())?;
+        home.write(".pi/agent/models.json", &providers.to_string())?;
         let words = ["--provider", "stand-in", "--model", "m", "-p", "go on"];
-        let mut command = by_node(place, &words)?;
+        let mut command = by_node(home, &words)?;
         command.env("PI_OFFLINE", "1");
         Ok(command)
     },
@@ -100,8 +95,8 @@ pub(crate) const PI: Agent = Agent {
 };
 
 /// Returns a command of Cline that leaves no daemon.
-fn cline(place: &AgentHome<'_>) -> Result<Command> {
-    let mut command = place.command(place.program)?;
+fn cline(home: &AgentHome<'_>) -> Result<Command> {
+    let mut command = home.command(home.program)?;
     command.env("CLINE_SESSION_BACKEND_MODE", "local");
     Ok(command)
 }

@@ -87,9 +87,9 @@ fn text(result: &Value) -> &str {
 
 #[test]
 fn directory_replaced_by_link_is_never_the_workspace() -> Result<()> {
-    for place in ["app", "app/deep"] {
+    for directory in ["app", "app/deep"] {
         let scene = Scene::new()?;
-        let start = scene.repo().join(place);
+        let start = scene.repo().join(directory);
         fs::create_dir_all(&start)?;
         fs::create_dir_all(scene.victim().join("deep"))?;
         let replace = format!(
@@ -110,20 +110,23 @@ fn directory_replaced_by_link_is_never_the_workspace() -> Result<()> {
         let by_option = scene.command(&scene.world.home(), &["--cwd", &option, write])?;
         for command in [by_name, by_place, by_option] {
             let result = result(&product::run(command, None)?)?;
-            ensure!(text(&result).contains("symbolic link"), "{place}: {result}");
+            ensure!(
+                text(&result).contains("symbolic link"),
+                "{directory}: {result}"
+            );
             ensure!(
                 result["status"]["kind"] == "not_started",
-                "{place}: {result}"
+                "{directory}: {result}"
             );
         }
         for name in ["planted", "deep/planted"] {
-            ensure!(!scene.victim().join(name).exists(), "{place}: {name}");
+            ensure!(!scene.victim().join(name).exists(), "{directory}: {name}");
         }
         // A link to a path outside of the victim is harmless.
         fs::remove_file(scene.repo().join("app"))?;
         symlink("app.old", scene.repo().join("app"))?;
         let result = scene.call(&start, &["echo x > made"])?;
-        ensure!(result["status"]["code"] == 0, "{place}: {result}");
+        ensure!(result["status"]["code"] == 0, "{directory}: {result}");
     }
     Ok(())
 }

@@ -126,14 +126,14 @@ fn changes_of_persistent_shells_are_recorded() -> Result<()> {
     settings.changes.level = Some(ChangesLevel::Undo);
     runtime.block_on(async {
         let session = open_in(&world, &settings, project.clone())?;
-        let said = |changes: &Option<Changes>| {
+        let printed = |changes: &Option<Changes>| {
             let changes = changes.as_ref().context("no changes")?;
             let files = changes.files.iter().map(|file| file.name.path.clone());
             anyhow::Ok((changes.exact, changes.undo, files.collect::<Vec<_>>()))
         };
         let ran = bang(&session, "f() { echo x >>$1; }; f kept").await?;
         assert_eq!(
-            said(&ran.changes)?,
+            printed(&ran.changes)?,
             (true, Undoable::Whole, vec!["kept".to_owned()])
         );
         let gone = bang(&session, "rm kept").await?;
@@ -144,11 +144,11 @@ fn changes_of_persistent_shells_are_recorded() -> Result<()> {
         );
         let call = json!({"command": "g() { echo x >$1; }; g new", "session": "a"});
         let made = session.tool().execute(call, &Cancel::new()).await;
-        assert_eq!(said(&made.changes)?.2, ["new"]);
+        assert_eq!(printed(&made.changes)?.2, ["new"]);
         // Negative control: a command that changes nothing has no change set.
         let call = json!({"command": "type g", "session": "a"});
         let nothing = session.tool().execute(call, &Cancel::new()).await;
-        assert_eq!(said(&nothing.changes)?.2, [""; 0]);
+        assert_eq!(printed(&nothing.changes)?.2, [""; 0]);
         anyhow::Ok(())
     })?;
     drop(runtime);
@@ -453,13 +453,13 @@ fn audit_log_marks_user_commands() -> Result<()> {
         anyhow::Ok(())
     })?;
     let text = std::fs::read_to_string(log)?;
-    let said: Vec<[serde_json::Value; 2]> = text
+    let answer: Vec<[serde_json::Value; 2]> = text
         .lines()
         .map(serde_json::from_str::<serde_json::Value>)
         .map(|line| line.map(|line| [line["by"].clone(), line["verdict"].clone()]))
         .collect::<Result<_, _>>()?;
     assert_eq!(
-        json!(said),
+        json!(answer),
         json!([["user", "not_asked"], ["model", "blocked"]])
     );
     Ok(())

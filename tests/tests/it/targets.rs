@@ -8,10 +8,13 @@ mod library;
 mod mcp;
 mod reaped;
 
+use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::running::SOON;
 use agent_bash_tests::targets::{NAME, Sshd, on};
 use agent_bash_tests::world::World;
 use anyhow::Result;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -46,9 +49,9 @@ fn ssh_target_runs_first_and_later_calls() -> Result<()> {
     let plain = sshd.run(&world, "echo $SSH_CONNECTION")?;
     assert_eq!(plain.stdout.split_whitespace().count(), 4, "{plain:?}");
     let there = on(&world, &["run", "echo $SSH_CONNECTION; pwd"])?;
-    let said: Vec<&str> = there.stdout.split_whitespace().collect();
-    assert_eq!(said.len(), 5, "it is no child of sshd: {there:?}");
-    assert_eq!(said[4], world.cwd().display().to_string());
+    let printed: Vec<&str> = there.stdout.split_whitespace().collect();
+    assert_eq!(printed.len(), 5, "it is no child of sshd: {there:?}");
+    assert_eq!(printed[4], world.cwd().display().to_string());
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())
@@ -68,9 +71,38 @@ fn remote_endings_have_distinct_exit_codes() -> Result<()> {
         assert_eq!(ran.code, code, "{words:?}: {ran:?}");
     }
     let ran = on(&world, &["run", "--json", "echo $HOME; exit 5"])?;
-    let result: serde_json::Value = serde_json::from_str(&ran.stdout)?;
+    let result: Value = serde_json::from_str(&ran.stdout)?;
     assert_eq!(result["target"], NAME, "{result}");
     assert_eq!(result["status"]["code"], 5, "{result}");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Only the target knows what earlier calls in a session's shell have done.
+#[test]
+fn rules_know_directory_and_functions_of_a_remote_session() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    fs::create_dir(world.home().join(".gnupg"))?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["rpc", "--on", NAME]);
+    let mut server = ServerClient::start(command)?;
+    let mut status = |script: &str, session: &str| -> Result<Value> {
+        let request = json!({"command": script, "session": session});
+        server.send(&json!({"id": "a", "type": "tool_call", "request": request}))?;
+        Ok(server.next(SOON)?["data"]["status"].take())
+    };
+    let defined = status("publish() { git push \"$@\"; }; cd ~", "s")?;
+    assert_eq!(defined["code"], 0, "{defined}");
+    for script in ["publish --force", "rm -rf .gnupg"] {
+        let refused = status(script, "s")?;
+        assert_eq!(refused["kind"], "blocked", "{script}: {refused}");
+        let allowed = status(script, "another")?;
+        assert_eq!(allowed["kind"], "exited", "{script}: {allowed}");
+    }
+    assert!(world.home().join(".gnupg").exists());
+    assert!(server.end()?.status.success());
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())

@@ -82,18 +82,18 @@ impl ChangeSets {
         self.with_store(None, |store, session| store.begin_turn(session, sign))
     }
 
-    /// Begins a turn with the last turn of `session`, another state directory. Does nothing if no
-    /// turn was recorded there, or if this is the last turn here.
+    /// Begins a turn that continues the last turn of the conversation `session`. Does nothing if
+    /// that conversation has no turn, or if its last turn continues here already.
     ///
     /// # Errors
     /// As [`Self::begin_turn`]; the other turns cannot be read.
     pub fn follow_turn(&self, session: &str) -> Result<(), ChangesRefused> {
-        self.with_store(None, |store, own| {
+        self.with_store(None, |store, own_session| {
             let Some(turn) = store.last_turn(session)? else {
                 return Ok(());
             };
             let prompt = format!("{session}.{turn}");
-            store.begin_turn(own, TurnSign::Prompt(Some(&prompt)))?;
+            store.begin_turn(own_session, TurnSign::Prompt(Some(&prompt)))?;
             Ok(())
         })
     }

@@ -7,7 +7,7 @@ use agent_bash_core::hex;
 use agent_bash_core::sandbox::{Caches, Plan, Tier};
 use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::HostFacts;
-use serde::{Deserialize, Serialize};
+use agent_bash_settings::CacheAccess;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,21 +16,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use table::{CACHES, Cache, MOUNTS, PrivateCacheUse, PrivateMount, VariableValue};
-
-/// The caches of tools that a call of [`SandboxLevel::WorkspaceWrite`] may write.
-///
-/// [`SandboxLevel::WorkspaceWrite`]: agent_bash_core::sandbox::SandboxLevel::WorkspaceWrite
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheAccess {
-    /// No caches. Calls can only read the user's caches.
-    Off,
-    /// Private caches of the workspace. Later calls in the workspace use them again.
-    #[default]
-    Private,
-    /// The user's caches. Programs outside the sandbox may then run code that a call has changed.
-    Shared,
-}
 
 /// The directory of the private caches in the state directory, with one directory per workspace.
 const DIRECTORY: &str = "caches";
@@ -92,7 +77,6 @@ pub(crate) fn missed<'a>(
     (!is_writable).then_some((cache.tool, path))
 }
 
-/// The caches of the user.
 struct UserCaches<'a> {
     facts: &'a HostFacts,
 }
@@ -158,7 +142,7 @@ impl PrivateCaches {
         let mut mounts = Vec::new();
         if plan.tier == Tier::Full {
             for mount in MOUNTS {
-                if let Some(over) = own_directory(mount, user) {
+                if let Some(over) = directory_in_tmp(mount, user) {
                     let below = [DIRECTORY, &format!("{name}.mounts"), mount.name];
                     let private = PrivateDir::create(state, &below)?;
                     mounts.push((private.path().to_owned(), over));
@@ -173,15 +157,19 @@ impl PrivateCaches {
     fn of_call(self, plan: &Plan, user: &UserCaches<'_>) -> Caches {
         let Self { root, mounts } = self;
         let is_moved = |cache: &&Cache| {
-            let own = user.path(cache);
+            let user_path = user.path(cache);
             // A cache that the user keeps in the workspace can be written already.
-            let is_writable = own.as_deref().is_some_and(|own| plan.is_writable(own));
-            let has_own = || own.as_deref().is_some_and(Path::is_dir);
+            let is_writable = user_path
+                .as_deref()
+                .is_some_and(|path| plan.is_writable(path));
+            let has_user_cache = || user_path.as_deref().is_some_and(Path::is_dir);
             !is_writable
                 && match cache.private_use {
                     PrivateCacheUse::Always => true,
-                    PrivateCacheUse::WithNetwork => plan.network.leads_outside() || !has_own(),
-                    PrivateCacheUse::IfUserHasNone => !has_own(),
+                    PrivateCacheUse::WithNetwork => {
+                        plan.network.leads_outside() || !has_user_cache()
+                    }
+                    PrivateCacheUse::IfUserHasNone => !has_user_cache(),
                 }
         };
         let value = |cache: &Cache| {
@@ -213,7 +201,7 @@ impl PrivateCaches {
 
 /// Returns the tool's directory in `/tmp`, if only this user can use that directory. If the host
 /// has the tool, creates the missing directory, because a mount needs a directory to cover.
-fn own_directory(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
+fn directory_in_tmp(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let path = PathBuf::from(format!("/tmp/{}-{uid}", mount.name));
     let found = path.symlink_metadata().or_else(|error| {

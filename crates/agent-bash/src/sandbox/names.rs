@@ -2,10 +2,10 @@
 //! sandbox. If a call has changed a settings file, the host continues to use the former text.
 
 use super::workspaces::Workspaces;
-use crate::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{NameScan, links_and_target};
+use agent_bash_settings::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl NamesBeforeCall {
         // A call that writes the same text once more does not make the text the user's.
         let rewritten = self.guarded.iter().filter(|before| before.is_rewritten());
         for before in rewritten {
-            let text = before.used.clone();
+            let text = before.effective_text.clone();
             settings.entry(before.path.clone()).or_insert(text);
         }
         if settings.is_empty() {

@@ -26,7 +26,6 @@ pub(crate) struct WatchedPaths {
     parents: Option<Arc<ParentDirectories>>,
 }
 
-/// The state of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum PathState {
     /// The path does not exist.
@@ -57,8 +56,9 @@ impl WatchedPaths {
         }
     }
 
-    /// Adds the parent directories. The caller checks that they have not changed recently.
-    pub(crate) fn limited_to(self, parents: ParentDirectories) -> Self {
+    /// Adds the parent directories, so that the paths need no comparison while the directories are
+    /// unchanged. The caller checks that the directories have not changed recently.
+    pub(crate) fn with_parents(self, parents: ParentDirectories) -> Self {
         Self {
             parents: Some(Arc::new(parents)),
             ..self

@@ -4,7 +4,7 @@ use super::{Conversation, SessionParts};
 use crate::exceptions::Exceptions;
 use crate::sandbox::StartFileSandbox;
 use crate::settings::Settings;
-use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal, profiles};
+use crate::{BashTool, BashToolBuilder, HostContext, artifacts, profiles};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
@@ -16,6 +16,7 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::environment::{CI, EnvironmentPolicy, Inherit};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
+use agent_bash_settings::mask_secrets;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -170,7 +171,7 @@ impl Conversation {
             }
         }));
         let secrets = settings.environment().secrets.unwrap_or_default();
-        let hide = journal::mask_secrets(Arc::clone(&host.env), secrets);
+        let hide = mask_secrets(Arc::clone(&host.env), secrets);
         let journal = state.as_ref().and_then(|state| {
             settings.journal.open(
                 state.clone(),
@@ -183,8 +184,8 @@ impl Conversation {
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let exceptions_clock = Arc::clone(&clock);
         let builder = BashTool::builder(profile, host, executor, clock);
-        let mut builder = settings
-            .configure(builder)?
+        let mut builder = builder
+            .settings(settings)?
             .environment(environment)
             .sessions(many_calls)
             .hide(hide)

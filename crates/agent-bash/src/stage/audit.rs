@@ -16,8 +16,8 @@ pub(crate) struct AuditFacts<'a> {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// The rule from which the user excepted the call.
-    pub(crate) excepted_from: Option<String>,
+    /// The rule that refuses the command, if the user allowed the command.
+    pub(crate) overridden_rule: Option<String>,
     pub(crate) status: &'a Status,
     pub(crate) time: Timestamp,
     pub(crate) duration_ms: f64,
@@ -28,7 +28,7 @@ pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice>
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),
-        _ if call.allowed => (AuditVerdict::Allowed, call.excepted_from),
+        _ if call.allowed => (AuditVerdict::Allowed, call.overridden_rule),
         _ => (AuditVerdict::NotAsked, None),
     };
     let entry = AuditEntry {

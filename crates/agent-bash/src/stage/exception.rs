@@ -73,13 +73,13 @@ async fn ask_host(
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Refusal::Cancelled),
-        answer = tool.approver.except(&proposal, finding) => Ok(answer),
+        answer = tool.approver.allow_once(&proposal, finding) => Ok(answer),
     }
 }
 
-/// Marks the call as excepted from the rule, and adds a notice.
+/// Records that the user allowed the call despite the rule, and adds a notice.
 fn pass(call: &mut Call, refusal: &RuleRefusal) {
     let rule = refusal.rule.clone();
-    call.excepted_from = Some(rule.clone());
+    call.overridden_rule = Some(rule.clone());
     call.notices.push(NoticeKind::AllowedByUser { rule }.into());
 }

@@ -2,9 +2,6 @@
 //!
 //! The output names the port or the lock; the kernel tells which process holds it.
 
-mod lock_message;
-mod port_message;
-
 use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
@@ -15,8 +12,9 @@ use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
-use lock_message::LockMessage;
-use port_message::PortMessage;
+use agent_bash_tools::program_messages::{
+    LockMessage, PortMessage, held_lock, port_in_use, possible_ports,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +43,6 @@ pub(crate) async fn add_ports(outcome: &mut Outcome) {
     }
 }
 
-/// The network of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallNetwork {
     /// The network of this process.
@@ -66,7 +63,6 @@ impl CallNetwork {
     }
 }
 
-/// A failed call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailedCall<'a> {
     pub(crate) command: &'a str,
@@ -94,10 +90,10 @@ pub(crate) async fn notices(
     lines: &[&str],
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
-    if let Some(message) = port_message::find(lines) {
+    if let Some(message) = port_in_use(lines) {
         notices.extend(port_notice(tool, call.command, message, call.network).await);
     }
-    if let Some(message) = lock_message::find(lines, call.cwd, tool.host.home.as_deref()) {
+    if let Some(message) = held_lock(lines, call.cwd, tool.host.home.as_deref()) {
         notices.extend(lock_notice(tool, call, message).await);
     }
     notices
@@ -195,7 +191,7 @@ async fn port_notice(
     listeners.retain(|listener| network.may_be(listener.network.as_ref(), host.as_ref()));
     let candidates = match message {
         PortMessage::Port(port) => vec![port],
-        PortMessage::Unnamed => port_message::numbers(command),
+        PortMessage::Unnamed => possible_ports(command),
     };
     for port in &candidates {
         let has_port = |listener: &&JobListener| {
@@ -254,7 +250,7 @@ mod tests {
     use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
-    fn sandboxed_call_is_told_only_of_files_that_it_can_write() {
+    fn sandboxed_call_learns_only_of_files_that_it_can_write() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         let at = |name: &str| base.join(name);

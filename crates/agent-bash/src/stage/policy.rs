@@ -30,7 +30,9 @@ pub(crate) async fn run_policy(
 ) -> Result<PolicyVerdict, Refusal> {
     call.predefined = predefined::of_call(tool, &request, &call.cwd).await;
     let mut read = parsed_script::read(tool, call, &mut request)?;
-    if let Some(refusal) = read.refusal.take() {
+    let refusal = read.refusal.take();
+    let excepted = refusal.is_some();
+    if let Some(refusal) = refusal {
         let verdict = &read.verdict;
         exception::decide(
             tool,
@@ -58,6 +60,7 @@ pub(crate) async fn run_policy(
         exit_1_is_ok: read.exit_1_is_ok,
         last_pipeline: read.last_pipeline,
         takes_privileges: read.takes_privileges.map(str::to_owned),
+        excepted,
         escalated: sandbox_reason.is_some(),
         ..Findings::default()
     };
@@ -68,9 +71,10 @@ pub(crate) async fn run_policy(
     })
 }
 
-/// Admits a call that the policy of another host has allowed. Refuses a call that asks to leave the
-/// sandbox if that host has not approved the escalation.
-pub(crate) fn admit(
+/// Admits a call that the policy of another host has allowed. Checks the rules again, with the
+/// directory and the definitions of the call's shell, which only this machine knows. Refuses a call
+/// that asks to leave the sandbox if that host has not approved the escalation.
+pub(crate) async fn admit(
     tool: &ToolContext,
     call: &mut Call,
     mut request: Request,
@@ -84,6 +88,10 @@ pub(crate) fn admit(
     if is_escalation && !findings.escalated {
         let reason = "this call asks to leave the sandbox, but its host did not approve this";
         return Err(Refusal::Escalation(reason.to_owned()));
+    }
+    if !findings.excepted {
+        call.predefined = predefined::of_call(tool, &request, &call.cwd).await;
+        parsed_script::check_again(tool, call, &request.command)?;
     }
     Ok(PolicyVerdict {
         request,

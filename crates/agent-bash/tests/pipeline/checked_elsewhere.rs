@@ -16,7 +16,7 @@ fn judged(request: Request, findings: Findings) -> Input {
 }
 
 #[tokio::test]
-async fn checked_call_is_not_checked_again() {
+async fn rules_are_checked_again_unless_the_host_excepted_the_call() {
     // Only the scripted executor ever sees it.
     const SCRIPT: &str = "git reset --hard HEAD~3";
     let executor = Scripted::exits(0, b"ran\n");
@@ -28,6 +28,14 @@ async fn checked_call_is_not_checked_again() {
     assert!(matches!(own.status, Status::Blocked { .. }), "{own:?}");
     assert_eq!(executor.runs(), 0, "the rule is in force here");
     let input = judged(Request::new(SCRIPT), Findings::default());
+    let there = tool.execute(input, &cancel).await;
+    assert_eq!(there.status, own.status);
+    assert_eq!(executor.runs(), 0);
+    let findings = Findings {
+        excepted: true,
+        ..Findings::default()
+    };
+    let input = judged(Request::new(SCRIPT), findings);
     let there = tool.execute(input, &cancel).await;
     assert_eq!(there.status, Status::Exited { code: 0 });
     assert_eq!(executor.last().script, SCRIPT);
@@ -53,13 +61,13 @@ async fn findings_of_a_checked_call_are_used() {
     };
     let wire = serde_json::to_string(&findings).unwrap();
     let findings = serde_json::from_str(&wire).unwrap();
-    let told = tool(&profiles::STANDARD, &there)
+    let result = tool(&profiles::STANDARD, &there)
         .execute(judged(request, findings), &Cancel::new())
         .await;
     assert_eq!(there.last().script, "seq 4");
     assert_eq!(there.last().streams, Streams::Split);
     assert_eq!(
-        (&told.text, &told.notices, &told.output),
+        (&result.text, &result.notices, &result.output),
         (&own.text, &own.notices, &own.output)
     );
 }

@@ -59,7 +59,6 @@ pub fn rules() -> &'static [&'static Rule] {
     &REFERENCES
 }
 
-/// Returns the rule of a section.
 fn rule(group: Group, section: Section) -> Rule {
     let code = CODE.iter().find(|(other, _)| *other == section.id);
     let mut actions: HashMap<&str, Vec<usize>> = HashMap::new();

@@ -77,9 +77,7 @@ pub(super) struct RuleInput<'s> {
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) commands: &'s [ResolvedCommand],
-    /// All rules.
     pub(super) rules: &'s [&'s Rule],
-    /// The enabled rules.
     pub(super) enabled: &'s [&'s Rule],
     /// The number of programs in other languages around this script.
     pub(super) depth: u8,
@@ -163,12 +161,9 @@ impl RuleFinding {
         }
     }
 
-    /// Replaces the message and the suggestion.
-    pub(super) fn with_texts(self, message: &'static str, suggestion: &'static str) -> RuleFinding {
-        RuleFinding {
-            wording: Some((message, suggestion)),
-            ..self
-        }
+    /// Replaces the message and the suggestion by these, if there are any.
+    pub(super) fn with_texts(self, wording: Option<(&'static str, &'static str)>) -> RuleFinding {
+        RuleFinding { wording, ..self }
     }
 }
 

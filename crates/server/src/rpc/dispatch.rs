@@ -116,8 +116,18 @@ impl ServedRequest {
         if let Some(remote_host) = session.remote_host()
             && let Some(answer) = remote::answer(&**remote_host, &call, &self.cancel).await
         {
+            if let RpcCall::SessionReset { session: name } = call {
+                // The calls for the remote host wait in this server's queue.
+                session.reset_shell(&SessionName(name));
+            }
             return data(answer?);
         }
+        self.answer_here(call).await
+    }
+
+    /// Serves the request on this machine.
+    async fn answer_here(&self, call: RpcCall) -> RpcAnswer {
+        let session = &*self.session;
         match call {
             RpcCall::Bash {
                 command,

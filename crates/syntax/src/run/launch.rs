@@ -11,7 +11,7 @@ use super::super::command_host::CommandHost;
 use super::super::expand::join;
 use super::super::git::GitCommandLine;
 use super::super::harmful::{HARMFUL_COMMANDS, SEARCHED_FIRST};
-use super::super::state::ShellState;
+use super::super::state::{ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
 use super::call::{Call, quote};
 use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, sets_variable};
@@ -22,10 +22,10 @@ pub(super) use per_item::replaced;
 pub use shell::ShellInvocation;
 
 /// Shells, which run a script after `-c`, in a file, or on stdin.
-const SHELLS: [&str; 27] = [
+const SHELLS: [&str; 28] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
     "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh", "brush", "murex",
-    "lksh", "hush", "sash", "nushell",
+    "lksh", "hush", "sash", "nushell", "oil",
 ];
 
 /// True if a program is a shell.
@@ -217,10 +217,15 @@ impl Walker<'_> {
     }
 
     /// Follows the scripts that a shell runs: functions in its environment, its startup file, `-c`,
-    /// its script file or its stdin.
+    /// its script file or its stdin. The shell has the variables of its environment.
     fn shell(&mut self, name: &str, call: &Call, shell: &ShellState) -> Value {
         let shell = &mut shell.for_child_shell();
         for (variable, value) in &call.env {
+            // bash does not take these from its environment.
+            if !matches!(variable.as_str(), "IFS" | "PWD") {
+                shell.set(variable, VariableValue::Scalar(value.clone()));
+                shell.export(variable);
+            }
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
                 && let Some(text) = Self::file(value, shell)
             {

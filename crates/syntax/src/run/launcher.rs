@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::super::harmful::is_relevant;
 use super::resolved_command::Field;
 
 /// The table; the head of the file explains its format.
@@ -240,7 +241,11 @@ impl Launcher {
                         }
                     }
                 }
-            } else if options && text.is_empty() && field.value.may_split() {
+            } else if options
+                && text.is_empty()
+                && field.value.may_split()
+                && !(operands == 1 && precedes_program(words, index))
+            {
                 // `$OPTIONS`: the command comes after its expansion.
             } else if let Some(next) = wanted {
                 let word = field.value.literal();
@@ -333,6 +338,12 @@ impl OptionNames {
             || self.long.contains(&name)
             || name.len() > 1 && long.any(|option| option.starts_with(name))
     }
+}
+
+/// True if a program follows a word: `docker exec $CONTAINER git push`.
+fn precedes_program(words: &[Field], index: usize) -> bool {
+    let next = words.get(index + 1).and_then(|field| field.value.literal());
+    next.is_some_and(|word| is_relevant(word) && !word.contains(['/', ':', ' ']))
 }
 
 /// True for a text that begins with `NAME=`.

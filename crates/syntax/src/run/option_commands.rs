@@ -172,7 +172,6 @@ impl OptionCommand {
         texts
     }
 
-    /// Returns the commands in a text.
     fn commands<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let after = |beginning: &&str| {
             let (head, tail) = beginning.split_once('*').unwrap_or((beginning, ""));

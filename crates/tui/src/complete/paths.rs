@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// Limit of files read per directory.
 const MAX_FILES: usize = 200_000;
 
-/// A search for paths.
 pub(super) struct PathSearch<'a> {
     pub(super) written: NamePrefix<'a>,
     pub(super) directory: &'a Path,

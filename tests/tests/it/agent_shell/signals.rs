@@ -128,7 +128,7 @@ fn signals_end_a_shell_as_they_end_bash() -> Result<()> {
 /// Describes the differences and leftovers; `None` if there are none.
 fn difference(script: &str, event: Event) -> Result<Option<String>> {
     let bash = world()?;
-    let (of_bash, took) = run(&bash, script, event, Shell::Bash)?;
+    let (of_bash, duration) = run(&bash, script, event, Shell::Bash)?;
     bash.sweep();
     let product = world()?;
     let (of_product, took_product) = run(&product, script, event, Shell::Product)?;
@@ -142,8 +142,8 @@ fn difference(script: &str, event: Event) -> Result<Option<String>> {
         )));
     }
     // The margin is for a loaded machine.
-    let is_late = took_product > took.max(Duration::from_secs(2)) + Duration::from_secs(20);
-    Ok(is_late.then(|| format!("{took:?} with bash, {took_product:?} with the product")))
+    let is_late = took_product > duration.max(Duration::from_secs(2)) + Duration::from_secs(20);
+    Ok(is_late.then(|| format!("{duration:?} with bash, {took_product:?} with the product")))
 }
 
 fn run(world: &World, script: &str, event: Event, shell: Shell) -> Result<(ObservedRun, Duration)> {
@@ -177,7 +177,7 @@ fn run(world: &World, script: &str, event: Event, shell: Shell) -> Result<(Obser
         stdout.read_to_string(&mut text)?;
     }
     let status = child.wait()?.into_raw();
-    let took = started.elapsed();
+    let duration = started.elapsed();
     let errors = errors.join().unwrap_or_else(|_| Ok(String::new()))?;
     // bash names the pid of a child that a signal has ended.
     let pid = regex::Regex::new(r"(line \d+): +\d+ ")?;
@@ -192,7 +192,7 @@ fn run(world: &World, script: &str, event: Event, shell: Shell) -> Result<(Obser
         stdout: text,
         stderr,
     };
-    Ok((observed, took))
+    Ok((observed, duration))
 }
 
 /// Returns once a program of the scripts runs in a process group.

@@ -1,6 +1,7 @@
 //! `check` and `explain`: with the definitions of the shell that would run the script.
 
 use super::{SOON, answer, data, server, world};
+use agent_bash_tests::poll;
 use agent_bash_tests::server_client::ServerClient;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -51,34 +52,34 @@ fn check_and_explain_use_functions_and_directory_of_a_session() -> Result<()> {
     let world = world()?;
     std::fs::create_dir(world.home().join(".ssh"))?;
     let mut server = server(&world)?;
-    let mut asked = |kind: &str, command: &str, session: Value| {
+    let mut check = |kind: &str, command: &str, session: Value| {
         data(
             &mut server,
             json!({"type": kind, "command": command, "session": session}),
         )
     };
     for session in [json!("s"), Value::Null] {
-        let checked = asked("check", "publish --force", session)?;
+        let checked = check("check", "publish --force", session)?;
         assert_eq!(checked["verdict"], "allow", "{checked}");
     }
     let script = "publish() { git push \"$@\"; }; cd ~";
     let call = json!({"command": script, "session": "s"});
     data(&mut server, json!({"type": "tool_call", "request": call}))?;
-    let mut asked = |kind: &str, command: &str, session: Value| {
+    let mut check = |kind: &str, command: &str, session: Value| {
         data(
             &mut server,
             json!({"type": kind, "command": command, "session": session}),
         )
     };
-    let in_session = asked("check", "publish --force", json!("s"))?;
+    let in_session = check("check", "publish --force", json!("s"))?;
     assert_eq!(in_session["rule"], "no_force_push", "{in_session}");
     assert_eq!(names(&in_session), ["publish"]);
-    let elsewhere = asked("check", "publish --force", Value::Null)?;
+    let elsewhere = check("check", "publish --force", Value::Null)?;
     assert_eq!(elsewhere["verdict"], "allow", "{elsewhere}");
     // The directory of the shell, not the directory of the conversation.
-    let in_session = asked("explain", "rm -rf .ssh", json!("s"))?;
+    let in_session = check("explain", "rm -rf .ssh", json!("s"))?;
     assert_eq!(in_session["verdict"]["verdict"], "block", "{in_session}");
-    let elsewhere = asked("explain", "rm -rf .ssh", Value::Null)?;
+    let elsewhere = check("explain", "rm -rf .ssh", Value::Null)?;
     assert_eq!(elsewhere["verdict"]["verdict"], "allow", "{elsewhere}");
     let call = json!({"command": "rm -rf .ssh", "session": "s"});
     let refused = data(&mut server, json!({"type": "tool_call", "request": call}))?;
@@ -186,6 +187,46 @@ fn calls_and_checks_are_decided_after_the_earlier_calls_of_their_session() -> Re
     )?;
     assert_eq!(removed["status"]["code"], 0, "{removed}");
     assert!(!world.cwd().join(".ssh").exists());
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A session is reset while one call runs in its shell and another one waits.
+#[test]
+fn waiting_call_is_checked_for_the_new_shell_of_a_reset_session() -> Result<()> {
+    let world = world()?;
+    std::fs::create_dir(world.home().join(".ssh"))?;
+    let mut server = server(&world)?;
+    let call = |id: &str, command: &str| {
+        let request = json!({"command": command, "session": "s"});
+        json!({"id": id, "type": "tool_call", "request": request})
+    };
+    server.send(&call(
+        "running",
+        "touch started; until [ -e go ]; do sleep 0.02; done",
+    ))?;
+    poll::exists(&world.cwd().join("started"), SOON)?;
+    for request in [
+        call("waiting", "pwd; rm -rf .ssh"),
+        json!({"id": "reset", "type": "session.reset", "session": "s"}),
+        call("moving", "cd ~"),
+        call("later", "rm -rf .ssh"),
+    ] {
+        server.send(&request)?;
+    }
+    // The call in the discarded shell still runs.
+    let [waiting, reset, moving, later] =
+        answers(&server, ["waiting", "reset", "moving", "later"])?;
+    assert_eq!(reset["data"]["reset"], true, "{reset}");
+    let cwd = format!("{}\n", world.cwd().display());
+    assert_eq!(waiting["data"]["text"], cwd, "{waiting}");
+    assert_eq!(moving["data"]["status"]["code"], 0, "{moving}");
+    assert_eq!(later["data"]["status"]["kind"], "blocked", "{later}");
+    assert!(world.home().join(".ssh").exists());
+    std::fs::write(world.cwd().join("go"), "")?;
+    let running = answer(&server, &json!("running"))?;
+    assert_eq!(running["data"]["status"]["code"], 0, "{running}");
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
     Ok(())

@@ -43,7 +43,7 @@ fn line_is_edited_in_the_users_editor() -> Result<()> {
 #[test]
 fn failed_editor_keeps_the_line_and_receives_its_interrupts() -> Result<()> {
     on_a_terminal(|tmux, _| {
-        for (editor, said) in [
+        for (editor, printed) in [
             (
                 "sh -c \"exit 3\"",
                 "has not changed the line: it ended with exit 3",
@@ -67,7 +67,7 @@ fn failed_editor_keeps_the_line_and_receives_its_interrupts() -> Result<()> {
                 tmux.shows("interrupt me")?;
                 tmux.press(&["C-c"])?;
             }
-            tmux.shows(said)?;
+            tmux.shows(printed)?;
             tmux.shows("❯ echo same")?;
             // The interface continues.
             tmux.press(&["Enter"])?;

@@ -137,7 +137,7 @@ fn command_with_a_path_is_checked_for_existence() -> Result<()> {
         )?;
         tmux.types("./probe.sh x")?;
         is_unknown(tmux, "probe.sh", true)?;
-        std::fs::write(world.cwd().join("../go"), "")?;
+        fs::write(world.cwd().join("../go"), "")?;
         is_unknown(tmux, "probe.sh", false)?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ probed")?;

@@ -38,7 +38,6 @@ const CAUSE_LINES: usize = 4;
 /// Maximum number of examined messages.
 const MAX_MESSAGES: usize = 100;
 
-/// An error message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ErrorMessage {
     /// The paths that the message may be about, the most likely first.

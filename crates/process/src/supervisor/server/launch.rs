@@ -133,10 +133,8 @@ fn try_launch(
         (REPORT_PLACEHOLDER, report.path()),
     ];
     placeholders.extend(stdin.map(|stdin| (STDIN_FD, stdin.as_raw_fd().to_string())));
-    let numbers = report_descriptors.iter();
-    placeholders.extend(
-        numbers.map(|(placeholder, socket)| (*placeholder, socket.as_raw_fd().to_string())),
-    );
+    let reported = report_descriptors.iter();
+    placeholders.extend(reported.map(|(name, socket)| (*name, socket.as_raw_fd().to_string())));
     let shell = ShellCommand::of(start, &placeholders);
     let command = match &sandboxed {
         Some(sandboxed) => sandboxed.command(shell),

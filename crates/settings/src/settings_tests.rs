@@ -1,8 +1,7 @@
 //! The layers, with files in a temporary directory.
 
 use super::*;
-use crate::{HostContext, TmpDirectory};
-use agent_bash_core::sandbox::{Network, SandboxLevel};
+use agent_bash_core::sandbox::{Network, SandboxLevel, TmpDirectory};
 use std::sync::Arc;
 
 struct Layers<'a> {
@@ -38,7 +37,7 @@ fn load_layers(layers: &Layers<'_>) -> Result<LoadedSettings, SettingsError> {
     env.insert("XDG_CONFIG_HOME".into(), dir.path().join("config").into());
     load(&HostContext {
         env: Arc::new(env),
-        ..HostContext::for_tests(deep)
+        ..HostContext::bare(deep)
     })
 }
 
@@ -394,7 +393,7 @@ fn misspelt_variables_finds_the_nearest_setting() {
     ];
     let host = HostContext {
         env: Arc::new(env.iter().map(|name| (name.into(), "x".into())).collect()),
-        ..HostContext::for_tests("/")
+        ..HostContext::bare("/")
     };
     assert_eq!(
         misspelt_variables(&host),

@@ -71,7 +71,7 @@ impl HostContext {
 
     /// Returns the path of the user's settings: `agent-bash/config.toml` in `$XDG_CONFIG_HOME`,
     /// else in `~/.config`.
-    pub(crate) fn user_settings(&self) -> Option<PathBuf> {
+    pub fn user_settings(&self) -> Option<PathBuf> {
         let named = self.env.get(&OsString::from("XDG_CONFIG_HOME"));
         let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
         let directory = named.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
@@ -85,8 +85,9 @@ impl HostContext {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
-    #[cfg(test)]
-    pub(crate) fn for_tests(cwd: impl Into<PathBuf>) -> Self {
+    /// Returns a context with this working directory, and without a home, an environment, tools and
+    /// processes.
+    pub fn bare(cwd: impl Into<PathBuf>) -> Self {
         Self {
             cwd: cwd.into(),
             home: None,
@@ -130,7 +131,7 @@ mod tests {
             let host = HostContext {
                 home: home.map(PathBuf::from),
                 env: Arc::new(vars.iter().map(|(k, v)| (k.into(), v.into())).collect()),
-                ..HostContext::for_tests("/")
+                ..HostContext::bare("/")
             };
             assert_eq!(host.state_dir(), want.map(PathBuf::from));
         }

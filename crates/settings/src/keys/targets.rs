@@ -1,7 +1,7 @@
 //! The setting `targets`: other machines on which calls may run. The user names each machine.
 
-use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, to_value};
-use crate::settings::targets::TargetSettings;
+use crate::key::{ProjectEffect, SettingKey, ValueForm, to_value};
+use crate::targets::TargetSettings;
 use std::collections::BTreeMap;
 
 pub(super) const TARGETS: SettingKey = SettingKey {

@@ -1,6 +1,6 @@
 //! The keys of `[journal]`.
 
-use crate::settings::key::{
+use crate::key::{
     ProjectEffect, SettingKey, ValueForm, count, duration_value, from_word, number_value,
     retention, to_value,
 };

@@ -1,8 +1,8 @@
 //! Opens the history of typed commands.
 
 use crate::HostContext;
+use crate::Settings;
 use crate::journal::mask_secrets;
-use crate::settings::Settings;
 use agent_bash_journal::History;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The keys of `[changes]`.
 
 use crate::CommitBy;
-use crate::settings::key::{
+use crate::key::{
     ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration_value, from_word,
     number_value, retention, text, to_value, yes_or_no,
 };

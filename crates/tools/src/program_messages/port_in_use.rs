@@ -23,7 +23,7 @@ const NEAR_LINES: usize = 16;
 
 /// A message about an address in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PortMessage {
+pub enum PortMessage {
     /// The message names this port.
     Port(u16),
     /// The message names no port.
@@ -41,7 +41,7 @@ struct NumberInLine {
 
 /// Returns the first message with a port in an output. If no message has a port, returns
 /// [`PortMessage::Unnamed`].
-pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
+pub fn port_in_use(lines: &[&str]) -> Option<PortMessage> {
     let mut message = None;
     for (index, line) in lines.iter().enumerate() {
         let Some(phrase) = phrase_in(line) else {
@@ -63,7 +63,7 @@ pub(super) fn find(lines: &[&str]) -> Option<PortMessage> {
 }
 
 /// Returns the numbers in a script that may be ports. One digit is too short for a port.
-pub(super) fn numbers(script: &str) -> Vec<u16> {
+pub fn possible_ports(script: &str) -> Vec<u16> {
     digit_runs(script)
         .map(|(_, _, port)| port)
         .filter(|port| *port >= 10)
@@ -158,107 +158,114 @@ fn digit_runs(text: &str) -> impl Iterator<Item = (usize, usize, u16)> {
 mod tests {
     use super::*;
 
+    /// Messages of many programs, with their ports.
+    const MESSAGES: &[(&str, u16)] = &[
+        (
+            "Error: listen EADDRINUSE: address already in use :::3000",
+            3000,
+        ),
+        (
+            "Error: listen EADDRINUSE: address already in use 127.0.0.1:5173",
+            5173,
+        ),
+        (
+            "Error: listen EADDRINUSE\n    at Server.setupListenHandle [as _listen2] (node:net:1817:16)\n  code: 'EADDRINUSE',\n  errno: -98,\n  port: 3001\n}",
+            3001,
+        ),
+        (
+            "[Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): address already in use",
+            8000,
+        ),
+        (
+            "Address already in use\nPort 5000 is in use by another program. Either",
+            5000,
+        ),
+        (
+            "[2026-11-28 07:22:10 +0000] [99] [ERROR] Connection in use: ('0.0.0.0', 8000)",
+            8000,
+        ),
+        (
+            "2026/11/28 07:22:10 main.go:22: listen tcp :8080: bind: address already in use",
+            8080,
+        ),
+        (
+            "listen tcp4 0.0.0.0:8081: bind: address already in use",
+            8081,
+        ),
+        (
+            "panic: listen tcp [::1]:8082: bind: address already in use",
+            8082,
+        ),
+        (
+            "2026/11/28 07:22:10 [emerg] 12#12: bind() to 0.0.0.0:80 failed (98: Address already in use)",
+            80,
+        ),
+        (
+            "nginx: [emerg] bind() to [::]:80 failed (98: Address already in use)",
+            80,
+        ),
+        (
+            "Bind for 0.0.0.0:8083 failed: port is already allocated.",
+            8083,
+        ),
+        (
+            "Web server failed to start. Port 8084 was already in use.",
+            8084,
+        ),
+        ("Error: Port 5174 is already in use", 5174),
+        (
+            "error: Failed to start server. Is port 3002 in use?\n code: \"EADDRINUSE\"",
+            3002,
+        ),
+        ("Something is already running on port 3003.", 3003),
+        (
+            "Could not create server TCP listening socket *:6379: bind: Address already in use",
+            6379,
+        ),
+        (
+            "Address already in use - bind(2) for \"127.0.0.1\" port 3004 (Errno::EADDRINUSE)",
+            3004,
+        ),
+        (
+            "Failed to listen on localhost:8085 (reason: Address already in use)",
+            8085,
+        ),
+        (
+            "bind(5, {AF=2 0.0.0.0:8086}, 16): Address already in use",
+            8086,
+        ),
+        (
+            "Bind to port 2222 on 0.0.0.0 failed: Address already in use.",
+            2222,
+        ),
+        ("bind [127.0.0.1]:8087: Address already in use", 8087),
+        (
+            "could not bind IPv4 address \"127.0.0.1\": Address already in use\nHINT:  Is another postmaster already running on port 5432? If not, wait",
+            5432,
+        ),
+        (
+            "(98)Address already in use: AH00072: make_sock: could not bind to address [::]:8088",
+            8088,
+        ),
+        (
+            "java.net.BindException: Failed to bind to /0.0.0.0:25565: Address already in use",
+            25565,
+        ),
+        (
+            "thread 'main' panicked at src/main.rs:4:55:\ncould not bind port=7000: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }",
+            7000,
+        ),
+    ];
+
     #[test]
-    fn find_returns_the_port_of_messages_of_many_programs() {
-        for (output, want) in [
-            (
-                "Error: listen EADDRINUSE: address already in use :::3000",
-                3000,
-            ),
-            (
-                "Error: listen EADDRINUSE: address already in use 127.0.0.1:5173",
-                5173,
-            ),
-            (
-                "Error: listen EADDRINUSE\n    at Server.setupListenHandle [as _listen2] (node:net:1817:16)\n  code: 'EADDRINUSE',\n  errno: -98,\n  port: 3001\n}",
-                3001,
-            ),
-            (
-                "[Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): address already in use",
-                8000,
-            ),
-            (
-                "Address already in use\nPort 5000 is in use by another program. Either",
-                5000,
-            ),
-            (
-                "[2026-11-28 07:22:10 +0000] [99] [ERROR] Connection in use: ('0.0.0.0', 8000)",
-                8000,
-            ),
-            (
-                "2026/11/28 07:22:10 main.go:22: listen tcp :8080: bind: address already in use",
-                8080,
-            ),
-            (
-                "listen tcp4 0.0.0.0:8081: bind: address already in use",
-                8081,
-            ),
-            (
-                "panic: listen tcp [::1]:8082: bind: address already in use",
-                8082,
-            ),
-            (
-                "2026/11/28 07:22:10 [emerg] 12#12: bind() to 0.0.0.0:80 failed (98: Address already in use)",
-                80,
-            ),
-            (
-                "nginx: [emerg] bind() to [::]:80 failed (98: Address already in use)",
-                80,
-            ),
-            (
-                "Bind for 0.0.0.0:8083 failed: port is already allocated.",
-                8083,
-            ),
-            (
-                "Web server failed to start. Port 8084 was already in use.",
-                8084,
-            ),
-            ("Error: Port 5174 is already in use", 5174),
-            (
-                "error: Failed to start server. Is port 3002 in use?\n code: \"EADDRINUSE\"",
-                3002,
-            ),
-            ("Something is already running on port 3003.", 3003),
-            (
-                "Could not create server TCP listening socket *:6379: bind: Address already in use",
-                6379,
-            ),
-            (
-                "Address already in use - bind(2) for \"127.0.0.1\" port 3004 (Errno::EADDRINUSE)",
-                3004,
-            ),
-            (
-                "Failed to listen on localhost:8085 (reason: Address already in use)",
-                8085,
-            ),
-            (
-                "bind(5, {AF=2 0.0.0.0:8086}, 16): Address already in use",
-                8086,
-            ),
-            (
-                "Bind to port 2222 on 0.0.0.0 failed: Address already in use.",
-                2222,
-            ),
-            ("bind [127.0.0.1]:8087: Address already in use", 8087),
-            (
-                "could not bind IPv4 address \"127.0.0.1\": Address already in use\nHINT:  Is another postmaster already running on port 5432? If not, wait",
-                5432,
-            ),
-            (
-                "(98)Address already in use: AH00072: make_sock: could not bind to address [::]:8088",
-                8088,
-            ),
-            (
-                "java.net.BindException: Failed to bind to /0.0.0.0:25565: Address already in use",
-                25565,
-            ),
-            (
-                "thread 'main' panicked at src/main.rs:4:55:\ncould not bind port=7000: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }",
-                7000,
-            ),
-        ] {
+    fn port_in_use_returns_the_port_of_messages_of_many_programs() {
+        for (output, want) in MESSAGES {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(find(&lines), Some(PortMessage::Port(want)), "{output}");
+            assert_eq!(
+                port_in_use(&lines),
+                Some(PortMessage::Port(*want)),
+                "{output}"
+            );
         }
     }
 
@@ -271,7 +278,7 @@ mod tests {
             "07:22:10 nc: Address already in use",
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(find(&lines), Some(PortMessage::Unnamed), "{output}");
+            assert_eq!(port_in_use(&lines), Some(PortMessage::Unnamed), "{output}");
         }
     }
 
@@ -283,13 +290,13 @@ mod tests {
             "the name is in use",
             "import x from",
         ] {
-            assert_eq!(find(&[line]), None, "{line}");
+            assert_eq!(port_in_use(&[line]), None, "{line}");
         }
     }
 
     #[test]
-    fn numbers_of_a_script_are_its_whole_words() {
+    fn possible_ports_of_a_script_are_its_whole_words() {
         let script = "python3 -m http.server 8000 --x=81 v1.2.3 a9000 99999; sleep 2";
-        assert_eq!(numbers(script), [8000, 81]);
+        assert_eq!(possible_ports(script), [8000, 81]);
     }
 }

@@ -15,23 +15,36 @@
 //! A project's file may only make settings stricter, because the file comes with a checkout. It may
 //! not switch off a rule, raise a limit, or name a shell, a prefix or an environment. `keys` lists
 //! the settings. An unknown key is an error that names the most similar key.
-//! [`Settings::configure`] passes the settings to the tool.
+//! `agent_bash::BashToolBuilder::settings` passes the settings to a tool.
 
+mod changes;
+mod exported_functions;
+mod git_aliases;
+pub mod guarded_settings;
+mod history;
+mod host;
+mod journal;
 mod key;
 mod keys;
 mod layers;
+mod mask_level;
+mod sandbox;
+mod shell;
 mod source;
 pub mod targets;
 mod to_remote;
 
+pub use changes::{ChangesSettings, CommitBy};
+pub use exported_functions::exported_functions;
+pub use git_aliases::git_aliases;
+pub use host::HostContext;
+pub use journal::{JournalSettings, mask_secrets};
 pub use layers::{LoadedSettings, Origin, SettingsError, default_file, load, misspelt_variables};
+pub use mask_level::MaskLevel;
+pub use sandbox::{CacheAccess, SandboxSettings};
+pub use shell::shell_in_force;
 
 use self::targets::{TargetSettings, TargetSettingsError};
-use crate::changes::ChangesSettings;
-use crate::journal::JournalSettings;
-use crate::output_mask::MaskLevel;
-use crate::predefined::{exported_functions, git_aliases};
-use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, OutputMask, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
     Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, Predefined,
@@ -39,7 +52,7 @@ use agent_bash_policy::{
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
 use agent_bash_remote::Target;
-use agent_bash_sink::AuditFile;
+use agent_bash_tools::profiles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -288,46 +301,8 @@ impl Settings {
         let secrets = self.environment().secrets;
         self.mask_secrets.mask(&host.env, secrets.as_ref())
     }
-
-    /// Configures a tool with these settings, except for the profile: the caller passes
-    /// [`Self::profile`] to [`BashTool::builder`](crate::BashTool::builder).
-    ///
-    /// # Errors
-    /// See [`Self::rules`].
-    pub fn configure(&self, builder: BashToolBuilder) -> Result<BashToolBuilder, UnknownRule> {
-        let mut builder = builder
-            .rules(self.rules()?)
-            .environment(self.environment())
-            .limits(self.limits)
-            .mask_secrets(self.mask_secrets)
-            .sandbox(self.sandbox.clone())
-            .changes(self.changes.clone())
-            .virtual_terminal(self.virtual_terminal);
-        if let Some(path) = &self.audit_file {
-            let log = Arc::new(AuditFile::new(path));
-            builder = builder.audit(log, self.audit_commands);
-        }
-        if let Some(path) = &self.shell {
-            builder = builder.shell(path.clone());
-        }
-        if let Some(prefix) = &self.prefix {
-            builder = builder.prefix(prefix.clone());
-        }
-        if let Some(level) = self.safe_mode {
-            let allowed = self.safe_mode_allowed.clone();
-            builder = builder.safe_mode(SafeMode { level, allowed });
-        }
-        if self.interceptor != InterceptMode::Off {
-            let rules = Interceptor::new(self.interceptor_rules.iter().cloned());
-            builder = builder.interceptor(self.interceptor, rules);
-        }
-        if let Some(tools) = &self.interceptor_tools {
-            builder = builder.default_tools(tools);
-        }
-        Ok(builder)
-    }
 }
 
 #[cfg(test)]
-#[path = "settings/settings_tests.rs"]
+#[path = "settings_tests.rs"]
 mod tests;

@@ -87,16 +87,17 @@ const PATTERNS: &[LockPattern] = &[
 
 /// A lock that a message names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LockMessage {
-    pub(super) tool: &'static str,
+pub struct LockMessage {
+    /// The program that takes the lock.
+    pub tool: &'static str,
     /// The absolute paths at which the file of the lock may exist.
-    pub(super) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// The holder that the message names.
-    pub(super) pid: Option<u32>,
+    pub pid: Option<u32>,
 }
 
-/// Returns the first message in an output.
-pub(super) fn find(lines: &[&str], cwd: &Path, home: Option<&Path>) -> Option<LockMessage> {
+/// Returns the first message about a held lock in the output of a command in `cwd`.
+pub fn held_lock(lines: &[&str], cwd: &Path, home: Option<&Path>) -> Option<LockMessage> {
     lines.iter().find_map(|line| {
         let pattern = PATTERNS
             .iter()
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn find_returns_the_file_of_messages_of_many_tools() {
+    fn held_lock_returns_the_file_of_messages_of_many_tools() {
         for (line, tool, file) in [
             (
                 "fatal: Unable to create '/p/.git/index.lock': File exists.",
@@ -223,7 +224,7 @@ mod tests {
                 "/p/.gradle/8.5/x.lock",
             ),
         ] {
-            let found = find(
+            let found = held_lock(
                 &["before", line],
                 Path::new("/p/d"),
                 Some(Path::new("/home/u")),
@@ -240,7 +241,7 @@ mod tests {
             "mkdir: cannot create directory 'x': File exists",
             "Cargo.lock exists",
         ] {
-            assert_eq!(find(&[line], Path::new("/p"), None), None, "{line}");
+            assert_eq!(held_lock(&[line], Path::new("/p"), None), None, "{line}");
         }
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! A program that fails without such a message is not recognised.
 
-use crate::answer_mask::PromptAnswers;
 use agent_bash_core::{Notice, NoticeKind};
 
 /// A message of a program, and the advice to the model.
@@ -139,16 +138,26 @@ const fn row(
     }
 }
 
+/// Whether the user could answer the prompts of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserPrompts {
+    /// The user could not be asked.
+    Unavailable,
+    /// The user could be asked, and declined no question.
+    Available,
+    /// The user has declined a question.
+    Declined,
+}
+
 /// Returns the notice about a prompt in the output of a failed call, if one is recognised.
-/// `answers` is set if the user could answer the prompts of the call.
-pub(crate) fn notice(lines: &[&str], answers: Option<&PromptAnswers>) -> Option<Notice> {
+pub fn unanswered_prompt(lines: &[&str], prompts: UserPrompts) -> Option<Notice> {
     let rows = ROWS.iter();
     let mut rows = rows.filter(|row| lines.iter().any(|line| row.is_in(line)));
     if let Some(row) = rows.next() {
-        let advice = match answers {
-            Some(answers) if answers.is_declined() => DECLINED_ADVICE,
-            Some(_) if row.program == "sudo" => SUDO_ASKPASS_ADVICE,
-            _ => row.advice,
+        let advice = match prompts {
+            UserPrompts::Declined => DECLINED_ADVICE,
+            UserPrompts::Available if row.program == "sudo" => SUDO_ASKPASS_ADVICE,
+            UserPrompts::Available | UserPrompts::Unavailable => row.advice,
         };
         let kind = NoticeKind::PromptUnanswered {
             program: Some(row.program.to_owned()),
@@ -219,7 +228,8 @@ mod tests {
             ("Overwrite? (y/N): \n", None, "a yes or no"),
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            let kind = notice(&lines, None).map(|notice| notice.kind);
+            let kind =
+                unanswered_prompt(&lines, UserPrompts::Unavailable).map(|notice| notice.kind);
             let Some(NoticeKind::PromptUnanswered {
                 program: named,
                 wanted: asked_for,
@@ -240,17 +250,16 @@ mod tests {
     fn advice_depends_on_whether_the_user_can_answer() {
         let sudo = "sudo: a password is required";
         let git = "fatal: could not read Password for 'https://x'";
-        let advice = |line, answers| match notice(&[line], answers).map(|notice| notice.kind) {
-            Some(NoticeKind::PromptUnanswered { advice, .. }) => advice,
-            other => panic!("{other:?}"),
-        };
-        let answers = PromptAnswers::default();
-        assert_eq!(advice(sudo, None), SUDO_ADVICE);
-        assert_eq!(advice(sudo, Some(&answers)), SUDO_ASKPASS_ADVICE);
-        assert_eq!(advice(git, Some(&answers)), GIT_ADVICE);
-        answers.decline();
-        assert_eq!(advice(sudo, Some(&answers)), DECLINED_ADVICE);
-        assert_eq!(advice(git, Some(&answers)), DECLINED_ADVICE);
+        let advice =
+            |line, prompts| match unanswered_prompt(&[line], prompts).map(|notice| notice.kind) {
+                Some(NoticeKind::PromptUnanswered { advice, .. }) => advice,
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(advice(sudo, UserPrompts::Unavailable), SUDO_ADVICE);
+        assert_eq!(advice(sudo, UserPrompts::Available), SUDO_ASKPASS_ADVICE);
+        assert_eq!(advice(git, UserPrompts::Available), GIT_ADVICE);
+        assert_eq!(advice(sudo, UserPrompts::Declined), DECLINED_ADVICE);
+        assert_eq!(advice(git, UserPrompts::Declined), DECLINED_ADVICE);
     }
 
     #[test]
@@ -264,7 +273,8 @@ mod tests {
             "test auth::password ... FAILED",
         ] {
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(notice(&lines, None), None, "{output}");
+            let notice = unanswered_prompt(&lines, UserPrompts::Unavailable);
+            assert_eq!(notice, None, "{output}");
         }
     }
 }

@@ -50,8 +50,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HostContext;
-    use crate::settings::load;
+    use crate::{HostContext, load};
     use serde_json::json;
     use std::ffi::OsString;
     use std::sync::Arc;
@@ -79,7 +78,7 @@ mod tests {
                     .map(|(name, value)| (OsString::from(name), OsString::from(value)))
                     .into(),
             ),
-            ..HostContext::for_tests("/")
+            ..HostContext::bare("/")
         };
         let mut settings = load(&host).unwrap().settings;
         assert_ne!(settings, Settings::default());
@@ -96,20 +95,20 @@ mod tests {
             audit_file: Some("/host/log".into()),
             ..Settings::default()
         };
-        let told = settings.to_remote();
+        let remote = settings.to_remote();
         assert!(
-            !told
+            !remote
                 .keys()
                 .any(|key| key.starts_with("audit.") || key.starts_with("mcp."))
         );
-        for (wrong, said) in [
+        for (wrong, printed) in [
             (json!({"profil": "paged"}), "the nearest is `profile`"),
             (json!({"profile": "s3cret"}), "`profile` = …"),
             (json!({"profile": null}), "`profile` = …"),
         ] {
             let error = Settings::from_remote(wrong.as_object().unwrap()).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(printed), "{error}");
         }
     }
 }

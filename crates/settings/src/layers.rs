@@ -320,7 +320,6 @@ fn is_section(name: &str) -> bool {
     sections.any(|(section, _)| section == name)
 }
 
-/// Returns the key with this name.
 pub(super) fn find_key(name: &str, origin: &Origin) -> Result<&'static SettingKey, SettingsError> {
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
@@ -350,7 +349,6 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// Returns the hint for an unknown key.
 fn unknown_key_hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("the nearest is `{nearest}`"),

@@ -10,7 +10,7 @@ use super::key::{
     ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration, duration_value,
     from_word, list, number_value, on_or_off, on_value, text, to_value, yes_or_no,
 };
-use crate::output_mask::MaskLevel;
+use crate::MaskLevel;
 use agent_bash_core::{ProfileName, SurvivorPolicy};
 use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel, UserRule};
 use agent_bash_process::environment::Inherit;

@@ -1,8 +1,8 @@
 //! The keys of `[sandbox]`.
 
-use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, from_word, list, to_value};
-use crate::{CacheAccess, Escalation, LackingPolicy, TmpDirectory};
-use agent_bash_core::sandbox::{Network, SandboxLevel};
+use crate::CacheAccess;
+use crate::key::{ProjectEffect, SettingKey, ValueForm, from_word, list, to_value};
+use agent_bash_core::sandbox::{Escalation, LackingPolicy, Network, SandboxLevel, TmpDirectory};
 use agent_bash_proxy::AllowedHosts;
 use std::path::{Path, PathBuf};
 use toml::Value;

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Name of a project's settings file.
-pub(crate) const PROJECT_FILE: &str = ".agent-bash.toml";
+pub const PROJECT_FILE: &str = ".agent-bash.toml";
 
 const FILE_NAME: &str = "guarded-settings.json";
 const LOCK_FILE_NAME: &str = "guarded-settings.lock";
@@ -25,7 +25,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The recorded files, by path. The directory of each path is canonical; the last component may be
 /// a symbolic link.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct GuardedSettings {
+pub struct GuardedSettings {
     files: BTreeMap<PathBuf, GuardedFile>,
 }
 
@@ -57,10 +57,11 @@ struct FileVersion {
 
 /// A recorded file before a call.
 #[derive(Debug, Clone)]
-pub(crate) struct GuardedText {
-    pub(crate) path: PathBuf,
+pub struct GuardedText {
+    /// The file's path.
+    pub path: PathBuf,
     /// The text that the host uses.
-    pub(crate) used: Option<String>,
+    pub effective_text: Option<String>,
     /// The text of the file itself.
     file_text: Option<String>,
     version: Option<PathVersion>,
@@ -68,7 +69,7 @@ pub(crate) struct GuardedText {
 
 impl GuardedText {
     /// True if the file was written since, with the same text.
-    pub(crate) fn is_rewritten(&self) -> bool {
+    pub fn is_rewritten(&self) -> bool {
         PathVersion::at(&self.path) != self.version && text(&self.path) == self.file_text
     }
 }
@@ -91,7 +92,7 @@ impl PathVersion {
 
 /// Returns the paths where a host looks for settings: the user's file, and a project file in the
 /// working directory, in `other_directory`, and in each of their parents.
-pub(crate) fn paths(host: &HostContext, other_directory: Option<&Path>) -> Vec<PathBuf> {
+pub fn paths(host: &HostContext, other_directory: Option<&Path>) -> Vec<PathBuf> {
     let starts = [Some(host.cwd.as_path()), other_directory];
     let directories = starts.into_iter().flatten().flat_map(Path::ancestors);
     host.user_settings()
@@ -101,13 +102,13 @@ pub(crate) fn paths(host: &HostContext, other_directory: Option<&Path>) -> Vec<P
 }
 
 /// Returns the first MiB of a regular file; `None` if the text is not UTF-8.
-pub(crate) fn text(path: &Path) -> Option<String> {
+pub fn text(path: &Path) -> Option<String> {
     String::from_utf8(read_regular(path, MAX_FILE_BYTES)?).ok()
 }
 
 impl GuardedSettings {
     /// Reads the record. Returns an empty record if the file is missing or invalid.
-    pub(crate) fn read(state: &Path) -> Self {
+    pub fn read(state: &Path) -> Self {
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
         let mut text = Vec::new();
         let read = file.and_then(|file| file.take(MAX_FILE_BYTES * 16).read_to_end(&mut text));
@@ -117,11 +118,7 @@ impl GuardedSettings {
 
     /// Returns the recorded text that replaces this file's text, while the file is unchanged since
     /// the call. `Some(None)` if the file is to be treated as missing.
-    #[expect(
-        clippy::option_option,
-        reason = "not guarded, guarded without a file, guarded text"
-    )]
-    pub(crate) fn replacement(&self, path: &Path) -> Option<Option<&str>> {
+    pub fn replacement(&self, path: &Path) -> Option<Option<&str>> {
         if self.files.is_empty() {
             return None;
         }
@@ -130,12 +127,12 @@ impl GuardedSettings {
     }
 
     /// Returns the files whose texts the host replaces.
-    pub(crate) fn in_force(&self) -> Vec<GuardedText> {
+    pub fn in_force(&self) -> Vec<GuardedText> {
         let in_force = self.files.iter().filter_map(|(path, file)| {
             let is_unchanged = file.version == PathVersion::at(path);
             is_unchanged.then(|| GuardedText {
                 path: path.clone(),
-                used: file.text.clone(),
+                effective_text: file.text.clone(),
                 file_text: text(path),
                 version: file.version,
             })
@@ -144,7 +141,7 @@ impl GuardedSettings {
     }
 
     /// Returns the text to use for this path: the recorded text, else the file's text.
-    pub(crate) fn effective_text(&self, path: &Path) -> Option<String> {
+    pub fn effective_text(&self, path: &Path) -> Option<String> {
         match self.replacement(path) {
             Some(recorded) => recorded.map(str::to_owned),
             None => text(path),
@@ -155,7 +152,7 @@ impl GuardedSettings {
     ///
     /// # Errors
     /// The record cannot be written.
-    pub(crate) fn add(
+    pub fn add(
         state: &Path,
         changed: impl IntoIterator<Item = (PathBuf, Option<String>)>,
     ) -> io::Result<()> {

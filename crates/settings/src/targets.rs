@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn invalid_targets_are_refused() {
-        for (text, said) in [
+        for (text, printed) in [
             ("transport = 'ssh'", "`to` is missing"),
             ("transport = 'telnet'\nto = 'box'", "unknown variant"),
             ("transport = 'ssh'\nto = '-oProxyCommand=x'", "is no name"),
@@ -193,7 +193,7 @@ mod tests {
             ("transport = 'ssh'\nto = 'box'\nport = 5", "unknown field"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(printed), "{error}");
         }
     }
 }

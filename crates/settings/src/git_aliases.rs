@@ -13,10 +13,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Returns the aliases in force in a directory, from the configuration files of the system, the
 /// user and the repository.
-pub(crate) fn git_aliases(
-    cwd: &Path,
-    env: &BTreeMap<OsString, OsString>,
-) -> BTreeMap<String, String> {
+pub fn git_aliases(cwd: &Path, env: &BTreeMap<OsString, OsString>) -> BTreeMap<String, String> {
     let get = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let home = get("HOME").map(PathBuf::from);
     let mut files = vec![match get("GIT_CONFIG_SYSTEM") {
