@@ -143,15 +143,19 @@ impl Snapshot {
     pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
         let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
         let is_called = |(function, hook): &&(&str, &str)| {
-            words.clone().any(|word| word == *function)
-                && self.defines(function)
+            self.defines(function)
                 && self.defines(hook)
+                && words.clone().any(|word| word == *function)
         };
         let hooks = PROMPT_HOOKS.iter().filter(is_called);
-        let hooks: String = hooks
-            .map(|(_, hook)| format!("{{ \\{hook} || \\builtin :; }} </dev/null >/dev/null 2>&1; "))
-            .collect();
-        hooks.into_bytes()
+        let commands = hooks.flat_map(|(_, hook)| {
+            [
+                "{ \\",
+                hook,
+                " || \\builtin :; } </dev/null >/dev/null 2>&1; ",
+            ]
+        });
+        commands.collect::<String>().into_bytes()
     }
 
     /// Returns the names, aliases and search path of the configuration.
