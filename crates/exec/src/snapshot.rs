@@ -138,8 +138,8 @@ impl Snapshot {
         !self.cd_commands.is_empty()
     }
 
-    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after the
-    /// functions of managers that this script may call.
+    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
+    /// the functions of managers that this script may call.
     pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
         let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
         let is_called = |(function, hook): &&(&str, &str)| {

@@ -301,8 +301,8 @@ impl Search {
     }
 }
 
-/// Returns the starting points of a `find` command, true if `-L` follows links, and the index of the
-/// first word of the expression.
+/// Returns the starting points of a `find` command, true if `-L` follows links, and the index of
+/// the first word of the expression.
 fn starting_points(words: &[Field]) -> (Vec<Value>, bool, usize) {
     let mut index = 1;
     // True with `-L`: `-type l` then finds only dangling links.
