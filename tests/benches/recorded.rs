@@ -106,14 +106,14 @@ fn main() -> Result<()> {
                 // Earlier writes are flushed outside of the measurement.
                 bash(&world, "sync")?;
                 let is_trial = side > LEVELS.len();
-                let took = match side.checked_sub(1) {
+                let duration = match side.checked_sub(1) {
                     None => timed(|| bash(&world, work.script))?,
                     Some(at) => {
                         let server = &mut servers[at.min(LEVELS.len() - 1)];
                         timed(|| call(server, work.script, is_trial))?
                     }
                 };
-                times[side].push(took);
+                times[side].push(duration);
             }
         }
         // The first round is a warm-up.

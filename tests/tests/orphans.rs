@@ -28,7 +28,7 @@ fn rpc_server_reaps_its_supervisors_before_exit() {
         json!({"command": "exit 3"}),
     ] {
         let call = json!({"type": "tool_call", "request": request});
-        let answer = asked(&mut server, call).unwrap();
+        let answer = answer_to(&mut server, call).unwrap();
         assert_eq!(answer["success"], true, "{answer}");
     }
     end_without_orphans(server, world).unwrap();
@@ -42,7 +42,7 @@ fn mcp_server_reaps_its_supervisors_before_exit() {
     let mut server = started(&world, "mcp").unwrap();
     let hello = json!({"jsonrpc": "2.0", "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}});
-    let answer = asked(&mut server, hello).unwrap();
+    let answer = answer_to(&mut server, hello).unwrap();
     assert!(answer["result"].is_object(), "{answer}");
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     server.send(&ready).unwrap();
@@ -52,7 +52,7 @@ fn mcp_server_reaps_its_supervisors_before_exit() {
     ] {
         let call = json!({"jsonrpc": "2.0", "method": "tools/call",
             "params": {"name": "bash", "arguments": request}});
-        let answer = asked(&mut server, call).unwrap();
+        let answer = answer_to(&mut server, call).unwrap();
         assert!(answer["result"]["content"].is_array(), "{answer}");
     }
     end_without_orphans(server, world).unwrap();
@@ -84,7 +84,7 @@ fn started(world: &World, server: &str) -> Result<ServerClient> {
 }
 
 /// Sends a message with a new id, and returns the answer.
-fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
+fn answer_to(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     let id = server.new_id();
     message["id"] = json!(id);
     server.send(&message)?;

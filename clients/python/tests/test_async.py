@@ -362,7 +362,7 @@ def test_calls_beyond_the_limit_are_queued(world: World) -> None:
 
 
 def test_unsolicited_messages_are_passed_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for a newer program, with messages that this version does not know."""
+    """A stand-in for a newer program, with messages that are unknown to this version."""
     program = world.root / "newer"
     program.write_text(
         f"#!{sys.executable}\n"
@@ -376,14 +376,14 @@ def test_unsolicited_messages_are_passed_on(world: World, monkeypatch: pytest.Mo
         "        print(json.dumps(message), flush=True)\n"
     )
     program.chmod(0o755)
-    heard: List[Any] = []
+    events: List[Any] = []
 
     async def test() -> None:
-        async with AsyncShell(**world.options, program=str(program), on_event=heard.append) as sh:
+        async with AsyncShell(**world.options, program=str(program), on_event=events.append) as sh:
             assert dict(sh.hello)["field"] == "new"
 
     asyncio.run(test())
-    assert heard == [{"type": "news", "of": 1}, {"type": "gossip", "id": 1}]
+    assert events == [{"type": "news", "of": 1}, {"type": "gossip", "id": 1}]
 
 
 def test_changes_are_undone_singly_since_and_by_turn(world: World) -> None:

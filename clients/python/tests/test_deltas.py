@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_bash._deltas import MOST, Pending
+from agent_bash._deltas import MAX_PENDING_BYTES, PendingDelta
 
 
 def update(text: str, rewind: int = 0, skipped: int = 0) -> dict[str, object]:
@@ -10,7 +10,7 @@ def update(text: str, rewind: int = 0, skipped: int = 0) -> dict[str, object]:
 
 
 def test_rewinding_removes_pending_text_and_then_text_that_was_read() -> None:
-    pending = Pending()
+    pending = PendingDelta()
     assert pending.take() is None
     pending.add(update("abc"))
     pending.add(update("d", rewind=2))
@@ -24,16 +24,16 @@ def test_rewinding_removes_pending_text_and_then_text_that_was_read() -> None:
 
 
 def test_pending_delta_does_not_grow() -> None:
-    pending = Pending()
+    pending = PendingDelta()
     for _ in range(100):
         pending.add(update("é" * 10_000))
     delta = pending.take()
-    assert delta and len(delta.text.encode()) <= MOST and "\ufffd" not in delta.text
+    assert delta and len(delta.text.encode()) <= MAX_PENDING_BYTES and "\ufffd" not in delta.text
     assert delta.skipped_bytes == 100 * 20_000 - len(delta.text.encode())
 
 
 def test_skipped_bytes_are_counted_together() -> None:
-    pending = Pending()
+    pending = PendingDelta()
     pending.add(update("a", skipped=3))
     pending.add(update("b", skipped=4))
     delta = pending.take()

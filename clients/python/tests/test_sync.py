@@ -240,11 +240,11 @@ def test_files_are_copied_unchanged(world: World) -> None:
 
 
 def test_end_of_a_job_is_reported(world: World) -> None:
-    heard: List[Any] = []
-    with Shell(**world.options, on_event=heard.append) as sh:
+    guarded_call: List[Any] = []
+    with Shell(**world.options, on_event=guarded_call.append) as sh:
         job = sh.start("sleep 0.5")
-        world.wait_for(lambda: heard)
-        assert heard[0]["type"] == "job_ended" and heard[0]["job"]["id"] == job.id
+        world.wait_for(lambda: guarded_call)
+        assert guarded_call[0]["type"] == "job_ended" and guarded_call[0]["job"]["id"] == job.id
 
 
 def test_prompt_of_a_command_is_answered_or_declined(world: World) -> None:

@@ -2,23 +2,23 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { ShellError, ShellLost } from "./errors.js";
-import { Pending, type Delta } from "./deltas.js";
+import { PendingDelta, type Delta } from "./deltas.js";
 
 /** Requests that may be in flight; others are queued. The program accepts 256; the rest is for requests that end others. */
-const MOST_IN_FLIGHT = 240;
+const MAX_IN_FLIGHT = 240;
 
 /** The time that a child may take to exit after its stdin is closed: before SIGTERM, and before SIGKILL. */
-const TO_END = 20_000;
-const TO_OBEY = 2_000;
+const EXIT_TIMEOUT = 20_000;
+const SIGTERM_TIMEOUT = 2_000;
 
-const STDERR_KEPT = 4096;
+const STDERR_TAIL_LENGTH = 4096;
 
 export type Message = { [name: string]: any };
 
 /** A request in flight. Unread updates are merged into one delta. */
 export class Call {
   readonly answer: Promise<Message>;
-  private pending = new Pending();
+  private pending = new PendingDelta();
   private changed: (() => void) | undefined;
   private over = false;
   resolve!: (message: Message) => void;
@@ -37,7 +37,7 @@ export class Call {
   }
 
   update(message: Message): void {
-    this.pending.add(message as Parameters<Pending["add"]>[0]);
+    this.pending.add(message as Parameters<PendingDelta["add"]>[0]);
     this.changed?.();
   }
 
@@ -64,10 +64,10 @@ export class Connection {
   private readonly calls = new Map<number, Call>();
   private readonly ended: Promise<void>;
   private lastId = 0;
-  private turns = MOST_IN_FLIGHT;
+  private permits = MAX_IN_FLIGHT;
   private queue: (() => void)[] = [];
   private unread: string[] = [];
-  private said = "";
+  private stderrTail = "";
   private closing = false;
   private lost: ShellLost | undefined;
 
@@ -77,14 +77,14 @@ export class Connection {
       cwd: start.cwd,
       env: start.env ?? process.env,
       stdio: ["pipe", "pipe", logs ? "inherit" : "pipe"],
-      // Ctrl-C at the terminal is for this process, which tells the child what to cancel.
+      // Ctrl-C at the terminal is for this process, which sends the child the requests to cancel.
       detached: true,
     });
     // The event `close` reports the exit.
     this.child.stdin!.on("error", () => {});
     this.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => this.read(chunk));
     this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.said = (this.said + chunk).slice(-STDERR_KEPT);
+      this.stderrTail = (this.stderrTail + chunk).slice(-STDERR_TAIL_LENGTH);
     });
     this.ended = new Promise((resolve) => {
       this.child.on("error", (error) => {
@@ -92,9 +92,9 @@ export class Connection {
         resolve();
       });
       this.child.on("close", (code, signal) => {
-        const how = signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
-        const said = this.said.trim();
-        this.end(`agent-bash ${how}${said ? `: ${said}` : ""}`);
+        const exitText = signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
+        const stderrTail = this.stderrTail.trim();
+        this.end(`agent-bash ${exitText}${stderrTail ? `: ${stderrTail}` : ""}`);
         resolve();
       });
     });
@@ -107,7 +107,7 @@ export class Connection {
   /** Sends a request once the queue allows it. A request that is aborted in the queue is not sent. */
   async begin(type: string, fields: object, signal?: AbortSignal): Promise<Call> {
     this.usable();
-    if (this.turns > 0) this.turns -= 1;
+    if (this.permits > 0) this.permits -= 1;
     else await new Promise<void>((resolve) => this.queue.push(resolve));
     try {
       signal?.throwIfAborted();
@@ -132,9 +132,9 @@ export class Connection {
   }
 
   /** Cancels a call and waits for its answer, with a timeout. */
-  async settle(call: Call, patience: number): Promise<Message | undefined> {
+  async settle(call: Call, cancelTimeout: number): Promise<Message | undefined> {
     this.cancel(call);
-    const answered = await within(call.answer, patience);
+    const answered = await within(call.answer, cancelTimeout);
     if (this.calls.delete(call.id)) call.reject(new ShellError("the call was given up: its command does not end"));
     return answered;
   }
@@ -146,8 +146,8 @@ export class Connection {
       this.child.stdin!.end();
     }
     const timers = [
-      setTimeout(() => this.child.kill("SIGTERM"), TO_END),
-      setTimeout(() => this.child.kill("SIGKILL"), TO_END + TO_OBEY),
+      setTimeout(() => this.child.kill("SIGTERM"), EXIT_TIMEOUT),
+      setTimeout(() => this.child.kill("SIGKILL"), EXIT_TIMEOUT + SIGTERM_TIMEOUT),
     ];
     await this.ended;
     for (const timer of timers) clearTimeout(timer);
@@ -161,7 +161,7 @@ export class Connection {
   private release = (): void => {
     const next = this.queue.shift();
     if (next) next();
-    else this.turns += 1;
+    else this.permits += 1;
   };
 
   private read(chunk: string): void {
@@ -177,15 +177,15 @@ export class Connection {
       try {
         message = JSON.parse(line);
       } catch {
-        this.said = `it wrote what is no message: ${line.slice(0, 200)}`;
+        this.stderrTail = `it wrote an invalid message: ${line.slice(0, 200)}`;
         this.child.kill("SIGKILL");
         return;
       }
-      this.take(message);
+      this.handle(message);
     }
   }
 
-  private take(message: Message): void {
+  private handle(message: Message): void {
     const call = this.calls.get(message["id"]);
     if (message["type"] === "update") call?.update(message);
     else if (message["type"] === "response") {
@@ -194,11 +194,11 @@ export class Connection {
     } else this.start.onEvent?.(message);
   }
 
-  private end(why: string): void {
-    this.lost ??= new ShellLost(why);
-    const left = [...this.calls.values()];
+  private end(reason: string): void {
+    this.lost ??= new ShellLost(reason);
+    const unanswered = [...this.calls.values()];
     this.calls.clear();
-    for (const call of left) call.reject(new ShellLost(this.lost.message));
+    for (const call of unanswered) call.reject(new ShellLost(this.lost.message));
     while (this.queue.length > 0) this.release();
   }
 }

@@ -14,10 +14,10 @@ export interface Delta {
 }
 
 /** The maximum of unread output, in bytes. More is skipped, from the front, and counted. */
-export const MOST = 256 * 1024;
+export const MAX_PENDING_BYTES = 256 * 1024;
 
 /** The unread deltas, merged into one. */
-export class Pending {
+export class PendingDelta {
   private text = Buffer.alloc(0);
   private rewind = 0;
   private skipped = 0;
@@ -25,20 +25,20 @@ export class Pending {
   private waiting = false;
 
   add(update: { delta: string; rewind: number; skipped_bytes: number; total_bytes: number }): void {
-    const here = Math.min(update.rewind, this.text.length);
-    this.text = this.text.subarray(0, this.text.length - here);
+    const unreadRewind = Math.min(update.rewind, this.text.length);
+    this.text = this.text.subarray(0, this.text.length - unreadRewind);
     // The rest of a rewind concerns text that was read; skipped text cannot be rewound.
-    if (this.skipped === 0) this.rewind += update.rewind - here;
+    if (this.skipped === 0) this.rewind += update.rewind - unreadRewind;
     this.skipped += update.skipped_bytes;
     this.text = Buffer.concat([this.text, Buffer.from(update.delta)]);
     this.total = update.total_bytes;
     this.waiting = true;
-    let over = this.text.length - MOST;
-    if (over > 0) {
+    let excess = this.text.length - MAX_PENDING_BYTES;
+    if (excess > 0) {
       // Not in the middle of a character.
-      while (over < this.text.length && (this.text[over]! & 0xc0) === 0x80) over += 1;
-      this.skipped += over;
-      this.text = this.text.subarray(over);
+      while (excess < this.text.length && (this.text[excess]! & 0xc0) === 0x80) excess += 1;
+      this.skipped += excess;
+      this.text = this.text.subarray(excess);
     }
   }
 

@@ -1,4 +1,4 @@
-// The shell that coding agents sit on.
+// The shell runtime for coding agents.
 
 export type { Delta } from "./deltas.js";
 export { AbortError, NoJob, ShellError, ShellLost } from "./errors.js";

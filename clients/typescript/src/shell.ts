@@ -32,11 +32,11 @@ import type {
 const PROTOCOL = 1;
 
 /** Bytes of a file in one request. */
-const PIECE = 4 * 1024 * 1024;
+const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** The time that a cancelled command may take to end before it is killed, in milliseconds, by profile. */
 const GRACE: { [profile: string]: number } = { modes: 15_000 };
-const GRACE_OF_OTHERS = 2_000;
+const DEFAULT_GRACE = 2_000;
 
 export interface ShellOptions {
   /** The directory of commands. */
@@ -58,7 +58,7 @@ export interface ShellOptions {
   /** Receives unsolicited messages of the program, such as the end of a job. */
   onEvent?: (message: { [name: string]: unknown }) => void;
   /**
-   * Asks the user for what a program of a running call wants, usually a password. Returns what the user typed, or
+   * Asks the user for the input that a program of a running call needs, usually a password. Returns what the user typed, or
    * undefined if the user declines. Needs the setting `prompts.ask_user`. The command that asks gets the answer.
    */
   onPrompt?: (prompt: Prompt) => Promise<string | undefined> | string | undefined;
@@ -182,7 +182,7 @@ export class Shell {
   /** Runs a command; iterates over its live output, then its result. Leaving the loop early cancels the command. */
   stream(command: string, { signal, ...options }: CallOptions & Abortable = {}): Stream {
     const call = { request: { ...options, command }, turn: this.turn, stream: "delta" };
-    return new Stream(this.connection, call, signal, this.patience);
+    return new Stream(this.connection, call, signal, this.cancelTimeout);
   }
 
   /** Starts a command in the background. */
@@ -262,13 +262,13 @@ export class Shell {
     { paths, partial }: { paths?: string[]; partial?: boolean } = {},
   ): Promise<ChangesDoneData | ChangesGroupData> {
     if (typeof choice !== "object") return this.request("changes.undo", { changes: String(choice), paths, partial });
-    return this.request("changes.undo_all", { ...several(choice), partial });
+    return this.request("changes.undo_all", { ...groupFields(choice), partial });
   }
 
   /** Makes undone changes again. */
   async redo(choice: ChangesChoice): Promise<ChangesDoneData | ChangesGroupData> {
     if (typeof choice !== "object") return this.request("changes.redo", { changes: String(choice) });
-    return this.request("changes.redo_all", several(choice));
+    return this.request("changes.redo_all", groupFields(choice));
   }
 
   /** Applies the changes that a trial has held. */
@@ -286,7 +286,7 @@ export class Shell {
     return this.request("check", { command, session, cwd });
   }
 
-  /** Returns how a command is read, and what each rule says. Does not run it. */
+  /** Returns how a command is parsed, and the decision of each rule. Does not run it. */
   async explain(command: string, { session, cwd }: CheckOptions = {}): Promise<ExplainData> {
     return this.request("explain", { command, session, cwd });
   }
@@ -306,9 +306,9 @@ export class Shell {
   async writeFile(path: string, content: Buffer | string, { mode }: { mode?: number } = {}): Promise<void> {
     const bytes = Buffer.from(content);
     let upload: number | null | undefined;
-    for (let start = 0; start === 0 || start < bytes.length; start += PIECE) {
-      const data = bytes.subarray(start, start + PIECE).toString("base64");
-      const more = start + PIECE < bytes.length;
+    for (let start = 0; start === 0 || start < bytes.length; start += PIECE_BYTES) {
+      const data = bytes.subarray(start, start + PIECE_BYTES).toString("base64");
+      const more = start + PIECE_BYTES < bytes.length;
       ({ upload } = await this.request("file.write", { path, data, mode, more, upload }));
     }
   }
@@ -327,17 +327,17 @@ export class Shell {
     } catch (error) {
       throw signal?.aborted ? new AbortError(undefined, signal.reason) : error;
     }
-    return dataOf(await abortable(this.connection, call, signal, this.patience)) as DataOf<T>;
+    return dataOf(await abortable(this.connection, call, signal, this.cancelTimeout)) as DataOf<T>;
   }
 
   /** The time to wait for the answer of a cancelled call, in milliseconds. */
-  private get patience(): number {
-    return (GRACE[this.hello?.profile] ?? GRACE_OF_OTHERS) + 2_000;
+  private get cancelTimeout(): number {
+    return (GRACE[this.hello?.profile] ?? DEFAULT_GRACE) + 2_000;
   }
 }
 
 /** The fields of a request for several change sets. */
-function several(choice: { since: number | string } | { turn: string }): { since?: string; turn?: string } {
+function groupFields(choice: { since: number | string } | { turn: string }): { since?: string; turn?: string } {
   return "since" in choice ? { since: String(choice.since) } : choice;
 }
 
@@ -359,7 +359,7 @@ async function abortable(
   connection: Connection,
   call: Call,
   signal: AbortSignal | undefined,
-  patience: number,
+  cancelTimeout: number,
 ): Promise<Message> {
   if (!signal) return call.answer;
   let abort!: () => void;
@@ -372,7 +372,7 @@ async function abortable(
   } finally {
     signal.removeEventListener("abort", abort);
   }
-  throw new AbortError(partial(await connection.settle(call, patience)), signal.reason);
+  throw new AbortError(partial(await connection.settle(call, cancelTimeout)), signal.reason);
 }
 
 /**
@@ -390,7 +390,7 @@ export class Stream implements AsyncIterableIterator<Delta | Ended> {
     private readonly connection: Connection,
     private readonly fields: object,
     private readonly signal: AbortSignal | undefined,
-    private readonly patience: number,
+    private readonly cancelTimeout: number,
   ) {}
 
   [Symbol.asyncIterator](): this {
@@ -415,7 +415,7 @@ export class Stream implements AsyncIterableIterator<Delta | Ended> {
   async return(): Promise<IteratorResult<Delta | Ended, undefined>> {
     if (!this.over) {
       this.over = true;
-      if (this.call) this.result = partial(await this.connection.settle(this.call, this.patience));
+      if (this.call) this.result = partial(await this.connection.settle(this.call, this.cancelTimeout));
     }
     return { done: true, value: undefined };
   }

@@ -711,6 +711,8 @@ export interface Judged {
   command?: string | null;
   /** True if the request to leave the sandbox was approved. */
   escalated?: boolean;
+  /** True if a rule refuses the script, and the user or the settings let it pass. */
+  excepted?: boolean;
   /** True if exit code 1 of the remaining script is a result, not a failure. */
   exit_1_is_ok?: boolean;
   /** For each stage of the last pipeline, true if exit code 1 is a result; absent if the script does not end with a pipeline. */

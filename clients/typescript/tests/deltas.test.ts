@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST, Pending } from "../src/deltas.js";
+import { MAX_PENDING_BYTES, PendingDelta } from "../src/deltas.js";
 
 const update = (delta: string, rewind = 0, skipped_bytes = 0) => ({ delta, rewind, skipped_bytes, total_bytes: 0 });
 
 test("rewinding removes pending text, and then text that was read", () => {
-  const pending = new Pending();
+  const pending = new PendingDelta();
   assert.equal(pending.take(), undefined);
   pending.add(update("abc"));
   pending.add(update("d", 2));
@@ -18,10 +18,10 @@ test("rewinding removes pending text, and then text that was read", () => {
 });
 
 test("a pending delta does not grow", () => {
-  const pending = new Pending();
+  const pending = new PendingDelta();
   for (let i = 0; i < 100; i += 1) pending.add(update("é".repeat(10_000)));
   const delta = pending.take()!;
   const kept = Buffer.byteLength(delta.text);
-  assert.ok(kept <= MOST && !delta.text.includes("\ufffd"));
+  assert.ok(kept <= MAX_PENDING_BYTES && !delta.text.includes("\ufffd"));
   assert.equal(delta.skipped_bytes, 100 * 20_000 - kept);
 });

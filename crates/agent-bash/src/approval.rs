@@ -27,7 +27,7 @@ pub trait Approver: Send + Sync {
 
     /// Allows or denies one run of a command that a rule refuses. The default returns `None`: the
     /// host has no user to ask, and the command is refused.
-    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+    async fn allow_once(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
         let _ = (proposal, finding);
         None
     }
@@ -42,8 +42,8 @@ pub trait Approver: Send + Sync {
         }
     }
 
-    /// True if [`Self::answer_prompt`] can ask the user now. False unless implemented: no program
-    /// is then offered a way to ask.
+    /// True if [`Self::answer_prompt`] can ask the user now. If false, the programs of a call fail
+    /// instead of asking. The default returns false.
     fn answers_prompts(&self) -> bool {
         false
     }
@@ -110,7 +110,7 @@ pub struct Proposal<'a> {
     pub request: &'a Request,
     /// The policy's verdict on the command.
     ///
-    /// The verdict is [`Verdict::Block`] in [`Approver::except`], for a command that the user
+    /// The verdict is [`Verdict::Block`] in [`Approver::allow_once`], for a command that the user
     /// allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
     pub verdict: &'a Verdict,
 }

@@ -16,28 +16,17 @@ pub mod adapters;
 mod answer_mask;
 mod approval;
 pub mod artifacts;
-mod blocking;
 mod call;
 mod call_policy;
-mod changes;
-pub mod exceptions;
-mod guarded_settings;
-mod history;
-mod host;
-pub mod in_order;
 mod journal;
 mod live_feed;
+mod model_commit;
 mod output_mask;
-pub mod panics;
 mod parsed_script;
 mod pipeline;
 mod predefined;
 pub mod running;
-mod sandbox;
 pub mod session;
-mod session_definitions;
-pub mod settings;
-mod shell;
 mod stage;
 pub mod terminal;
 mod tool;
@@ -54,29 +43,31 @@ pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
+pub use agent_bash_settings as settings;
 pub use agent_bash_sink as sink;
 pub use agent_bash_tools as tools;
 
 pub use agent_bash_core::sandbox::{Escalation, LackingPolicy, TmpDirectory};
+pub use agent_bash_sandbox::with_resolved_parent;
+pub use agent_bash_settings::{
+    CacheAccess, ChangesSettings, CommitBy, HostContext, JournalSettings, MaskLevel,
+    SandboxSettings, shell_in_force,
+};
+pub use agent_bash_state::{
+    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
+    GroupRefused, Since, exceptions, in_order, panics, run_blocking, scope_of_turn,
+};
 pub use agent_bash_tools::{
     APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,
     KeepOutput, NotSandboxed, Refusal, RuleRefusal, allow_line, profiles,
 };
 pub use approval::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
-pub use blocking::run_blocking;
 pub use call::CallOptions;
 pub use call_policy::{CallPolicy, CheckOptions, CheckedScript};
-pub use changes::{
-    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
-    ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,
-};
-pub use host::HostContext;
-pub use journal::JournalSettings;
 pub use live_feed::LiveFeed;
-pub use output_mask::{MaskLevel, mask_condition, mask_job_output};
-pub use sandbox::{CacheAccess, SandboxSettings};
+pub use model_commit::commit_for_model;
+pub use output_mask::{mask_condition, mask_job_output};
 pub use session::Conversation;
-pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
 pub use stage::safety::rule_advice;
 pub use tool::BashTool;

@@ -1,58 +1,18 @@
-//! The setting for masking secrets in output, the mask for that setting, and masking the outputs of
-//! jobs.
+//! Masks secrets in the outputs of jobs, and in notices.
 
 use agent_bash_core::{
     MASK_CONTEXT_BYTES, MaskedPart, MetCondition, Notice, OutputMask, masked_part, masked_text,
 };
 use agent_bash_exec::JobOutput;
 use agent_bash_os::open_regular;
-use agent_bash_process::environment::{SecretFilter, SecretMask};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The field that names the variant of a value.
 const KIND_FIELD: &str = "kind";
-
-/// The secrets that are masked in output.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum MaskLevel {
-    /// No secrets.
-    #[default]
-    Off,
-    /// The values of the host's secret variables.
-    Known,
-    /// These values, and texts with the form of a secret, such as a token of GitHub.
-    Forms,
-}
-
-impl MaskLevel {
-    /// Returns the mask of a host with these variables; `None` if nothing is masked.
-    pub(crate) fn mask(
-        self,
-        variables: &BTreeMap<OsString, OsString>,
-        secrets: Option<&SecretFilter>,
-    ) -> Option<Arc<dyn OutputMask>> {
-        if self == Self::Off {
-            return None;
-        }
-        let default = SecretFilter::default();
-        let variables = variables.iter();
-        let variables = variables.map(|(name, value)| (name.as_os_str(), value.as_os_str()));
-        let filter = secrets.unwrap_or(&default);
-        let mask = SecretMask::new(variables, filter, self == Self::Forms);
-        Some(Arc::new(mask))
-    }
-}
 
 /// Masks the secrets in a part of a job's output. Bytes at the end that may begin a secret are left
 /// for the next part. Reads the output around the part.

@@ -121,7 +121,7 @@ mod tests {
     fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
         let host = HostContext {
             tools: Some(vec!["read".to_owned()]),
-            ..HostContext::for_tests("/w")
+            ..HostContext::bare("/w")
         };
         let clock = Arc::new(agent_bash_process::SystemClock::default());
         let mut tool = BashTool::builder(
@@ -142,7 +142,7 @@ mod tests {
             tools: None,
             notices: Vec::new(),
             allowed: false,
-            excepted_from: None,
+            overridden_rule: None,
             started: false,
             sandbox: None,
             window: None,

@@ -3,9 +3,7 @@
 //! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
-use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
-use crate::panics::caught_in;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -17,6 +15,8 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
+use agent_bash_state::in_order::{QueuePermit, QueueSlot};
+use agent_bash_state::panics::await_catching_panic;
 use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
-        excepted_from: None,
+        overridden_rule: None,
         started: false,
         sandbox: None,
         window: options.window,
@@ -47,43 +47,44 @@ pub(crate) async fn call(
         predefined: Arc::default(),
         answers,
     };
-    let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
+    let ended = await_catching_panic(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
         Ok(ended) => ended,
         Err(panicked) if call.started => Ok(StartedCallEnd::Lost(panicked)),
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
+    let (sandbox, overridden_rule) = (call.sandbox.take(), call.overridden_rule.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
     let (details, printed) = (std::mem::take(&mut call.details), call.printed.take());
-    let mut account = match caught_in(shape::account(tool, call, ended)).await {
-        Ok(account) => account,
-        Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
-    };
-    let result = &mut account.result;
+    let mut finished_call =
+        match await_catching_panic(shape::finished_call(tool, call, ended)).await {
+            Ok(finished_call) => finished_call,
+            Err(panicked) => shape::status_only(tool, &cwd, started, &panicked),
+        };
+    let result = &mut finished_call.result;
     let recorded = AuditFacts {
         by: Caller::Model,
         command: &command,
         sandbox,
         allowed,
-        excepted_from,
+        overridden_rule,
         status: &result.status,
         time: result.started_at,
         duration_ms: result.duration_ms,
     };
-    let unrecorded = audit::record(tool, recorded);
-    account.result.notices.extend(unrecorded);
-    let unrecorded = journal::record(tool, || {
+    let audit_failure = audit::record(tool, recorded);
+    finished_call.result.notices.extend(audit_failure);
+    let journal_failure = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
-        let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
+        let mut entry = JournalEntry::new(by, profile, command, finished_call.result.clone());
         details.write_to(&mut entry);
-        entry.objection = account.refusal.as_ref().and_then(journal::objection);
+        entry.objection = finished_call.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedOutputCollector::finish);
         entry
     });
-    account.result.notices.extend(unrecorded);
-    account
+    finished_call.result.notices.extend(journal_failure);
+    finished_call
 }
 
 /// Runs all stages up to the end of the command.
@@ -230,8 +231,8 @@ async fn run_locally(
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
         let started = background::start(&**jobs, &spec, stdin, sandbox, output, cancel).await;
-        let unrecorded = started.as_ref().ok().map(|(_, why)| why.clone());
-        let recorded = unrecorded.map(|why| why.map_or(Ok(()), Err));
+        let unrecorded_reason = started.as_ref().ok().map(|(_, reason)| reason.clone());
+        let recorded = unrecorded_reason.map(|reason| reason.map_or(Ok(()), Err));
         let changed = changes::leave_to_job(tool, change_record, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {

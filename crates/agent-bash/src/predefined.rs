@@ -2,15 +2,12 @@
 //! from the user's configuration, from functions in the environment, from earlier calls in the same
 //! persistent shell, and from git's aliases.
 
-mod git_aliases;
-
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
 use agent_bash_policy::Predefined;
 use agent_bash_process::environment::exported_function;
-pub(crate) use git_aliases::git_aliases;
+use agent_bash_settings::{exported_functions, git_aliases};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,14 +64,4 @@ async fn configured(tool: &ToolContext, cwd: &Path) -> Option<Arc<ShellDefinitio
     let shell = tool.shell.as_ref().ok()?;
     let base = &tool.environment.variables;
     tool.executor.configured(shell, base, cwd).await
-}
-
-/// Returns the functions that bash reads from its environment, by name.
-pub(crate) fn exported_functions(
-    variables: &BTreeMap<OsString, OsString>,
-) -> BTreeMap<String, String> {
-    let variables = variables.iter();
-    variables
-        .filter_map(|(name, value)| exported_function(name, value))
-        .collect()
 }

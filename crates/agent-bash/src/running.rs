@@ -7,7 +7,6 @@
 
 mod recent;
 
-use crate::in_order::poll_once;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions};
 use agent_bash_core::{
@@ -16,6 +15,7 @@ use agent_bash_core::{
 };
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
+use agent_bash_state::in_order::poll_once;
 use agent_bash_tools::{FinishedCall, KeepOutput, OutputPart};
 use recent::RecentOutput;
 use std::collections::BTreeMap;
@@ -25,6 +25,10 @@ use tokio::sync::{Semaphore, watch};
 
 /// Limit of concurrent calls in one registry.
 pub const MAX_CALLS: u32 = 256;
+
+/// The text for a client if a call's task was lost, which is a bug.
+pub const LOST_CALL: &str =
+    "the call was given up because of an error in agent-bash; please report the error";
 
 /// Maximum number of ended calls with a handle that are remembered.
 const MAX_ENDED_CALLS: usize = 64;
@@ -95,7 +99,7 @@ pub struct RunningCall {
     terminal: Option<Arc<OnceLock<PtySession>>>,
     progress: Mutex<CallProgress>,
     /// The finished call, once it has ended.
-    account: watch::Receiver<Option<Arc<FinishedCall>>>,
+    finished_call: watch::Receiver<Option<Arc<FinishedCall>>>,
 }
 
 /// The progress of a running call.
@@ -161,7 +165,7 @@ impl RunningCalls {
     ) -> Result<Arc<RunningCall>, TooManyCalls> {
         let capacity = Arc::clone(&self.capacity).try_acquire_owned();
         let capacity = capacity.map_err(|_| TooManyCalls)?;
-        let (sender, account) = watch::channel(None);
+        let (sender, finished_call) = watch::channel(None);
         let input = input.into();
         let StartOptions {
             live,
@@ -177,7 +181,7 @@ impl RunningCalls {
             keep: KeepOutput::default(),
             terminal,
             progress: Mutex::default(),
-            account,
+            finished_call,
         });
         let mut feed = OutputFeed {
             call: Arc::clone(&call),
@@ -195,10 +199,10 @@ impl RunningCalls {
                 window,
                 ..CallOptions::default()
             };
-            let account = Box::pin(tool.account(input, options, &cancel)).await;
+            let finished_call = Box::pin(tool.execute_with_details(input, options, &cancel)).await;
             drop(feed);
             // Fails if all receivers were dropped.
-            let _ = sender.send(Some(Arc::new(account)));
+            let _ = sender.send(Some(Arc::new(finished_call)));
             drop(capacity);
         });
         tokio::spawn(work);
@@ -214,7 +218,7 @@ impl RunningCalls {
         let ended: Vec<u64> = handles
             .calls
             .iter()
-            .filter(|(_, call)| call.account().is_some())
+            .filter(|(_, call)| call.finished_call().is_some())
             .map(|(number, _)| *number)
             .collect();
         for number in ended
@@ -258,15 +262,15 @@ impl RunningCalls {
 
 impl RunningCall {
     /// Returns the finished call; `None` while it is running.
-    pub fn account(&self) -> Option<Arc<FinishedCall>> {
-        self.account.borrow().clone()
+    pub fn finished_call(&self) -> Option<Arc<FinishedCall>> {
+        self.finished_call.borrow().clone()
     }
 
     /// Waits for the call's end. Returns `None` if the call's task was lost, which is a bug.
     pub async fn ended(&self) -> Option<Arc<FinishedCall>> {
-        let mut account = self.account.clone();
-        let account = account.wait_for(Option::is_some).await.ok()?;
-        account.clone()
+        let mut finished_call = self.finished_call.clone();
+        let finished_call = finished_call.wait_for(Option::is_some).await.ok()?;
+        finished_call.clone()
     }
 
     /// Waits for the call's end, for at most `limit` (`None`: without a limit), or until cancelled.
@@ -284,7 +288,7 @@ impl RunningCall {
         };
         tokio::select! {
             biased;
-            account = self.ended() => WaitOutcome::Ended(account),
+            finished_call = self.ended() => WaitOutcome::Ended(finished_call),
             () = cancel.cancelled() => WaitOutcome::Cancelled,
             () = limit => WaitOutcome::StillRunning,
         }
@@ -304,7 +308,7 @@ impl RunningCall {
     /// [`WriteError`]: the call has no terminal, or the terminal was not created yet.
     pub fn terminal(&self) -> Result<&PtySession, WriteError> {
         let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
-        terminal.get().ok_or_else(|| match self.account() {
+        terminal.get().ok_or_else(|| match self.finished_call() {
             Some(_) => WriteError::Refused(InputRefused::Ended),
             None => WriteError::NotOpen,
         })
@@ -322,7 +326,7 @@ impl RunningCall {
 
     /// Returns the call's output from `offset` on, or the unread output. Marks all output as read.
     pub fn read(&self, offset: Option<u64>) -> OutputPart {
-        let is_over = self.account().is_some();
+        let is_over = self.finished_call().is_some();
         let mut progress = self.progress();
         let unread_from = progress.recent.unread_from();
         let stored = progress.recent.since(offset.unwrap_or(unread_from));

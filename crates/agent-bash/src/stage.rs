@@ -17,7 +17,6 @@ pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;
 pub(crate) mod policy;
-pub(crate) mod prompts;
 pub(crate) mod remote;
 pub(crate) mod run;
 pub(crate) mod safe_mode;

@@ -327,7 +327,8 @@ pub fn screen(session: &Conversation, call: &RunningCall) -> Option<TerminalScre
 
 /// Returns the result of an ended call.
 pub fn result(call: &RunningCall) -> Option<ToolResult> {
-    call.account().map(|account| account.result.clone())
+    call.finished_call()
+        .map(|finished_call| finished_call.result.clone())
 }
 
 #[cfg(test)]

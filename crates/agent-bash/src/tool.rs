@@ -6,7 +6,6 @@ use crate::call::CallOptions;
 use crate::call_policy::{CallPolicy, CheckOptions};
 use crate::live_feed::LiveFeed;
 use crate::pipeline;
-use crate::sandbox::SandboxSettings;
 use crate::stage::parse_input::Input;
 use crate::tool_context::ToolContext;
 use crate::trials;
@@ -14,6 +13,7 @@ use agent_bash_core::sandbox::{Report, SandboxLevel};
 use agent_bash_core::{Cancel, NotStarted, OutputMask, Profile, Shell, ToolResult};
 use agent_bash_policy::Verdict;
 use agent_bash_process::environment::BaseEnvironment;
+use agent_bash_settings::SandboxSettings;
 use agent_bash_sink::LiveUpdates;
 use agent_bash_tools::{FinishedCall, ToolSchema, profiles};
 use std::fmt;
@@ -43,12 +43,14 @@ impl BashTool {
         options: CallOptions<'_>,
         cancel: &Cancel,
     ) -> ToolResult {
-        self.account(input, options, cancel).await.result
+        self.execute_with_details(input, options, cancel)
+            .await
+            .result
     }
 
     /// Executes a call with options. In addition to the result, returns the data from which other
     /// texts can be written.
-    pub async fn account(
+    pub async fn execute_with_details(
         &self,
         input: impl Into<Input>,
         options: CallOptions<'_>,

@@ -2,18 +2,21 @@
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
-use crate::changes::{ChangeStore, ChangesSettings, ProtectedPaths};
-use crate::exceptions::Exceptions;
-use crate::output_mask::MaskLevel;
-use crate::sandbox::{SandboxSettings, SandboxState};
-use crate::shell::shell_in_force;
 use crate::tool::BashTool;
 use crate::tool_context::{AuditOptions, InterceptorOptions, JobStarter, Terminal, ToolContext};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, AuditLog, Clock, Executor, Limits, Profile, RemoteHost};
 use agent_bash_journal::{Journal, MaskSecrets};
-use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeLevel, SafeMode};
+use agent_bash_policy::{
+    InterceptMode, Interceptor, RuleSelection, SafeLevel, SafeMode, UnknownRule,
+};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
+use agent_bash_settings::{
+    ChangesSettings, MaskLevel, SandboxSettings, Settings, mask_secrets, shell_in_force,
+};
+use agent_bash_sink::AuditFile;
+use agent_bash_state::exceptions::Exceptions;
+use agent_bash_state::{ChangeStore, ProtectedPaths, SandboxState};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -300,6 +303,44 @@ impl BashToolBuilder {
         self
     }
 
+    /// Configures the tool with the user's settings, except for the profile: the caller passes
+    /// [`Settings::profile`] to [`BashTool::builder`].
+    ///
+    /// # Errors
+    /// See [`Settings::rules`].
+    pub fn settings(self, settings: &Settings) -> Result<Self, UnknownRule> {
+        let mut builder = self
+            .rules(settings.rules()?)
+            .environment(settings.environment())
+            .limits(settings.limits)
+            .mask_secrets(settings.mask_secrets)
+            .sandbox(settings.sandbox.clone())
+            .changes(settings.changes.clone())
+            .virtual_terminal(settings.virtual_terminal);
+        if let Some(path) = &settings.audit_file {
+            let log = Arc::new(AuditFile::new(path));
+            builder = builder.audit(log, settings.audit_commands);
+        }
+        if let Some(path) = &settings.shell {
+            builder = builder.shell(path.clone());
+        }
+        if let Some(prefix) = &settings.prefix {
+            builder = builder.prefix(prefix.clone());
+        }
+        if let Some(level) = settings.safe_mode {
+            let allowed = settings.safe_mode_allowed.clone();
+            builder = builder.safe_mode(SafeMode { level, allowed });
+        }
+        if settings.interceptor != InterceptMode::Off {
+            let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
+            builder = builder.interceptor(settings.interceptor, rules);
+        }
+        if let Some(tools) = &settings.interceptor_tools {
+            builder = builder.default_tools(tools);
+        }
+        Ok(builder)
+    }
+
     /// Sets the resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -316,7 +357,7 @@ impl BashToolBuilder {
         let mask = self.mask_secrets.mask(&self.host.env, filter);
         let hide = self
             .hide
-            .unwrap_or_else(|| crate::journal::mask_secrets(Arc::clone(&self.host.env), secrets));
+            .unwrap_or_else(|| mask_secrets(Arc::clone(&self.host.env), secrets));
         let shell = shell_in_force(
             &self.profile,
             self.shell.as_deref(),

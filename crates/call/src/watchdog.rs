@@ -49,7 +49,6 @@ struct CommandEnder {
     order: fn(&OrderSender, Duration) -> io::Result<()>,
 }
 
-/// The state of the watch.
 enum WatchState {
     /// The call's own task watches, in [`fired`].
     Call(Pin<Box<dyn Future<Output = EndReason> + Send>>),

@@ -175,8 +175,8 @@ impl ApplyDirectories<'_> {
                 renameat_with(tree_dir, name, slot_dir, slot, flags)
             }
         }?;
-        if op.current.is_some_and(|seen| seen.is_dir())
-            || op.in_slot.is_some_and(|seen| seen.is_dir())
+        if op.current.is_some_and(|stat| stat.is_dir())
+            || op.in_slot.is_some_and(|stat| stat.is_dir())
         {
             self.root.forget();
             self.slots.forget();
@@ -212,7 +212,7 @@ impl ApplyDirectories<'_> {
         Ok(match op.act {
             SlotRename::Put => slot.is_none(),
             SlotRename::Take => slot.is_some(),
-            SlotRename::Swap => slot.map(|seen| seen.ino) != op.in_slot.map(|seen| seen.ino),
+            SlotRename::Swap => slot.map(|stat| stat.ino) != op.in_slot.map(|stat| stat.ino),
         })
     }
 

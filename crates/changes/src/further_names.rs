@@ -18,7 +18,7 @@ pub(crate) fn has_further_names(
     before: &FileStat,
     plan: &ApplyPlan,
 ) -> bool {
-    let is_this_inode = |seen: Option<FileStat>| seen.is_some_and(|seen| seen.ino == link.ino);
+    let is_this_inode = |stat: Option<FileStat>| stat.is_some_and(|stat| stat.ino == link.ino);
     let removed = plan
         .ops
         .iter()

@@ -79,7 +79,6 @@ impl GroupPreview {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) id: ChangesId,
-    /// True for a redo.
     pub(crate) redo: bool,
 }
 

@@ -138,7 +138,6 @@ impl Store {
 pub(crate) struct Inversion<'a> {
     /// The change set of the call, with the slots.
     pub(crate) origin: ChangeSet,
-    /// True for a redo.
     pub(crate) is_redo: bool,
     /// True if the preimages are not unpacked into slots yet.
     pub(crate) needs_unpacking: bool,

@@ -61,7 +61,6 @@ impl Status {
 pub(crate) struct Journal {
     file: File,
     pub(crate) status: Status,
-    /// The plan.
     pub(crate) plan: ApplyPlan,
     /// The inverse plan, once the plan is applied.
     pub(crate) inverse: Option<ApplyPlan>,

@@ -124,7 +124,6 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
     Ok(changes)
 }
 
-/// Returns the plan of a change set.
 pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<ApplyPlan, ChangesError> {
     let (plan, _) = plan_and_held_plan(store, set)?;
     Ok(plan)
@@ -200,13 +199,13 @@ impl Trees {
         // The file is in its slot or in the tree, depending on earlier undos. In the tree, another
         // process may have changed it.
         let size = new.in_slot.map_or(u64::MAX, |it| it.size);
-        let mut file = |op: &PlannedOp, seen: Option<FileStat>| {
+        let mut file = |op: &PlannedOp, stat: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
                 let now = self.root.stat(op.path())?;
-                let is_unchanged = seen
+                let is_unchanged = stat
                     .zip(now)
-                    .is_some_and(|(seen, now)| seen.has_content_of(&now));
+                    .is_some_and(|(stat, now)| stat.has_content_of(&now));
                 if is_unchanged {
                     self.root.file(op.path())
                 } else {
@@ -333,7 +332,7 @@ fn items_with_renames(
     );
     for (change, ops) in [(Change::Deleted, &removed), (Change::Created, &new)] {
         for op in ops.values().copied() {
-            let is_dir = op.current.or(op.in_slot).is_some_and(|seen| seen.is_dir());
+            let is_dir = op.current.or(op.in_slot).is_some_and(|stat| stat.is_dir());
             // The entries of a directory imply the directory.
             if !is_dir || !nonempty_directories.contains(&op.path[..]) {
                 items.push(match change {
@@ -349,8 +348,8 @@ fn items_with_renames(
         .filter(|it| !it.changes_only_times());
     items.extend(permission_changes.map(|it| {
         let stat_with = |attributes: &Option<FileAttributes>| {
-            let seen = it.current.zip(attributes.as_ref());
-            seen.map(|(seen, attributes)| seen.with_permissions(attributes.permissions))
+            let stat = it.current.zip(attributes.as_ref());
+            stat.map(|(stat, attributes)| stat.with_permissions(attributes.permissions))
         };
         Item {
             path: it.path.clone(),
@@ -476,9 +475,9 @@ pub(crate) fn file(item: &Item) -> FileChange {
     file.kind = item
         .after
         .or(item.before)
-        .map_or(FileKind::File, |seen| seen.file_kind());
-    let size = |seen: &Option<FileStat>| seen.as_ref().map_or(0, FileStat::bytes);
-    let is_file = |seen: &Option<FileStat>| seen.is_some_and(|seen| seen.is_file());
+        .map_or(FileKind::File, |stat| stat.file_kind());
+    let size = |stat: &Option<FileStat>| stat.as_ref().map_or(0, FileStat::bytes);
+    let is_file = |stat: &Option<FileStat>| stat.is_some_and(|stat| stat.is_file());
     if item.change != Change::Mode && (is_file(&item.before) || is_file(&item.after)) {
         file.bytes = Some([size(&item.before), size(&item.after)]);
     }

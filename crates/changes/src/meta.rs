@@ -143,7 +143,6 @@ impl Meta {
         Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
     }
 
-    /// Sets the slot directory.
     pub(crate) fn set_slot_directory(&mut self, path: Option<PathBuf>) {
         self.slots = path.map(|path| FileName::new(path.into_os_string()));
     }

@@ -97,7 +97,6 @@ impl PlannedOp {
     }
 }
 
-/// The attributes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileAttributes {
     pub(crate) permissions: u32,
@@ -108,12 +107,12 @@ pub(crate) struct FileAttributes {
 }
 
 impl FileAttributes {
-    pub(crate) fn new(seen: &FileStat, attributes: Attributes) -> Self {
+    pub(crate) fn new(stat: &FileStat, attributes: Attributes) -> Self {
         Self {
-            permissions: seen.permissions(),
-            uid: seen.uid,
-            gid: seen.gid,
-            mtime: seen.mtime,
+            permissions: stat.permissions(),
+            uid: stat.uid,
+            gid: stat.gid,
+            mtime: stat.mtime,
             attributes,
         }
     }

@@ -336,7 +336,6 @@ fn can_use_link(
     Ok(FileAttributes::new(&now, attributes) == *wanted)
 }
 
-/// True if the change set stores preimages.
 pub(crate) fn stores_preimages(set: &ChangeSet) -> bool {
     set.meta.level == ChangesLevel::Undo
 }

@@ -337,24 +337,24 @@ impl Recorder {
         path: &Path,
         touch: Touch,
     ) -> Result<RecordOutcome, NotRecorded> {
-        let seen = match self.tree.stat(path) {
-            Ok(seen) => seen,
+        let stat = match self.tree.stat(path) {
+            Ok(stat) => stat,
             Err(Errno::LOOP | Errno::XDEV) => return Err(NotRecorded::Elsewhere),
             // The path is too long for the kernel to open.
             Err(Errno::NAMETOOLONG) => return self.put(path, None, ContentLocation::NotStored),
             Err(error) => return Err(system_error("looking at", path, error)),
         };
         if self.tree.is_on_other_device(path).unwrap_or(false) {
-            return self.put_without_preimage(path, seen);
+            return self.put_without_preimage(path, stat);
         }
         let wants_content = touch != Touch::Attributes;
-        let content = match &seen {
+        let content = match &stat {
             None => ContentLocation::NoContents,
-            Some(seen) if seen.is_dir() && touch == Touch::Name => ContentLocation::NoContents,
-            Some(seen) if seen.is_dir() => ContentLocation::Unread,
+            Some(stat) if stat.is_dir() && touch == Touch::Name => ContentLocation::NoContents,
+            Some(stat) if stat.is_dir() => ContentLocation::Unread,
             // The file was already recorded by another name.
-            Some(seen) if !wants_content && self.first_stats.contains_key(&seen.ino) => {
-                match self.content_of_inode.get(&seen.ino) {
+            Some(stat) if !wants_content && self.first_stats.contains_key(&stat.ino) => {
+                match self.content_of_inode.get(&stat.ino) {
                     Some(content) if !matches!(content, ContentLocation::Link(_)) => {
                         content.clone()
                     }
@@ -363,21 +363,21 @@ impl Recorder {
             }
             Some(_) if !wants_content => ContentLocation::Unread,
             Some(_) if !self.stores_contents || self.is_hidden(path) => ContentLocation::NotStored,
-            Some(seen) => self.store_content(path, seen, touch)?,
+            Some(stat) => self.store_content(path, stat, touch)?,
         };
-        let content = match &seen {
-            Some(seen) if !self.can_be_restored(seen, &content) => ContentLocation::NotStored,
+        let content = match &stat {
+            Some(stat) if !self.can_be_restored(stat, &content) => ContentLocation::NotStored,
             _ => content,
         };
-        self.put(path, seen, content)
+        self.put(path, stat, content)
     }
 
     /// True if this user can restore the owner and the attributes of the file.
-    fn can_be_restored(&self, seen: &FileStat, content: &ContentLocation) -> bool {
+    fn can_be_restored(&self, stat: &FileStat, content: &ContentLocation) -> bool {
         match content {
             ContentLocation::Unread | ContentLocation::NotStored => true,
-            ContentLocation::Link(_) => self.user.may_set_attributes(seen),
-            _ => self.user.can_create(seen),
+            ContentLocation::Link(_) => self.user.may_set_attributes(stat),
+            _ => self.user.can_create(stat),
         }
     }
 

@@ -76,9 +76,9 @@ impl Store {
                 }
                 let path = directory.join(name);
                 match tree.stat(&path) {
-                    Ok(Some(seen)) => {
-                        scan.files.insert(bytes(&path), seen);
-                        if seen.is_dir() {
+                    Ok(Some(stat)) => {
+                        scan.files.insert(bytes(&path), stat);
+                        if stat.is_dir() {
                             waiting.push(path);
                         }
                     }

@@ -354,7 +354,6 @@ impl Store {
         Ok(set)
     }
 
-    /// Returns the change set for a result.
     pub(crate) fn describe(&self, set: &ChangeSet) -> Result<Changes, ChangesError> {
         listing::describe(self, set)
     }
@@ -363,7 +362,6 @@ impl Store {
 /// An undo or a redo.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InversionKind {
-    /// True for a redo.
     pub(crate) redo: bool,
     /// The number of the group, if several change sets are undone or redone as one.
     pub(crate) group: Option<u64>,

@@ -104,7 +104,6 @@ fn failed_at(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
     |error| (path.to_owned(), error.into())
 }
 
-/// A directory of the overlay.
 struct OverlayDirectory {
     path: PathBuf,
     /// True if the overlay shows this directory merged with the directory of the tree.
@@ -114,12 +113,12 @@ struct OverlayDirectory {
 impl UpperScanner<'_> {
     fn scan_directories(&mut self) -> Result<(), PathFault> {
         let top = PathBuf::new();
-        if let Some(seen) = self
+        if let Some(stat) = self
             .set
             .stat(&path_in_upper(&top))
             .map_err(failed_at(&top))?
         {
-            self.make_accessible(&top, &path_in_upper(&top), &seen)?;
+            self.make_accessible(&top, &path_in_upper(&top), &stat)?;
         }
         let mut waiting = vec![OverlayDirectory {
             path: PathBuf::new(),
@@ -181,9 +180,9 @@ impl UpperScanner<'_> {
         &mut self,
         path: &Path,
         upper_path: &Path,
-        seen: &FileStat,
+        stat: &FileStat,
     ) -> Result<(), PathFault> {
-        let opened = self.modes.make_accessible(self.set, upper_path, seen);
+        let opened = self.modes.make_accessible(self.set, upper_path, stat);
         opened.map_err(|error| (path.to_owned(), error))
     }
 
@@ -316,16 +315,16 @@ impl UpperScanner<'_> {
             .iter()
             .filter(|path| !known.contains(&bytes(path)));
         for path in missing.cloned().collect::<Vec<_>>() {
-            let seen = self.stat_in_tree(&path).map_err(failed_at(&path))?;
+            let stat = self.stat_in_tree(&path).map_err(failed_at(&path))?;
             // The times of a new directory are those of its slot.
-            let Some(seen) = seen.filter(|seen| seen.is_dir() && !is_later(seen.ctime, self.mark))
+            let Some(stat) = stat.filter(|stat| stat.is_dir() && !is_later(stat.ctime, self.mark))
             else {
                 continue;
             };
-            let current = file_attributes(self.lower, &path, &seen).map_err(failed_at(&path))?;
+            let current = file_attributes(self.lower, &path, &stat).map_err(failed_at(&path))?;
             self.scan.plan.attributions.push(Attribution {
                 path: bytes(&path),
-                current: Some(seen),
+                current: Some(stat),
                 before: Some(current.clone()),
                 after: Some(current),
             });

@@ -45,7 +45,6 @@ pub(crate) struct Call<'a> {
     recording: Recording,
 }
 
-/// A finished call.
 #[derive(Debug)]
 pub(crate) struct FinishedCall {
     pub(crate) result: Result<Outcome, UnstartedReason>,

@@ -40,7 +40,8 @@ pub use jobs::{
 pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};
 pub use snapshot::{
-    BUILTINS, ConfiguredNames, KEYWORDS, SnapshotOptions, exported_functions, sweep_snapshots,
+    BUILTINS, CaptureSandbox, ConfiguredNames, KEYWORDS, SnapshotOptions, exported_functions,
+    sweep_snapshots,
 };
 
 #[cfg(doctest)]

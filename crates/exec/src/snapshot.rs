@@ -42,7 +42,7 @@ use file::SnapshotFile;
 pub use filter::exported_functions;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
-pub use options::SnapshotOptions;
+pub use options::{CaptureSandbox, SnapshotOptions};
 use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -138,20 +138,24 @@ impl Snapshot {
         !self.cd_commands.is_empty()
     }
 
-    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after the
-    /// functions of managers that this script may call.
+    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
+    /// the functions of managers that this script may call.
     pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
         let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
         let is_called = |(function, hook): &&(&str, &str)| {
-            words.clone().any(|word| word == *function)
-                && self.defines(function)
+            self.defines(function)
                 && self.defines(hook)
+                && words.clone().any(|word| word == *function)
         };
         let hooks = PROMPT_HOOKS.iter().filter(is_called);
-        let hooks: String = hooks
-            .map(|(_, hook)| format!("{{ \\{hook} || \\builtin :; }} </dev/null >/dev/null 2>&1; "))
-            .collect();
-        hooks.into_bytes()
+        let commands = hooks.flat_map(|(_, hook)| {
+            [
+                "{ \\",
+                hook,
+                " || \\builtin :; } </dev/null >/dev/null 2>&1; ",
+            ]
+        });
+        commands.collect::<String>().into_bytes()
     }
 
     /// Returns the names, aliases and search path of the configuration.
@@ -213,7 +217,6 @@ impl Snapshot {
     }
 }
 
-/// Captures a snapshot.
 async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {

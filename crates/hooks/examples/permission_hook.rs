@@ -21,13 +21,13 @@ fn main() -> ExitCode {
     let host = HostContext::capture("/".into());
     let mut input = Vec::new();
     let most = MAX_INPUT_BYTES as u64 + 1;
-    let said = match io::stdin().take(most).read_to_end(&mut input) {
+    let printed = match io::stdin().take(most).read_to_end(&mut input) {
         Ok(_) => answer(&CLAUDE_CODE, &input, &host),
         Err(error) => HookAnswer::blocked(&CLAUDE_CODE, &error.to_string()),
     };
-    let _ = io::stderr().write_all(said.stderr.as_bytes());
-    match io::stdout().write_all(said.stdout.as_bytes()) {
-        Ok(()) => ExitCode::from(said.exit_code),
+    let _ = io::stderr().write_all(printed.stderr.as_bytes());
+    match io::stdout().write_all(printed.stdout.as_bytes()) {
+        Ok(()) => ExitCode::from(printed.exit_code),
         Err(_) => ExitCode::from(BLOCKED_EXIT_CODE),
     }
 }

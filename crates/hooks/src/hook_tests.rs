@@ -24,7 +24,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
     ),
     // Calls that the plugins of agent-bash wrote from the data that they received.
     ("opencode", include_str!("captured/opencode-1.18.33.json")),
-    ("pi", include_str!("captured/pi-0.73.1.json")),
+    ("pi", include_str!("captured/pi-1.6.0.json")),
     (
         "claude-code",
         include_str!("captured/claude-code-2.1.332-skill.json"),
@@ -39,7 +39,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
         "cursor",
         include_str!("captured/cursor-documented-tool.json"),
     ),
-    ("droid", include_str!("captured/droid-documented.json")),
+    ("droid", include_str!("captured/droid-0.225.2.json")),
     ("kiro", include_str!("captured/kiro-documented.json")),
     ("kiro", include_str!("captured/kiro-documented-v3.json")),
     (
@@ -67,7 +67,7 @@ fn agent(name: &str) -> &'static Agent {
 }
 
 /// All inputs, sent to the hook of their agent and to the hook `auto`.
-fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
+fn captured_calls() -> impl Iterator<Item = (&'static Agent, &'static str)> {
     CAPTURED_CALLS
         .into_iter()
         .flat_map(|(name, captured)| [(agent(name), captured), (&AUTO, captured)])
@@ -184,7 +184,7 @@ fn call(captured: &str, script: &str) -> Value {
 
 #[test]
 fn captured_calls_get_a_silent_answer() {
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         let answer = answer(agent, captured.as_bytes(), &host(&[]));
         assert!(is_silent(&answer), "{} {captured} {answer:?}", agent.name);
         assert!(captured.contains("echo hi"));
@@ -212,7 +212,7 @@ fn harmless_command_gets_no_decision() {
         // Bash reports the syntax error itself.
         "echo 'unfinished",
     ];
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         for script in scripts {
             let answer = answer_to_call(agent, &call(captured, script), &host(&[]));
             assert!(is_silent(&answer), "{} {script} {answer:?}", agent.name);
@@ -222,7 +222,7 @@ fn harmless_command_gets_no_decision() {
 
 #[test]
 fn refusal_has_the_reason_and_an_alternative() {
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         for (script, rule, instead) in [
             ("git push --force", "no_force_push", "--force-with-lease"),
             ("cd src && git add -A", "no_blind_git_add", "name the files"),
@@ -420,7 +420,7 @@ fn rules_use_the_working_directory_of_the_command() {
 
 #[test]
 fn users_settings_decide() {
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         let blocked = |script: &str, variables: &[(&str, &str)]| {
             let call = call(captured, script);
             let answer = answer_to_call(agent, &call, &host(variables));
@@ -452,7 +452,7 @@ fn users_settings_decide() {
 
 #[test]
 fn read_only_safe_mode_refuses_every_command() {
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         for (level, blocks) in [("read_only", true), ("listed", false)] {
             let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
             let call = call(captured, "git diff HEAD");

@@ -20,7 +20,6 @@ pub use recording::{JournalContents, Recording, recordings};
 pub use retention::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};
 
-/// The name of the journal directory.
 const DIRECTORY_NAME: &str = "journal";
 
 #[cfg(doctest)]

@@ -169,8 +169,8 @@ fn read_command(command: &ResolvedCommand, base: &str) -> ReadCommand {
         span: command.span,
         cwd: match &command.cwd {
             Some(cwd) if **cwd == *base => None,
-            Some(cwd) => Some(cwd.to_string()),
-            None => Some("a directory that is not known".to_owned()),
+            Some(cwd) if !Value::text(&**cwd).has_unknown() => Some(cwd.to_string()),
+            _ => Some("a directory that is not known".to_owned()),
         },
         through: command.started_by.clone(),
         unknown,

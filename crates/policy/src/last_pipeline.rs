@@ -137,7 +137,7 @@ mod tests {
     use crate::Context;
 
     #[test]
-    fn only_programs_that_answer_with_1_are_taken_for_an_answer() {
+    fn exit_1_is_ok_only_for_programs_that_answer_with_it() {
         let context = Context::new("/");
         for (script, want) in [
             ("grep x f", true),

@@ -63,7 +63,8 @@ const SAME_DIRECTORY_ARGUMENT: &str = "here";
 /// descriptors and ignored signals on to its shell.
 const IN_SESSION_ARGUMENT: &str = "in-session";
 
-/// The prefix of this project's variables, which identify the owner of a supervisor.
+/// The prefix of the variables of agent-bash. A supervisor's environment has only these variables,
+/// because they tell the supervisor's owner.
 const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
 
 /// Protocol version. Both sides are the same binary, unless the host's file was replaced while the

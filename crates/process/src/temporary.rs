@@ -59,10 +59,15 @@ pub fn make_temporary<T>(
 /// may be created.
 ///
 /// # Errors
-/// The sandbox mounts another directory there, or the path passes through a link that an earlier
-/// call may have created.
+/// The sandbox mounts another directory there, the path passes through a link that an earlier call
+/// may have created, or calls may replace the files there and have no shared `/tmp`.
 pub fn parent_for_plan(parent: &Path, plan: &Plan) -> io::Result<PathBuf> {
     let target = fs::canonicalize(parent)?;
+    let is_writable = |path: &Path| plan.writable.iter().any(|it| path.starts_with(it));
+    if is_writable(&target) && !fs::canonicalize(SHARED_DIRECTORY).is_ok_and(|it| is_writable(&it))
+    {
+        return Err(io::Error::other("sandboxed calls may write there"));
+    }
     if plan.covers(&target) {
         return Err(io::Error::other("the sandbox has another directory there"));
     }
@@ -114,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn parent_for_plan_refuses_a_link_that_a_call_can_create() {
+    fn parent_for_plan_refuses_what_calls_can_replace() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         for directory in ["workspace/inner", "outside"] {
@@ -124,7 +129,7 @@ mod tests {
             std::os::unix::fs::symlink(target, base.join("workspace").join(link)).unwrap();
         }
         std::os::unix::fs::symlink("outside", base.join("link")).unwrap();
-        let plan = Plan {
+        let mut plan = Plan {
             level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
@@ -137,13 +142,18 @@ mod tests {
         };
         for (path, target) in [
             ("workspace/out", None),
-            ("workspace/in", Some("workspace/inner")),
-            ("workspace/inner", Some("workspace/inner")),
+            ("workspace/in", None),
+            ("workspace/inner", None),
             ("link", Some("outside")),
         ] {
             let found = parent_for_plan(&base.join(path), &plan).ok();
             assert_eq!(found, target.map(|it| base.join(it)), "{path}");
         }
+        // With a shared `/tmp`, every parent may be written.
+        let shared = fs::canonicalize(SHARED_DIRECTORY).unwrap();
+        plan.writable.push(shared);
+        let inner = base.join("workspace/inner");
+        assert_eq!(parent_for_plan(&inner, &plan).ok(), Some(inner));
     }
 
     #[test]

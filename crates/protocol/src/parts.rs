@@ -24,7 +24,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn its_kind_and_its_fields_make_it_again() {
+    fn message_is_rebuilt_from_its_kind_and_fields() {
         let call = RpcCall::JobsInput {
             job: Name("3".to_owned()),
             text: "a\n".to_owned(),

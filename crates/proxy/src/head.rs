@@ -33,7 +33,6 @@ pub(crate) enum Body {
     Chunked,
 }
 
-/// The head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RequestHead {
     /// A tunnel.

@@ -113,7 +113,13 @@ impl Emulator {
             }
             OutputPiece::PrivateModes(bytes) => {
                 let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
-                let line = screen.line_before_cursor();
+                // Collecting the line is slow, and a program may hide its cursor thousands of
+                // times.
+                let line = if was_alternate || program.is_some() {
+                    FullScreenLine::Empty
+                } else {
+                    screen.line_before_cursor()
+                };
                 screen.feed(supported_form(bytes));
                 let is_prompt = screen.is_prompt();
                 match (was_alternate, screen.is_alternate()) {

@@ -246,14 +246,14 @@ fn pasted_text_presses_no_keys() {
 
 #[test]
 fn focus_is_reported_only_on_request() {
-    let asked = InputModes {
+    let requested = InputModes {
         focus_events: true,
         ..LEGACY
     };
     for (focus, modes, wanted) in [
         (true, LEGACY, &b""[..]),
-        (true, asked, b"\x1b[I"),
-        (false, asked, b"\x1b[O"),
+        (true, requested, b"\x1b[I"),
+        (false, requested, b"\x1b[O"),
     ] {
         assert_eq!(encode(&KeyInput::Focus(focus), modes), wanted);
     }

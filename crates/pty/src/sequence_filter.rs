@@ -25,7 +25,6 @@ const MAX_SEQUENCE_BYTES: usize = 256;
 /// and the number that programs use for "as far as possible".
 const MAX_PARAMETER: u32 = 999;
 
-/// A piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputPiece<'a> {
     /// Any other output.

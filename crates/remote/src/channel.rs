@@ -200,7 +200,6 @@ async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
     let _ = input.shutdown().await;
 }
 
-/// The end of a channel.
 enum ChannelEnd {
     /// The input has ended. If this process finished the requests before, the transport ends soon.
     InputEnded,

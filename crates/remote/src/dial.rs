@@ -56,7 +56,6 @@ pub(crate) struct StartedTarget {
     pub(crate) stderr: StderrTail,
     /// The task that reads stderr to its end.
     pub(crate) stderr_task: JoinHandle<()>,
-    /// The process of the transport.
     pub(crate) transport: TransportProcess,
     /// True if the program was uploaded for this connection.
     pub(crate) uploaded: bool,

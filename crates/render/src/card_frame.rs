@@ -123,7 +123,6 @@ pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
     format!("… {above} rows above · ctrl+o expands {all} {expanded}")
 }
 
-/// A part of a footer.
 pub(crate) struct FooterPart {
     /// Parts with the highest rank are dropped first if there is little room; rank 0 stays.
     pub(crate) rank: u8,

@@ -63,7 +63,6 @@ impl MatchStyle<'_> {
     }
 }
 
-/// The text of a line.
 pub(crate) fn text(row: &Line<'_>) -> String {
     row.spans.iter().map(|span| span.content.as_ref()).collect()
 }

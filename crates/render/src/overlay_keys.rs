@@ -12,7 +12,6 @@ use std::time::Duration;
 /// Two presses of Esc within this time send one Esc to the command.
 pub const DOUBLE_ESC_TIME: Duration = Duration::from_millis(400);
 
-/// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: isize = 3;
 
 /// Key state between events.

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_outside_are_not_said_to_have_succeeded() {
+    fn writes_outside_are_not_shown_as_successful() {
         let mut set = set(Vec::new());
         set.outside.insert("/etc".to_owned(), 2);
         set.outside.insert("/tmp/x".to_owned(), 1);

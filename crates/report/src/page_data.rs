@@ -131,12 +131,10 @@ impl Page {
         }
     }
 
-    /// Returns the diffs of a change set.
     pub(crate) fn diffs(&self, set: &Changes) -> &[Diff] {
         self.diffs.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the actions on a change set.
     pub(crate) fn actions(&self, set: &Changes) -> &[ChangesAction] {
         self.actions.get(&set.id).map_or(&[], Vec::as_slice)
     }

@@ -10,6 +10,7 @@ mod paths;
 mod protected_changes;
 mod scan;
 mod secret_places;
+mod secret_variables;
 mod secrets;
 mod stamp;
 mod system_secrets;
@@ -92,10 +93,12 @@ pub struct HostFacts {
     pub known: Arc<[KnownWorkspace]>,
     /// The paths where the host looks for settings.
     pub settings: Arc<[PathBuf]>,
+    /// The state directory of the host.
+    pub state: Option<PathBuf>,
 }
 
 impl HostFacts {
-    /// Creates facts without variables, earlier workspaces and settings.
+    /// Creates facts without variables, earlier workspaces, settings and a state directory.
     pub fn new(home: Option<PathBuf>, directory: PathBuf, tier: Tier) -> Self {
         Self {
             home,
@@ -104,6 +107,7 @@ impl HostFacts {
             env: Arc::default(),
             known: Arc::default(),
             settings: Arc::default(),
+            state: None,
         }
     }
 }
@@ -193,14 +197,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
-    for writable in &writable {
-        if let Some(hidden) = hidden.iter().find(|hidden| writable.starts_with(hidden)) {
-            return Err(ResolveError::Hidden {
-                writable: writable.clone(),
-                hidden: hidden.clone(),
-            });
-        }
-    }
+    check_writable(&writable, &hidden, facts.state.as_deref())?;
     add_targets_of_links(&mut protected);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
@@ -229,6 +226,31 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         plan,
         workspace: workspace_root,
     })
+}
+
+/// Refuses a writable directory that is hidden, or that contains the state directory, whose files
+/// this program trusts.
+fn check_writable(
+    writable: &BTreeSet<PathBuf>,
+    hidden: &BTreeSet<PathBuf>,
+    state: Option<&Path>,
+) -> Result<(), ResolveError> {
+    let state = state.map(canonical);
+    for directory in writable {
+        if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
+            return Err(ResolveError::Hidden {
+                writable: directory.clone(),
+                hidden: hidden.clone(),
+            });
+        }
+        if let Some(state) = state.as_ref().filter(|state| state.starts_with(directory)) {
+            return Err(ResolveError::WritableState {
+                directory: directory.clone(),
+                state: state.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Adds the targets of links, which can be protected, and the links on the way to a target, which
@@ -528,5 +550,27 @@ mod tests {
             home.plan(&wanted, "main"),
             Err(ResolveError::NoLoopback)
         ));
+    }
+
+    #[test]
+    fn state_directory_in_a_writable_directory_is_refused() {
+        let home = Home::new();
+        for (state, level, is_refused) in [
+            ("main/.state", WriteLevel::WorkspaceWrite, true),
+            ("plain", WriteLevel::WorkspaceWrite, true),
+            ("state", WriteLevel::WorkspaceWrite, false),
+            ("main/.state", WriteLevel::ReadOnly, false),
+        ] {
+            let mut wanted = WantedSandbox::new(level);
+            wanted.writable = vec![home.path.join("plain")];
+            let directory = home.path.join("main");
+            let facts = HostFacts {
+                state: Some(home.path.join(state)),
+                ..HostFacts::new(Some(home.path.clone()), directory, Tier::Base)
+            };
+            let resolved = resolve(&wanted, &facts);
+            let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
+            assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
+        }
     }
 }

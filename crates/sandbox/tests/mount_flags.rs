@@ -36,12 +36,12 @@ exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$sandboxed" "$@"
 fn run_on_mount(flags: &str, args: &[&str]) -> Output {
     let temp = tempfile::tempdir().unwrap();
     fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let place = temp.path().join("mount");
-    fs::create_dir(&place).unwrap();
+    let directory = temp.path().join("mount");
+    fs::create_dir(&directory).unwrap();
     // In namespaces of its own, so that no mount is left.
     Command::new("unshare")
         .args(["-r", "--mount", "/bin/sh", "-c", SCRIPT, "sh", flags])
-        .arg(place)
+        .arg(directory)
         .arg(Path::new(env!("CARGO_BIN_EXE_sandboxed")))
         .args(args)
         .output()

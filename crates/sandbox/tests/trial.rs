@@ -29,7 +29,7 @@ impl TrialDirs {
         // Other users may be unable to enter the build directory.
         let sandboxed = root.join("sandboxed");
         fs::copy(env!("CARGO_BIN_EXE_sandboxed"), &sandboxed).unwrap();
-        let place = Self {
+        let dirs = Self {
             _temp: temp,
             sandboxed,
             // Characters that a mount option cannot contain.
@@ -38,17 +38,17 @@ impl TrialDirs {
             user,
         };
         for directory in ["", "src", "gone"] {
-            fs::create_dir(place.workspace.join(directory)).unwrap();
+            fs::create_dir(dirs.workspace.join(directory)).unwrap();
         }
-        fs::write(place.workspace.join("old"), "old\n").unwrap();
-        fs::write(place.workspace.join("gone/file"), "").unwrap();
+        fs::write(dirs.workspace.join("old"), "old\n").unwrap();
+        fs::write(dirs.workspace.join("gone/file"), "").unwrap();
         for directory in ["", "upper", "work"] {
-            fs::create_dir(place.held.join(directory)).unwrap();
+            fs::create_dir(dirs.held.join(directory)).unwrap();
         }
-        for directory in [&place.workspace, &place.held] {
-            place.give(directory);
+        for directory in [&dirs.workspace, &dirs.held] {
+            dirs.give(directory);
         }
-        place
+        dirs
     }
 
     /// A workspace for each kind of user as which this test can run.
@@ -124,13 +124,13 @@ fn trial_changes_are_visible_only_inside() {
         &["--tier", "base"],
     ];
     for options in sandboxes {
-        for place in TrialDirs::all() {
-            let before = TrialDirs::seen(&place.workspace);
-            let output = place.run(options, CHANGES);
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(said, CHANGED, "{options:?} {:?} {output:?}", place.user);
-            assert_eq!(TrialDirs::seen(&place.workspace), before, "{options:?}");
-            let upper = place.held.join("upper");
+        for dirs in TrialDirs::all() {
+            let before = TrialDirs::seen(&dirs.workspace);
+            let output = dirs.run(options, CHANGES);
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(stdout, CHANGED, "{options:?} {:?} {output:?}", dirs.user);
+            assert_eq!(TrialDirs::seen(&dirs.workspace), before, "{options:?}");
+            let upper = dirs.held.join("upper");
             assert_eq!(fs::read(upper.join("old")).unwrap(), b"old\nnew\n");
             assert_eq!(fs::read(upper.join("src/new")).unwrap(), b"n\n");
             assert!(upper.join("gone").symlink_metadata().is_ok());
@@ -141,9 +141,9 @@ fn trial_changes_are_visible_only_inside() {
 #[test]
 fn sandbox_is_enforced_in_a_trial() {
     for tier in ["full", "base"] {
-        for place in TrialDirs::all() {
+        for dirs in TrialDirs::all() {
             let options = ["--level", "read_only", "--tier", tier];
-            let output = place.run(&options, "cat old; echo x >old");
+            let output = dirs.run(&options, "cat old; echo x >old");
             assert_eq!(output.stdout, b"old\n", "{output:?}");
             assert!(!output.status.success(), "{output:?}");
         }
@@ -152,49 +152,49 @@ fn sandbox_is_enforced_in_a_trial() {
 
 #[test]
 fn private_directory_in_the_workspace_stays_outside_the_overlay() {
-    for place in TrialDirs::all() {
-        let own = place.workspace.join("src");
+    for dirs in TrialDirs::all() {
+        let own = dirs.workspace.join("src");
         let options = ["--level", "off", "--own", own.to_str().unwrap()];
-        let output = place.run(&options, "echo real >src/own; echo held >gone/held");
+        let output = dirs.run(&options, "echo real >src/own; echo held >gone/held");
         assert!(output.status.success(), "{output:?}");
         assert!(own.join("own").exists());
-        assert!(!place.workspace.join("gone/held").exists());
+        assert!(!dirs.workspace.join("gone/held").exists());
     }
 }
 
 /// Each is refused with its name, and the script does not run: it would create a file.
 #[test]
 fn impossible_trial_runs_nothing() {
-    let place = TrialDirs::of(None);
-    let beside = tempfile::tempdir().unwrap();
-    let trace = beside.path().join("ran");
+    let dirs = TrialDirs::of(None);
+    let outside = tempfile::tempdir().unwrap();
+    let trace = outside.path().join("ran");
     let script = format!("touch {}", trace.display());
     let level = ["--level", "off"];
-    let run = |place: &TrialDirs, script: &str| {
-        let output = place.run(&level, script);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), said)
+    let run = |dirs: &TrialDirs, script: &str| {
+        let output = dirs.run(&level, script);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), stderr)
     };
     // The negative control.
-    assert!(run(&place, &script).0 && trace.exists());
+    assert!(run(&dirs, &script).0 && trace.exists());
     fs::remove_file(&trace).unwrap();
 
     let within = TrialDirs {
-        held: place.workspace.join("src"),
+        held: dirs.workspace.join("src"),
         ..TrialDirs::of(None)
     };
     let within = TrialDirs {
-        workspace: place.workspace.clone(),
+        workspace: dirs.workspace.clone(),
         ..within
     };
     let missing = TrialDirs {
-        held: place.held.join("upper"),
+        held: dirs.held.join("upper"),
         ..TrialDirs::of(None)
     };
-    for (place, why) in [(&within, "is within"), (&missing, "No such file")] {
-        let (ran, said) = run(place, &script);
-        assert!(!ran && said.contains(why), "{said}");
-        assert!(said.contains("a trial is not possible here"), "{said}");
+    for (dirs, why) in [(&within, "is within"), (&missing, "No such file")] {
+        let (ran, stderr) = run(dirs, &script);
+        assert!(!ran && stderr.contains(why), "{stderr}");
+        assert!(stderr.contains("a trial is not possible here"), "{stderr}");
     }
     if rustix::process::geteuid().is_root() {
         let foreign = TrialDirs {
@@ -202,8 +202,8 @@ fn impossible_trial_runs_nothing() {
             ..TrialDirs::of(None)
         };
         foreign.give(&foreign.held);
-        let (ran, said) = run(&foreign, "true");
-        assert!(!ran && said.contains("belongs to user 0"), "{said}");
+        let (ran, stderr) = run(&foreign, "true");
+        assert!(!ran && stderr.contains("belongs to user 0"), "{stderr}");
     }
     assert!(!trace.exists());
 }
@@ -213,12 +213,12 @@ fn mount_in_the_workspace_is_refused_in_a_trial() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = TrialDirs::of(None);
+    let dirs = TrialDirs::of(None);
     // In namespaces of its own, so that no mount is left.
     let script = format!(
         "mount -t tmpfs none src && {} --level off --trial . --held {} -- /bin/sh -c 'touch ran'",
-        place.sandboxed.display(),
-        place.held.display()
+        dirs.sandboxed.display(),
+        dirs.held.display()
     );
     #[expect(
         clippy::disallowed_methods,
@@ -226,10 +226,10 @@ fn mount_in_the_workspace_is_refused_in_a_trial() {
     )]
     let output = Command::new("unshare")
         .args(["--mount", "/bin/sh", "-c", &script])
-        .current_dir(&place.workspace)
+        .current_dir(&dirs.workspace)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("something is mounted at"), "{said}");
-    assert!(!place.workspace.join("ran").exists());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("something is mounted at"), "{stderr}");
+    assert!(!dirs.workspace.join("ran").exists());
 }

@@ -35,7 +35,7 @@ use agent_bash::Conversation;
 use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::in_order::Tickets;
-use agent_bash::panics::caught_in;
+use agent_bash::panics::await_catching_panic;
 use agent_bash::process::SystemClock;
 use agent_bash::running::RunningCalls;
 use agent_bash_protocol::line::{InputLine, InputLines};
@@ -269,7 +269,9 @@ impl RpcService {
                 let job_watch = self.job_watch.clone().filter(|_| may_start_jobs);
                 let ticket = self.tickets.draw();
                 self.tasks.spawn(async move {
-                    let answer = ticket.serve(caught_in(served_request.answer(call))).await;
+                    let answer = ticket
+                        .serve(await_catching_panic(served_request.answer(call)))
+                        .await;
                     let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string().into()));
                     flight.free_id();
                     served_request

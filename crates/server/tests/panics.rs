@@ -156,7 +156,7 @@ async fn over_mcp_with_and_without_an_adapter() {
                 assert!(
                     ["missing exit status", "an executor", "given up", "unknown"]
                         .iter()
-                        .any(|said| result.contains(said)),
+                        .any(|printed| result.contains(printed)),
                     "{adapter:?}: {answer}"
                 );
             }

@@ -6,7 +6,6 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// The lock file.
 const LOCK_FILE: &str = ".in-use";
 
 /// Upper limit of names to try.

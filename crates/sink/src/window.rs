@@ -225,7 +225,6 @@ impl TextPart {
         self.start + self.len() as u64
     }
 
-    /// Returns the bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.lead..]
     }

@@ -211,34 +211,7 @@ impl Search {
     /// Parses the words of a `find` command, including its name.
     pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
-        let mut index = 1;
-        // True with `-L`: `-type l` then finds only dangling links.
-        let mut follows = false;
-        // -H, -L, -P, -D options, -O level
-        while let Some(text) = words.get(index).map(|field| field.value.prefix()) {
-            match text {
-                "-H" | "-L" | "-P" => {
-                    follows = text == "-L";
-                    index += 1;
-                }
-                "-D" => index += 2,
-                _ if text.starts_with("-O") => index += 1,
-                _ => break,
-            }
-        }
-        let mut starts = Vec::new();
-        while let Some(field) = words.get(index) {
-            if field.value.prefix().starts_with('-')
-                || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
-            {
-                break;
-            }
-            starts.push(field.value.clone());
-            index += 1;
-        }
-        if starts.is_empty() {
-            starts.push(Value::text("."));
-        }
+        let (starts, follows, mut index) = starting_points(words);
         let mut filters: Vec<Option<Filter>> = Vec::new();
         let mut filter: Option<Filter> = None;
         // True if a test narrows the result: since the last `-o`, and in all alternatives before.
@@ -246,6 +219,8 @@ impl Search {
         let mut negated = false;
         // True with `-type l`: links have no contents.
         let mut links = false;
+        // True with `-type f`, since the last `-o`.
+        let mut only_files = false;
         // True with `-mindepth`: the starting points are not results.
         let mut below = false;
         while let Some(field) = words.get(index) {
@@ -257,7 +232,7 @@ impl Search {
             match text {
                 "!" | "-not" => negated = is_affirmed,
                 "-o" | "-or" | "," => {
-                    filters.push(filter.take());
+                    filters.push(of_type(filter.take(), std::mem::take(&mut only_files)));
                     all_narrowed &= std::mem::take(&mut narrowed);
                 }
                 "-name" | "-iname" | "-regex" | "-iregex" if is_affirmed => {
@@ -273,6 +248,9 @@ impl Search {
                 "-type" if is_affirmed && argument.and_then(Value::literal) == Some("l") => {
                     (narrowed, links) = (true, true);
                     filter = filter.or(follows.then(few_files));
+                }
+                "-type" => {
+                    only_files = is_affirmed && argument.and_then(Value::literal) == Some("f");
                 }
                 "-size" if is_affirmed && argument.is_some_and(is_zero_size) => {
                     filter = filter.or(Some(few_files()));
@@ -293,7 +271,7 @@ impl Search {
                 + usize::from(narrows || OTHER_WORDS_WITH_ARGUMENT.contains(&text))
                 + 2 * usize::from(text == "-fprintf");
         }
-        filters.push(filter);
+        filters.push(of_type(filter, only_files));
         search.is_narrowed = all_narrowed && narrowed;
         for start in &starts {
             for filter in &filters {
@@ -305,15 +283,56 @@ impl Search {
                 let is_link = links && !start.prefix().starts_with('/');
                 let is_unused =
                     search.is_narrowed && (is_link || is_temporary(start) || begins_unknown(start));
-                let filter = match filter {
-                    None if is_unused => Some(&few_files()),
-                    filter => filter.as_ref(),
+                let is_open = match filter {
+                    Some(Filter::Name(name)) => name.has_unknown(),
+                    Some(Filter::Path(_)) => false,
+                    None => true,
+                };
+                let few = few_files();
+                let filter = if is_unused && is_open {
+                    Some(&few)
+                } else {
+                    filter.as_ref()
                 };
                 search.found.push(found(start, filter, below));
             }
         }
         search
     }
+}
+
+/// Returns the starting points of a `find` command, true if `-L` follows links, and the index of
+/// the first word of the expression.
+fn starting_points(words: &[Field]) -> (Vec<Value>, bool, usize) {
+    let mut index = 1;
+    // True with `-L`: `-type l` then finds only dangling links.
+    let mut follows = false;
+    // -H, -L, -P, -D options, -O level
+    while let Some(text) = words.get(index).map(|field| field.value.prefix()) {
+        match text {
+            "-H" | "-L" | "-P" => {
+                follows = text == "-L";
+                index += 1;
+            }
+            "-D" => index += 2,
+            _ if text.starts_with("-O") => index += 1,
+            _ => break,
+        }
+    }
+    let mut starts = Vec::new();
+    while let Some(field) = words.get(index) {
+        if field.value.prefix().starts_with('-')
+            || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
+        {
+            break;
+        }
+        starts.push(field.value.clone());
+        index += 1;
+    }
+    if starts.is_empty() {
+        starts.push(Value::text("."));
+    }
+    (starts, follows, index)
 }
 
 /// Returns the command at the beginning of the words after `-exec`: until `;`, or `+` after `{}`.
@@ -341,6 +360,18 @@ const NO_NAME: &str = "(few)";
 /// Returns a filter that represents very few files.
 fn few_files() -> Filter {
     Filter::Name(Value::text(NO_NAME))
+}
+
+/// Returns the filter of a search. Among files, `.git*` does not match the directory `.git`, so its
+/// `*` stands for at least one character.
+fn of_type(filter: Option<Filter>, only_files: bool) -> Option<Filter> {
+    match filter {
+        Some(Filter::Name(mut name)) if only_files && name.script().ends_with('*') => {
+            name.push_text("?");
+            Some(Filter::Name(name))
+        }
+        other => other,
+    }
 }
 
 /// True for sizes that only empty files have: `0`, `0c`, `0k`.

@@ -19,7 +19,6 @@ pub(crate) enum VariableValue {
     Array(Vec<Value>),
 }
 
-/// The possible values of a variable.
 pub(crate) type PossibleValues = Vec<VariableValue>;
 
 /// The variables of a shell.

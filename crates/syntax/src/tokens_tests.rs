@@ -26,7 +26,7 @@ fn shown(text: &str) -> String {
 }
 
 #[test]
-fn words_are_what_their_place_makes_of_them() {
+fn token_kind_of_a_word_depends_on_its_position() {
     for (text, want) in [
         ("ls -l # x", "c:ls t:-l #:# x"),
         (
@@ -212,10 +212,10 @@ fn bash_reads_on(line: &str) -> bool {
         .unwrap()
         .write_all(script.as_bytes())
         .unwrap();
-    let said = bash.wait_with_output().unwrap().stderr;
-    let said = String::from_utf8(said).unwrap();
+    let printed = bash.wait_with_output().unwrap().stderr;
+    let printed = String::from_utf8(printed).unwrap();
     // An error before the end comes first.
-    let first = said.lines().next().unwrap_or("");
+    let first = printed.lines().next().unwrap_or("");
     [
         "unexpected end of file", "unexpected EOF", "unexpected token `EOF'",
         "delimited by end-of-file",

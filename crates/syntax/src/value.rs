@@ -19,6 +19,10 @@ pub enum UnknownCause {
     Fetched,
     /// Text from a file, a pipe or the terminal.
     Input,
+    /// A file name without a directory (`basename`).
+    FileName,
+    /// The path of an unknown working directory (`pwd`), which is never empty.
+    WorkingDirectory,
     /// The result of an arithmetic expression.
     Number,
     /// An expansion that is not supported.
@@ -47,6 +51,8 @@ impl fmt::Display for UnknownCause {
             UnknownCause::Tracked => out.write_str("the names of tracked files"),
             UnknownCause::Fetched => out.write_str("downloaded or decoded text"),
             UnknownCause::Input => out.write_str("text read while running"),
+            UnknownCause::FileName => out.write_str("a file name"),
+            UnknownCause::WorkingDirectory => out.write_str("the working directory"),
             UnknownCause::Number => out.write_str("the result of arithmetic"),
             UnknownCause::Expansion => out.write_str("the result of an expansion"),
             UnknownCause::Limit => out.write_str("too long to follow"),

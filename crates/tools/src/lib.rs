@@ -4,6 +4,8 @@
 //! profile, [`adapters`] has the tools that models were trained on. A tool's module is a file and a
 //! folder below `profiles/` or `adapters/`; a new tool is such a module and a line in the list.
 //!
+//! [`program_messages`] recognises what programs say in an output.
+//!
 //! This crate runs no command, and reads no file or setting. `agent-bash` passes the data of a call
 //! to a tool's functions. `agent-bash-sink` truncates the output, `agent-bash-core` has the
 //! sentences of notices, and `agent-bash-policy` has the sentences of rules. docs/contract.md fixes
@@ -17,6 +19,7 @@ mod facts;
 mod finished_call;
 mod profile_tool;
 pub mod profiles;
+pub mod program_messages;
 mod refusal;
 mod schema;
 mod wording;

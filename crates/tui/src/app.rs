@@ -47,7 +47,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows per wheel step.
 const ROWS_PER_WHEEL_STEP: isize = 3;
 
 /// Lines of a full output per page of an expanded card.

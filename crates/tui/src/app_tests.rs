@@ -460,8 +460,8 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
         letter(&mut app, 'x', at(21));
         assert_eq!(seen(&mut app, at(22)), waits, "the key was no answer");
         letter(&mut app, answer, at(23));
-        let took = if answer == 'y' { at(2) } else { NOW };
-        assert_eq!(seen(&mut app, at(25)), (goes_on, took), "{answer}");
+        let duration = if answer == 'y' { at(2) } else { NOW };
+        assert_eq!(seen(&mut app, at(25)), (goes_on, duration), "{answer}");
     }
 }
 

@@ -95,14 +95,14 @@ pub(crate) async fn call(
         definitions: extras.definitions,
         ..CallOptions::default()
     };
-    let account = session
+    let finished_call = session
         .tool()
-        .account(request, options, &running.cancel)
+        .execute_with_details(request, options, &running.cancel)
         .await;
     session.end_turn();
     CallEnd::Tool {
-        result: Box::new(account.result),
-        refused: account
+        result: Box::new(finished_call.result),
+        refused: finished_call
             .refusal
             .map(|refusal| refusal_view(&command, &refusal)),
     }

@@ -172,7 +172,6 @@ const ALL_ACTIONS: [ChangesAct; 4] = [
     ChangesAct::Redo,
 ];
 
-/// The action of a key.
 pub(crate) fn action_of_key(key_pressed: char) -> Option<ChangesAct> {
     ALL_ACTIONS.into_iter().find(|act| key(*act) == key_pressed)
 }

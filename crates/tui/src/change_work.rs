@@ -29,7 +29,6 @@ pub(crate) enum ChangeWork {
     Act(Box<ProposedAction>),
 }
 
-/// The result of the work.
 #[derive(Debug)]
 pub(crate) enum ChangeWorkResult {
     Diff(Result<Vec<DiffLine>, String>),

@@ -20,13 +20,12 @@ use std::path::{Path, PathBuf};
 /// Columns per step sideways.
 const COLUMNS_PER_STEP: isize = 16;
 
-/// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// Maximum number of compared files.
 const MAX_FILES: usize = 300;
 
-/// Heading if there are more files.
+/// The end of the heading of a diff with more files than are shown.
 const FILES_SHOWN_HEADING: &str = "files are shown";
 
 /// Maximum number of shown lines.
@@ -59,7 +58,6 @@ pub(crate) struct DiffState {
     pub(crate) message: Option<String>,
 }
 
-/// A request of the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffRequest {
     Nothing,

@@ -229,7 +229,7 @@ fn hidden_lines_of_the_prompt_are_counted() {
 }
 
 #[test]
-fn first_ones_of_many_queued_commands_are_shown() {
+fn first_queued_commands_are_shown_and_the_others_counted() {
     let mut app = app();
     enters(&mut app, "sleep 9");
     for number in 1..=12 {
@@ -264,7 +264,7 @@ fn interface_is_drawn_at_any_size() {
     let mut pager = app();
     let mut state = PagerState::new(view, "artifact://0".to_owned(), "seq".to_owned());
     let LineSource::File(text) = state.source() else {
-        panic!("it is on a file");
+        panic!("the pager shows no file");
     };
     state.lines_loaded(pager_source::load(&text, LineRange::starting_at(1, 9)));
     pager.pager = Some(state);

@@ -100,7 +100,6 @@ impl Help {
     }
 }
 
-/// A row of the help.
 #[derive(Debug, Clone)]
 enum HelpRow {
     Title(&'static str),

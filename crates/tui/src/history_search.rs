@@ -17,7 +17,6 @@ use std::time::Duration;
 /// Maximum number of matches.
 const MAX_MATCHES: usize = 500;
 
-/// Rows of a page.
 const PAGE_ROWS: isize = 10;
 
 /// The entries that a search covers.
@@ -44,7 +43,6 @@ pub(crate) struct HistorySearch {
     matcher: Matcher,
 }
 
-/// A match.
 #[derive(Debug)]
 struct HistoryMatch {
     entry: HistoryEntry,
@@ -54,7 +52,6 @@ struct HistoryMatch {
     match_indices: Vec<u32>,
 }
 
-/// A request of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SearchRequest {
     Nothing,

@@ -55,14 +55,12 @@ impl JobsState {
             .min(self.rows.len().saturating_sub(1));
     }
 
-    /// The selected job.
     pub(crate) fn selected_id(&self) -> Option<JobId> {
         self.rows
             .get(self.selected)
             .map(|row| JobId(row.id.clone()))
     }
 
-    /// The state of the selected job.
     pub(crate) fn selected_state(&self) -> Option<&JobRowState> {
         self.rows.get(self.selected).map(|row| &row.state)
     }

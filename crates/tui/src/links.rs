@@ -16,7 +16,6 @@ pub(crate) struct ScreenLink {
     pub(crate) cells: Vec<(u16, u16, Cell)>,
 }
 
-/// The destinations of links.
 #[derive(Debug, Default)]
 pub(crate) struct LinkDestinations {
     /// Files of full outputs, by URI.

@@ -3,7 +3,6 @@
 
 use crate::search_origin;
 
-/// Bits of a word.
 const WORD_BITS: u64 = u64::BITS as u64;
 
 /// The lines as a bit set, which is small even for many millions of lines.

@@ -10,7 +10,6 @@ const MAX_NAMED_TRIALS: usize = 5;
 /// Minimum of columns for a trial's command.
 const MIN_COMMAND_COLUMNS: usize = 8;
 
-/// A note.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// Fixed lines.

@@ -37,7 +37,6 @@ impl StoredText {
     }
 }
 
-/// A search for a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatternSearch {
     pub(crate) pattern: String,
@@ -72,7 +71,6 @@ impl PartialEq for SearchTicket {
 
 impl Eq for SearchTicket {}
 
-/// The source of the lines.
 #[derive(Debug, Clone)]
 pub(crate) enum LineSource {
     File(SharedText),

@@ -22,7 +22,6 @@ use std::time::Duration;
 /// Columns per step sideways.
 const COLUMNS_PER_STEP: isize = 16;
 
-/// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// How long a search may take before the pager shows that it continues.
@@ -83,7 +82,6 @@ pub(crate) struct PagerState {
     last_len: Option<u64>,
 }
 
-/// A request of the pager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PagerRequest {
     Nothing,

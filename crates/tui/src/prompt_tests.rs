@@ -196,7 +196,7 @@ fn cursor_and_deletions_treat_a_cluster_as_one() {
     let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     for cluster in GRAPHEME_CLUSTERS {
         let whole = format!("a{cluster}b");
-        let beside = ["", "a", &whole[..=cluster.len()], &whole];
+        let outside = ["", "a", &whole[..=cluster.len()], &whole];
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste(&whole);
         for (code, at) in [
@@ -208,7 +208,7 @@ fn cursor_and_deletions_treat_a_cluster_as_one() {
             (KeyCode::Right, 3),
         ] {
             prompt.key(key(code));
-            assert_eq!(prompt.text_before_cursor(), beside[at], "{code:?}");
+            assert_eq!(prompt.text_before_cursor(), outside[at], "{code:?}");
         }
         // Before the cursor, at it, and with the shift key. Each is undone in one step, and leaves
         // the yank buffer unchanged.

@@ -25,7 +25,6 @@ pub(crate) struct Questions {
     shown_since: Duration,
 }
 
-/// An open question.
 #[derive(Debug)]
 pub(crate) enum OpenQuestion {
     /// May this call leave the sandbox?

@@ -216,7 +216,6 @@ impl Transcript {
         self.selected_entry().or_else(last)
     }
 
-    /// The selected entry.
     pub(crate) fn selected_entry(&self) -> Option<&CardEntry> {
         self.selected.and_then(|id| self.get(id))
     }

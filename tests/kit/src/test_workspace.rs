@@ -63,8 +63,8 @@ impl TestWorkspace {
 
     /// Returns a script that writes into the workspace, then outside of it.
     pub fn writes(&self, name: &str) -> String {
-        let beside = self.sibling.join(name);
-        format!("echo in >{name}; echo out >{}", beside.display())
+        let outside = self.sibling.join(name);
+        format!("echo in >{name}; echo out >{}", outside.display())
     }
 
     /// Returns true for each of the two writes that succeeded.

@@ -47,21 +47,21 @@ pub(crate) const COPILOT: Agent = Agent {
     shell: ("bash", "command"),
     other: |file| Ask::new("view", json!({"path": file})),
     hook: "copilot",
-    start: |place| {
-        let servers = place.mcp_servers(&json!({"type": "local", "tools": ["*"]}));
+    start: |home| {
+        let servers = home.mcp_servers(&json!({"type": "local", "tools": ["*"]}));
         let servers = json!({"mcpServers": servers});
-        place.write(".copilot/mcp-config.json", &servers.to_string())?;
-        let mut command = place.command(place.program)?;
+        home.write(".copilot/mcp-config.json", &servers.to_string())?;
+        let mut command = home.command(home.program)?;
         command
             .args(["-p", "go on", "--trust-folder"])
             .args(["--allow-all-tools", "--allow-all-paths"])
             .env("COPILOT_OFFLINE", "true")
             .env("COPILOT_AUTO_UPDATE", "false")
             .env("COPILOT_MODEL", "stand-in")
-            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", place.model));
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", home.model));
         Ok(command)
     },
-    install_plugin: |place| place.install_from_marketplace("install"),
+    install_plugin: |home| home.install_from_marketplace("install"),
     reads,
     inside: |returned| {
         let text = reads(returned);
@@ -82,16 +82,16 @@ pub(crate) const KIMI: Agent = Agent {
     shell: ("Bash", "command"),
     other: |file| Ask::new("Read", json!({"path": file})),
     hook: "kimi",
-    start: |place| {
+    start: |home| {
         let settings = format!(
             "default_model = \"m\"\n\n[providers.p]\ntype = \"openai\"\nbase_url = \"{}/v1\"\napi_key = \"none\"\n\n\
              [models.m]\nprovider = \"p\"\nmodel = \"m\"\nmax_context_size = 200000\n",
-            place.model
+            home.model
         );
-        place.write(".kimi-code/config.toml", &settings)?;
-        let servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
-        place.write(".kimi-code/mcp.json", &servers.to_string())?;
-        by_node(place, &["-p", "go on"])
+        home.write(".kimi-code/config.toml", &settings)?;
+        let servers = json!({"mcpServers": home.mcp_servers(&json!({}))});
+        home.write(".kimi-code/mcp.json", &servers.to_string())?;
+        by_node(home, &["-p", "go on"])
     },
     install_plugin: |_| Ok(Vec::new()),
     reads,
@@ -116,21 +116,21 @@ pub(crate) const QWEN: Agent = Agent {
     shell: ("run_shell_command", "command"),
     other: |file| Ask::new("read_file", json!({"file_path": file})),
     hook: "qwen",
-    start: |place| {
+    start: |home| {
         let settings = json!({
-            "mcpServers": place.mcp_servers(&json!({"trust": true})),
+            "mcpServers": home.mcp_servers(&json!({"trust": true})),
             "security": {"auth": {"selectedType": "openai"}},
             "privacy": {"usageStatisticsEnabled": false},
             "telemetry": {"enabled": false},
             "general": {"enableAutoUpdate": false},
         });
-        place.write(".qwen/settings.json", &settings.to_string())?;
-        let mut command = by_node(place, &["--yolo", "-p", "go on"])?;
+        home.write(".qwen/settings.json", &settings.to_string())?;
+        let mut command = by_node(home, &["--yolo", "-p", "go on"])?;
         command
             .env("OPENAI_API_KEY", "none")
-            .env("OPENAI_BASE_URL", format!("{}/v1", place.model))
+            .env("OPENAI_BASE_URL", format!("{}/v1", home.model))
             .env("OPENAI_MODEL", "stand-in");
-        place.put_shell_first(&mut command);
+        home.put_shell_first(&mut command);
         Ok(command)
     },
     install_plugin: |_| Ok(Vec::new()),
@@ -154,10 +154,10 @@ pub(crate) const QWEN: Agent = Agent {
     },
 };
 
-pub(crate) fn by_node(place: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
+pub(crate) fn by_node(home: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
     let node: &Path = NODE.program()?;
-    let mut command = place.command(node)?;
-    command.arg(place.program).args(words);
+    let mut command = home.command(node)?;
+    command.arg(home.program).args(words);
     Ok(command)
 }
 

@@ -29,7 +29,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     other: |file| Ask::new("Read", json!({"file_path": file})),
     hook: "claude-code",
     start,
-    install_plugin: |place| place.install_from_marketplace("install"),
+    install_plugin: |home| home.install_from_marketplace("install"),
     reads,
     inside: |returned| {
         Ok(Shown {
@@ -39,32 +39,32 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     },
 };
 
-fn start(place: &AgentHome<'_>) -> Result<Command> {
-    let mut servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
-    let mut settings = json!({"hooks": place.hooks("PreToolUse", "Bash")});
-    if let Way::McpWithUser(action) = place.way {
+fn start(home: &AgentHome<'_>) -> Result<Command> {
+    let mut servers = json!({"mcpServers": home.mcp_servers(&json!({}))});
+    let mut settings = json!({"hooks": home.hooks("PreToolUse", "Bash")});
+    if let Way::McpWithUser(action) = home.way {
         let answer = json!({"hookEventName": "Elicitation", "action": action, "content": {}});
         let answer = json!({"hookSpecificOutput": answer});
         let hook = json!({"type": "command", "command": format!("echo '{answer}'")});
         settings["hooks"] = json!({"Elicitation": [{"hooks": [hook]}]});
     }
-    if let Some(prefix) = place.shell("agent-bash-shell") {
+    if let Some(prefix) = home.shell("agent-bash-shell") {
         settings["env"] = json!({"CLAUDE_CODE_SHELL_PREFIX": prefix});
         let hook = json!({"type": "command", "command": refused_line("started-hook", "hook")});
         settings["hooks"] = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]});
         let server = refused_line("started-server", "server");
         servers["mcpServers"] = json!({"a": {"command": "sh", "args": ["-c", server]}});
     }
-    let servers = place.write("servers.json", &servers.to_string())?;
-    place.write(".claude/settings.json", &settings.to_string())?;
-    let mut command = place.command(place.program)?;
+    let servers = home.write("servers.json", &servers.to_string())?;
+    home.write(".claude/settings.json", &settings.to_string())?;
+    let mut command = home.command(home.program)?;
     command
         .args(["-p", "go on", "--strict-mcp-config", "--mcp-config"])
         .arg(servers)
         .args(["--allowedTools", TOOLS])
-        .env("ANTHROPIC_BASE_URL", &place.model)
+        .env("ANTHROPIC_BASE_URL", &home.model)
         .env("ANTHROPIC_API_KEY", "none")
-        .env("CLAUDE_CODE_TMPDIR", place.world.home().join("tmp"))
+        .env("CLAUDE_CODE_TMPDIR", home.world.home().join("tmp"))
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .env("DISABLE_TELEMETRY", "1")

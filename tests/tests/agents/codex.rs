@@ -25,8 +25,8 @@ pub(crate) const CODEX: Agent = Agent {
     shell: ("exec_command", "cmd"),
     other: |_| Ask::new("get_goal", json!({})),
     hook: "codex",
-    start: |place| start(place, "gpt-5.5"),
-    install_plugin: |place| place.install_from_marketplace("add"),
+    start: |home| start(home, "gpt-5.5"),
+    install_plugin: |home| home.install_from_marketplace("add"),
     reads,
     inside: |returned| {
         let text = reads(returned);
@@ -46,7 +46,7 @@ pub(crate) const CODEX_BY_SCRIPT: Agent = Agent {
     name: "Codex (code mode)",
     wire: &RESPONSES_BY_SCRIPT,
     tool: "mcp__agent_bash__bash",
-    start: |place| start(place, "gpt-6.1-sol"),
+    start: |home| start(home, "gpt-6.1-sol"),
     inside: |returned| {
         let text = reads(returned);
         let (head, answer) = text
@@ -72,25 +72,25 @@ pub(crate) const CODEX_BY_SCRIPT: Agent = Agent {
     ..CODEX
 };
 
-fn start(place: &AgentHome<'_>, model: &str) -> Result<Command> {
+fn start(home: &AgentHome<'_>, model: &str) -> Result<Command> {
     let mut settings = format!(
         "model = {model:?}\nmodel_provider = \"stand-in\"\n\
          approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\n\
          [analytics]\nenabled = false\n\
          [model_providers.stand-in]\nname = \"stand-in\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n",
-        place.model
+        home.model
     );
-    if let Some(environment) = place.server_environment() {
+    if let Some(environment) = home.server_environment() {
         settings.push_str("[mcp_servers.agent-bash]\ncommand = \"agent-bash\"\nargs = [\"mcp\"]\n");
         settings.push_str("[mcp_servers.agent-bash.env]\n");
         for (name, value) in environment {
             let _ = writeln!(settings, "{name} = {value:?}");
         }
     }
-    place.write(".codex/config.toml", &settings)?;
-    let hooks = json!({"hooks": place.hooks("PreToolUse", "Bash")});
-    place.write(".codex/hooks.json", &hooks.to_string())?;
-    let mut command = place.command(place.program)?;
+    home.write(".codex/config.toml", &settings)?;
+    let hooks = json!({"hooks": home.hooks("PreToolUse", "Bash")});
+    home.write(".codex/hooks.json", &hooks.to_string())?;
+    let mut command = home.command(home.program)?;
     // A user would have to approve the hook once; the test cannot.
     command.args([
         "exec",

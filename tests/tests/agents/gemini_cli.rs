@@ -26,10 +26,10 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     other: |file| Ask::new("read_file", json!({"file_path": file})),
     hook: "gemini-cli",
     start,
-    install_plugin: |place| {
-        let mut command = place.command(Path::new("node"))?;
+    install_plugin: |home| {
+        let mut command = home.command(Path::new("node"))?;
         let plugin = format!("{PLUGINS}/gemini-cli");
-        command.arg(place.program);
+        command.arg(home.program);
         command.args(["extensions", "install", "--consent", &plugin]);
         // Gemini CLI asks whether the directory is trusted.
         Ok(vec![(command, "y\n")])
@@ -38,19 +38,19 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     inside,
 };
 
-fn start(place: &AgentHome<'_>) -> Result<Command> {
+fn start(home: &AgentHome<'_>) -> Result<Command> {
     let settings = json!({
-        "mcpServers": place.mcp_servers(&json!({"trust": true})),
-        "hooks": place.hooks("BeforeTool", "run_shell_command"),
+        "mcpServers": home.mcp_servers(&json!({"trust": true})),
+        "hooks": home.hooks("BeforeTool", "run_shell_command"),
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
     });
-    place.write(".gemini/settings.json", &settings.to_string())?;
-    let mut command = place.command(Path::new("node"))?;
+    home.write(".gemini/settings.json", &settings.to_string())?;
+    let mut command = home.command(Path::new("node"))?;
     command
-        .arg(place.program)
+        .arg(home.program)
         .args([
             "--model",
             "gemini-2.5-pro",
@@ -60,8 +60,8 @@ fn start(place: &AgentHome<'_>) -> Result<Command> {
             "go on",
         ])
         .env("GEMINI_API_KEY", "none")
-        .env("GOOGLE_GEMINI_BASE_URL", &place.model);
-    place.put_shell_first(&mut command);
+        .env("GOOGLE_GEMINI_BASE_URL", &home.model);
+    home.put_shell_first(&mut command);
     Ok(command)
 }
 

@@ -5,6 +5,7 @@ use crate::agent::{Agent, Way};
 use crate::run::{end, measured, play, play_all, world};
 use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
+use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 
@@ -92,22 +93,52 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "`git add -A` is refused, and the model reads why and what to do instead",
         of: |_| true,
         run: |agent| {
-            const SCRIPT: &str = "git add -A";
-            let world = world()?;
-            let git = |words: &[&str]| {
-                let mut command = world.command("git");
-                command.args(words);
-                product::run(command, None)
-            };
-            git(&["init", "--quiet"])?;
-            std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
-            let reads = shell(agent, Way::Hook, &world, SCRIPT)?;
-            let staged = git(&["ls-files"])?.stdout;
-            ensure!(staged.is_empty(), "it ran: {reads}");
-            let (reason, advice) = refusal(SCRIPT)?;
+            let world = repository()?;
+            let reads = shell(agent, Way::Hook, &world, STAGE_ALL)?;
+            ensure!(!is_staged(&world)?, "it ran: {reads}");
+            let (reason, advice) = refusal(STAGE_ALL)?;
             for part in [reason, advice] {
                 ensure!(reads.contains(&part), "{part:?} is not in {reads:?}");
             }
+            end(world)
+        },
+    },
+    Check {
+        name: "a refused command runs once after the user allows it, and not by the model's word",
+        of: |_| true,
+        run: |agent| {
+            let world = repository()?;
+            let stages = |script: &str| {
+                let reads = shell(agent, Way::Hook, &world, script)?;
+                Ok::<_, anyhow::Error>((is_staged(&world)?, reads))
+            };
+            let (ran, reads) = stages(STAGE_ALL)?;
+            let (_, rest) = reads.split_once("agent-bash allow ").context("no code")?;
+            let code: String = rest
+                .chars()
+                .take_while(char::is_ascii_alphanumeric)
+                .collect();
+            ensure!(!ran, "{reads}");
+            stages(&format!("agent-bash allow {code}"))?;
+            let (ran, reads) = stages(STAGE_ALL)?;
+            ensure!(!ran, "the model has allowed it: {reads}");
+            let tmux = Tmux::start(&world, 160, 50)?;
+            tmux.enters(&format!("agent-bash allow {code}"))?;
+            let question = tmux.shows(" to allow it once:")?;
+            let (before, _) = question
+                .split_once(" to allow it once:")
+                .context("a question")?;
+            tmux.enters(before.rsplit(' ').next().unwrap_or_default())?;
+            tmux.shows("may run once in")?;
+            let (ran, reads) = stages(STAGE_ALL)?;
+            ensure!(ran, "it did not run: {reads}");
+            tmux.enters("git rm -r --cached --quiet . && echo unstaged")?;
+            tmux.until("it is unstaged", |_| {
+                is_staged(&world).is_ok_and(|staged| !staged)
+            })?;
+            let (ran, reads) = stages(STAGE_ALL)?;
+            ensure!(!ran, "it ran again: {reads}");
+            drop(tmux);
             end(world)
         },
     },
@@ -138,8 +169,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "advice reaches the model beside the output",
-        // These have no format for this answer.
-        of: |agent| !["gemini-cli", "kimi", "qwen"].contains(&agent.hook),
+        // These have no format for this answer, or do not show it to their models.
+        of: |agent| !["droid", "gemini-cli", "kimi", "qwen"].contains(&agent.hook),
         run: |agent| {
             let with = advised(agent, "advise")?;
             ensure!(with.contains("a line"), "it did not run: {with}");
@@ -175,6 +206,27 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
 ];
+
+/// Stages files that were not named.
+const STAGE_ALL: &str = "git add -A";
+
+/// A world whose directory is a repository with a new file.
+fn repository() -> Result<World> {
+    let world = world()?;
+    git(&world, &["init", "--quiet"])?;
+    std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
+    Ok(world)
+}
+
+fn git(world: &World, words: &[&str]) -> Result<String> {
+    let mut command = world.command("git");
+    command.args(words);
+    Ok(product::run(command, None)?.stdout)
+}
+
+fn is_staged(world: &World) -> Result<bool> {
+    Ok(!git(world, &["ls-files"])?.is_empty())
+}
 
 /// The reason and the advice of a refused script.
 pub(crate) fn refusal(script: &str) -> Result<(String, String)> {

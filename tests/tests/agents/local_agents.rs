@@ -1,4 +1,4 @@
-//! Cline and pi, which are tried with their hooks only.
+//! Cline, Droid and pi, which are tried with their hooks only.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::chat_agents::{by_node, reads};
@@ -17,10 +17,17 @@ static CLINE_PACKAGE: Package = Package {
     found: OnceLock::new(),
 };
 
+static DROID_PACKAGE: Package = Package {
+    version: "0.225.2",
+    spec: |cpu| format!("{}@0.225.2", droid_package(cpu)),
+    program: |cpu, _| format!("{}/bin/droid", droid_package(cpu)),
+    found: OnceLock::new(),
+};
+
 static PI_PACKAGE: Package = Package {
-    version: "0.73.1",
-    spec: |_| "@mariozechner/pi-coding-agent@0.73.1".to_owned(),
-    program: |_, _| "@mariozechner/pi-coding-agent/dist/cli.js".to_owned(),
+    version: "1.6.0",
+    spec: |_| "@earendil-works/pi-coding-agent@1.6.0".to_owned(),
+    program: |_, _| "@earendil-works/pi-coding-agent/dist/bundle/cli.js".to_owned(),
     found: OnceLock::new(),
 };
 
@@ -33,8 +40,8 @@ pub(crate) const CLINE: Agent = Agent {
     shell: ("run_commands", "commands"),
     other: |file| Ask::new("read_files", json!({"files": [{"path": file}]})),
     hook: "cline",
-    start: |place| {
-        let mut sign_in = cline(place)?;
+    start: |home| {
+        let mut sign_in = cline(home)?;
         sign_in
             .args([
                 "auth",
@@ -43,15 +50,10 @@ pub(crate) const CLINE: Agent = Agent {
                 "--apikey",
                 "none",
             ])
-            .args([
-                "--modelid",
-                "m",
-                "--baseurl",
-                &format!("{}/v1", place.model),
-            ]);
+            .args(["--modelid", "m", "--baseurl", &format!("{}/v1", home.model)]);
         let ran = product::run(sign_in, None)?;
         ensure!(ran.code == 0, "{ran:?}");
-        let mut command = cline(place)?;
+        let mut command = cline(home)?;
         command.args(["--json", "--auto-approve", "true", "go on"]);
         Ok(command)
     },
@@ -68,6 +70,31 @@ pub(crate) const CLINE: Agent = Agent {
     inside: no_server,
 };
 
+/// Factory Droid with a model of the user's own, with the tool `Execute`.
+pub(crate) const DROID: Agent = Agent {
+    name: "Droid",
+    package: &DROID_PACKAGE,
+    wire: &CHAT,
+    tool: "",
+    shell: ("Execute", "command"),
+    other: |file| Ask::new("Read", json!({"file_path": file})),
+    hook: "droid",
+    start: |place| {
+        let model = json!({
+            "model": "m", "displayName": "m", "baseUrl": format!("{}/v1", place.model),
+            "apiKey": "none", "provider": "generic-chat-completion-api", "maxOutputTokens": 8000,
+        });
+        let settings = json!({"customModels": [model]});
+        place.write(".factory/settings.json", &settings.to_string())?;
+        let mut command = place.command(place.program)?;
+        command.args(["exec", "--model", "custom:m", "--auto", "high", "go on"]);
+        Ok(command)
+    },
+    install_plugin: |_| Ok(Vec::new()),
+    reads,
+    inside: no_server,
+};
+
 /// pi, with the tool `bash`.
 pub(crate) const PI: Agent = Agent {
     name: "pi",
@@ -77,20 +104,20 @@ pub(crate) const PI: Agent = Agent {
     shell: ("bash", "command"),
     other: |file| Ask::new("read", json!({"path": file})),
     hook: "pi",
-    start: |place| {
+    start: |home| {
         let model = json!({
             "id": "m", "name": "m", "reasoning": false, "input": ["text"],
             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
             "contextWindow": 200_000, "maxTokens": 8000,
         });
         let provider = json!({
-            "baseUrl": format!("{}/v1", place.model), "api": "openai-completions",
+            "baseUrl": format!("{}/v1", home.model), "api": "openai-completions",
             "apiKey": "none", "models": [model],
         });
         let providers = json!({"providers": {"stand-in": provider}});
-        place.write(".pi/agent/models.json", &providers.to_string())?;
+        home.write(".pi/agent/models.json", &providers.to_string())?;
         let words = ["--provider", "stand-in", "--model", "m", "-p", "go on"];
-        let mut command = by_node(place, &words)?;
+        let mut command = by_node(home, &words)?;
         command.env("PI_OFFLINE", "1");
         Ok(command)
     },
@@ -99,9 +126,17 @@ pub(crate) const PI: Agent = Agent {
     inside: no_server,
 };
 
+/// The build of Droid for any CPU of that architecture.
+fn droid_package(cpu: &str) -> String {
+    match cpu {
+        "x64" => "@factory/cli-linux-x64-baseline".to_owned(),
+        cpu => format!("@factory/cli-linux-{cpu}"),
+    }
+}
+
 /// Returns a command of Cline that leaves no daemon.
-fn cline(place: &AgentHome<'_>) -> Result<Command> {
-    let mut command = place.command(place.program)?;
+fn cline(home: &AgentHome<'_>) -> Result<Command> {
+    let mut command = home.command(home.program)?;
     command.env("CLINE_SESSION_BACKEND_MODE", "local");
     Ok(command)
 }

@@ -43,7 +43,7 @@ fn package(cpu: &str) -> String {
     }
 }
 
-fn start(place: &AgentHome<'_>) -> Result<Command> {
+fn start(home: &AgentHome<'_>) -> Result<Command> {
     let mut settings = json!({
         "autoupdate": false,
         "share": "disabled",
@@ -53,23 +53,23 @@ fn start(place: &AgentHome<'_>) -> Result<Command> {
         "provider": {"stand-in": {
             "npm": "@ai-sdk/openai-compatible",
             "name": "stand-in",
-            "options": {"baseURL": format!("{}/v1", place.model), "apiKey": "none"},
+            "options": {"baseURL": format!("{}/v1", home.model), "apiKey": "none"},
             "models": {"model": {
                 "name": "model", "tool_call": true, "limit": {"context": 200_000, "output": 8000},
             }},
         }},
     });
-    if let Some(environment) = place.server_environment() {
+    if let Some(environment) = home.server_environment() {
         let command = ["agent-bash", "mcp"];
         settings["mcp"] = json!({"agent-bash": {
             "type": "local", "command": command, "environment": environment, "enabled": true,
         }});
     }
-    if let Some(bash) = place.shell("bash") {
+    if let Some(bash) = home.shell("bash") {
         settings["shell"] = json!(bash);
     }
-    place.write(".config/opencode/opencode.json", &settings.to_string())?;
-    let mut command = place.command(place.program)?;
+    home.write(".config/opencode/opencode.json", &settings.to_string())?;
+    let mut command = home.command(home.program)?;
     command
         .args(["run", "go on"])
         .env("OPENCODE_DISABLE_AUTOUPDATE", "1")

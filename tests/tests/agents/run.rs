@@ -44,14 +44,14 @@ pub(crate) fn play_all(
         _ => Ipv4Addr::LOCALHOST,
     };
     let model = Model::start(agent.wire, address, asks)?;
-    let place = AgentHome {
+    let home = AgentHome {
         world,
         program: agent.package.program()?,
         model: model.url(),
         way,
     };
-    let said = world.home().join("said");
-    let mut command = (agent.start)(&place)?;
+    let printed = world.home().join("said");
+    let mut command = (agent.start)(&home)?;
     let install = ["hook", "--install", "--yes", agent.hook];
     match way {
         Way::Hook | Way::Broken(_) | Way::ShellAndHook | Way::McpAndHook => {
@@ -70,7 +70,7 @@ pub(crate) fn play_all(
             set_up(world, &["shell", "--link", links])?;
         }
         Way::Plugin => {
-            for (command, input) in (agent.install_plugin)(&place)? {
+            for (command, input) in (agent.install_plugin)(&home)? {
                 let words = format!("{command:?}");
                 let ran = product::run(command, Some(input))?;
                 ensure!(ran.code == 0, "{words}: {}{}", ran.stdout, ran.stderr);
@@ -89,28 +89,32 @@ pub(crate) fn play_all(
         world.script("agent-bash", &format!("REAL={real}\n{script}\n"))?;
     }
     if matches!(way, Way::Sandbox) {
-        command = place.in_sandbox(agent, &command)?;
+        command = home.in_sandbox(agent, &command)?;
     }
     command
-        .stdout(File::create(&said)?)
-        .stderr(File::options().append(true).open(&said)?);
+        .stdout(File::create(&printed)?)
+        .stderr(File::options().append(true).open(&printed)?);
     let mut child = command
         .spawn()
-        .with_context(|| format!("starting {}", place.program.display()))?;
+        .with_context(|| format!("starting {}", home.program.display()))?;
     let ended = poll::until(PATIENCE, || child.try_wait().transpose());
     if ended.is_none() {
         child.kill()?;
         child.wait()?;
     }
-    let said = || {
+    let printed = || {
         format!(
             "{} said:\n{}",
             agent.name,
-            std::fs::read_to_string(&said).unwrap_or_default()
+            std::fs::read_to_string(&printed).unwrap_or_default()
         )
     };
-    ensure!(ended.is_some(), "it goes on after {PATIENCE:?}; {}", said());
-    model.returned().with_context(said)
+    ensure!(
+        ended.is_some(),
+        "it goes on after {PATIENCE:?}; {}",
+        printed()
+    );
+    model.returned().with_context(printed)
 }
 
 /// Connects the agent as a user would.

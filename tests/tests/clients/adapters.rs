@@ -57,8 +57,8 @@ fn by_script(tools: &Tools, part: &str) -> Result<()> {
     command
         .arg(root()?.join("tests/clients/adapters.py"))
         .arg(part);
-    let said = ran_well(world, command)?;
-    ensure!(said == "ok\n", "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed == "ok\n", "{printed}");
     Ok(())
 }
 
@@ -121,8 +121,8 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     add("stopped", "TaskStopOutput", &stopped);
     server.end()?;
 
-    let said = compile(&world, tools, &script)?;
-    ensure!(said.is_empty(), "{said}\n{script}");
+    let printed = compile(&world, tools, &script)?;
+    ensure!(printed.is_empty(), "{printed}\n{script}");
     // Control: a wrong name, a wrong type, a wrong field.
     for (from, to, want) in [
         (
@@ -140,8 +140,8 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     ] {
         let off = script.replacen(from, to, 1);
         ensure!(off != script, "no {from} in {script}");
-        let said = compile(&world, tools, &off)?;
-        ensure!(said.contains(want), "{to} is taken: {said}");
+        let printed = compile(&world, tools, &off)?;
+        ensure!(printed.contains(want), "{to} is taken: {printed}");
     }
     let left = world.end(PATIENCE);
     ensure!(left.is_empty(), "left behind:\n{left}");

@@ -71,6 +71,11 @@ fn main() -> Result<()> {
         mcp_asking_typescript,
     );
     add(
+        "the official MCP SDK for Python takes long calls as tasks",
+        has_python,
+        mcp_tasks,
+    );
+    add(
         "the official MCP client for TypeScript takes long calls as tasks",
         has_node,
         mcp_tasks_typescript,
@@ -248,8 +253,8 @@ fn mcp_sdk(tools: &Tools) -> Result<()> {
         Some(seconds) => command.arg(seconds),
         None => command.arg("6").env("AGENT_BASH_MCP_HANDLE_AFTER", "2s"),
     };
-    let said = ran_well(world, command)?;
-    ensure!(said.ends_with("long_job ok\n"), "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed.ends_with("long_job ok\n"), "{printed}");
     Ok(())
 }
 
@@ -262,10 +267,10 @@ fn mcp_asking(tools: &Tools) -> Result<()> {
             .arg(root()?.join("tests/clients/mcp_asking.py"))
             .args([world.home().join("outside").as_os_str(), mode.as_ref()])
             .env("AGENT_BASH_MCP_STRUCTURED", "on");
-        let said = ran_well(world, command)?;
+        let printed = ran_well(world, command)?;
         ensure!(
-            said.matches(" ok\n").count() == 10 && said.ends_with("leave None ok\n"),
-            "{mode}: {said}"
+            printed.matches(" ok\n").count() == 10 && printed.ends_with("leave None ok\n"),
+            "{mode}: {printed}"
         );
     }
     Ok(())
@@ -279,11 +284,22 @@ fn mcp_asking_typescript(tools: &Tools) -> Result<()> {
     command
         .env("AGENT_BASH_MCP_STRUCTURED", "on")
         .env("AGENT_BASH_SANDBOX_LEVEL", "off");
-    let said = ran_well(world, command)?;
+    let printed = ran_well(world, command)?;
     ensure!(
-        said.matches(" ok\n").count() == 12 && said.ends_with("modern none ok\n"),
-        "{said}"
+        printed.matches(" ok\n").count() == 12 && printed.ends_with("modern none ok\n"),
+        "{printed}"
     );
+    Ok(())
+}
+
+fn mcp_tasks(tools: &Tools) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(tools.python()?);
+    command
+        .arg(root()?.join("tests/clients/mcp_tasks.py"))
+        .env("AGENT_BASH_MCP_HANDLE_AFTER", "1s");
+    let said = ran_well(world, command)?;
+    ensure!(said == "ok\n", "{said}");
     Ok(())
 }
 
@@ -294,8 +310,8 @@ fn mcp_tasks_typescript(tools: &Tools) -> Result<()> {
     command
         .env("AGENT_BASH_MCP_STRUCTURED", "on")
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "1s");
-    let said = ran_well(world, command)?;
-    ensure!(said == "ok\n", "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed == "ok\n", "{printed}");
     Ok(())
 }
 
@@ -313,8 +329,8 @@ fn plain_rpc(tools: &Tools) -> Result<()> {
     command
         .arg(root()?.join("tests/clients/rpc_plain.py"))
         .arg(root()?.join("docs/schema"));
-    let said = ran_well(world, command)?;
-    ensure!(said == "schemas: held\n", "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed == "schemas: held\n", "{printed}");
     Ok(())
 }
 
@@ -323,8 +339,8 @@ fn mcp_sdk_typescript(tools: &Tools) -> Result<()> {
     let script = std::fs::read_to_string(root()?.join("tests/clients/mcp_sdk.ts"))?;
     let mut command = typescript(&world, tools, "mcp-sdk", &script)?;
     command.env("AGENT_BASH_MCP_STRUCTURED", "on");
-    let said = ran_well(world, command)?;
-    ensure!(said == "ok\n", "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed == "ok\n", "{printed}");
     Ok(())
 }
 
@@ -352,9 +368,9 @@ fn example(path: &str, tools: &Tools, want: &[&str]) -> Result<()> {
         let script = std::fs::read_to_string(script)?;
         command = typescript(&world, tools, "example", &script)?;
     }
-    let said = ran_well(world, command)?;
+    let printed = ran_well(world, command)?;
     for line in want {
-        ensure!(said.contains(line), "{line:?} is not in:\n{said}");
+        ensure!(printed.contains(line), "{line:?} is not in:\n{printed}");
     }
     Ok(())
 }

@@ -47,12 +47,13 @@ fn in_a_container() -> Result<()> {
     let job = on(&world, &["run", "--mode", "background", "sleep 3"])?;
     assert_eq!(job.code, 0, "{job:?}");
     let alone = poll::until(SOON, || {
-        let said = container.run(&["cat", "/proc/[0-9]*/stat"]);
-        let said = said.or_else(|_| container.run(&["sh", "-c", "cat /proc/[0-9]*/stat"]));
+        let printed = container.run(&["cat", "/proc/[0-9]*/stat"]);
+        let printed = printed.or_else(|_| container.run(&["sh", "-c", "cat /proc/[0-9]*/stat"]));
         // PID 1, the shell of this check, and its `cat`.
-        said.ok()
-            .filter(|said| !said.contains("agent-bash") && !said.contains("(sleep) Z"))
-            .filter(|said| said.lines().count() <= 3)
+        printed
+            .ok()
+            .filter(|printed| !printed.contains("agent-bash") && !printed.contains("(sleep) Z"))
+            .filter(|printed| printed.lines().count() <= 3)
     });
     ensure!(alone.is_some(), "left there: {:?}", container.run(&["ps"]));
     by_mcp(&world)?;
@@ -94,9 +95,9 @@ fn by_mcp(world: &World) -> Result<()> {
         let answer = server.next_where(SOON, |line| line["id"] == id)?;
         Ok(answer["result"].clone())
     };
-    let said = call("cat /etc/passwd; exit 9")?;
-    let text = said["content"][0]["text"].as_str().unwrap_or_default();
-    ensure!(text.contains("root:x:0:0:root:/root:/bin/sh"), "{said}");
-    ensure!(said["isError"] == true, "{said}");
+    let printed = call("cat /etc/passwd; exit 9")?;
+    let text = printed["content"][0]["text"].as_str().unwrap_or_default();
+    ensure!(text.contains("root:x:0:0:root:/root:/bin/sh"), "{printed}");
+    ensure!(printed["isError"] == true, "{printed}");
     Ok(())
 }

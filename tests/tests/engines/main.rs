@@ -29,12 +29,14 @@ fn main() {
     let mut trials = Vec::new();
     for (engine, tests, cannot_run) in engines {
         if let Some(why) = cannot_run {
-            let left_out = move || said(targets::may_be_skipped(engine));
+            let left_out = move || with_message(targets::may_be_skipped(engine));
             trials.push(Trial::test(targets::not_run(engine, &why), left_out));
             continue;
         }
         for (name, test) in tests {
-            trials.push(Trial::test(format!("{engine} {name}"), || said(test())));
+            trials.push(Trial::test(format!("{engine} {name}"), || {
+                with_message(test())
+            }));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -44,6 +46,6 @@ fn reason(why: Option<&str>) -> Option<String> {
     why.map(str::to_owned)
 }
 
-fn said(tested: anyhow::Result<()>) -> Result<(), Failed> {
+fn with_message(tested: anyhow::Result<()>) -> Result<(), Failed> {
     tested.map_err(|error| Failed::from(format!("{error:#}")))
 }

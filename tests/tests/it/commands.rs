@@ -41,9 +41,9 @@ fn check_exits_by_its_verdict_and_starts_nothing() -> anyhow::Result<()> {
         assert_eq!(ran.code, code, "{words:?}: {ran:?}");
         plain.push("--json");
         let ran = agent_bash(&world, &plain)?;
-        let said: Value = serde_json::from_str(&ran.stdout)?;
+        let answer: Value = serde_json::from_str(&ran.stdout)?;
         assert_eq!(
-            (ran.code, &said["verdict"]),
+            (ran.code, &answer["verdict"]),
             (code, &json!(verdict)),
             "{words:?}"
         );
@@ -56,13 +56,13 @@ fn check_exits_by_its_verdict_and_starts_nothing() -> anyhow::Result<()> {
 fn refusal_names_rule_and_position() -> anyhow::Result<()> {
     let world = World::new()?;
     let ran = agent_bash(&world, &["check", "--json", "cd src && git add -A && ls"])?;
-    let said: Value = serde_json::from_str(&ran.stdout)?;
-    assert_eq!(said["rule"], "no_blind_git_add");
-    assert_eq!(said["group"], "core");
-    let instead = said["instead"].as_str().unwrap_or_default();
-    assert!(instead.contains("name the files"), "{said}");
-    assert_eq!(said["check"], "safety");
-    assert_eq!(said["span"], json!([10, 20]));
+    let answer: Value = serde_json::from_str(&ran.stdout)?;
+    assert_eq!(answer["rule"], "no_blind_git_add");
+    assert_eq!(answer["group"], "core");
+    let instead = answer["instead"].as_str().unwrap_or_default();
+    assert!(instead.contains("name the files"), "{answer}");
+    assert_eq!(answer["check"], "safety");
+    assert_eq!(answer["span"], json!([10, 20]));
     Ok(())
 }
 
@@ -115,9 +115,9 @@ fn schema_names_directory_and_required_fields() -> anyhow::Result<()> {
             ],
         ),
     ] {
-        let said = output_of(&world, &["schema", "--profile", profile])?;
-        let said: Value = serde_json::from_str(&said)?;
-        let shown = said["input_schema"]["properties"].as_object();
+        let printed = output_of(&world, &["schema", "--profile", profile])?;
+        let printed: Value = serde_json::from_str(&printed)?;
+        let shown = printed["input_schema"]["properties"].as_object();
         let mut shown: Vec<&str> = shown
             .into_iter()
             .flatten()
@@ -126,11 +126,11 @@ fn schema_names_directory_and_required_fields() -> anyhow::Result<()> {
         shown.sort_unstable();
         assert_eq!(shown, fields, "{profile}");
         assert_eq!(
-            said["input_schema"]["required"],
+            printed["input_schema"]["required"],
             json!(["command"]),
             "{profile}"
         );
-        let description = said["description"].as_str().unwrap_or_default();
+        let description = printed["description"].as_str().unwrap_or_default();
         assert!(description.contains(&cwd), "{profile}: {description}");
     }
     Ok(())
@@ -199,7 +199,7 @@ fn env_prints_the_environment_of_commands() -> anyhow::Result<()> {
 #[test]
 fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
     let world = World::new()?;
-    let said = output_of(&world, &["doctor"])?;
+    let printed = output_of(&world, &["doctor"])?;
     for line in [
         "shell",
         "canary",
@@ -210,8 +210,8 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
         "terminal    /dev/pts/",
         "variables",
     ] {
-        let good = |said: &str| said.starts_with("ok") && said.contains(line);
-        assert!(said.lines().any(good), "{line}: {said}");
+        let good = |printed: &str| printed.starts_with("ok") && printed.contains(line);
+        assert!(printed.lines().any(good), "{line}: {printed}");
     }
     assert!(!world.state().join("doctor").exists());
     assert!(world.leftovers(PATIENCE).is_empty());
@@ -275,13 +275,13 @@ fn clean_removes_unused_files_and_lists_them() -> anyhow::Result<()> {
         rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
         0,
     )?;
-    let said = output_of(&world, &["clean"])?;
-    let lines: Vec<&str> = said.lines().collect();
+    let printed = output_of(&world, &["clean"])?;
+    let lines: Vec<&str> = printed.lines().collect();
     assert!(
         lines[0].starts_with(
             "removed 2 artifacts, 1 finished job, 1 leftover of a killed program, 212."
         ),
-        "{said}"
+        "{printed}"
     );
     assert_eq!(
         lines[1..],
@@ -300,10 +300,10 @@ fn clean_removes_unused_files_and_lists_them() -> anyhow::Result<()> {
     }
     let other = output_of(&world, &["clean", "--state", "other"])?;
     assert_eq!(other, "there was nothing to remove\n");
-    let said = output_of(&world, &["clean", "--all"])?;
+    let printed = output_of(&world, &["clean", "--all"])?;
     assert!(
-        said.starts_with("removed 1 artifact, 2 finished jobs, "),
-        "{said}"
+        printed.starts_with("removed 1 artifact, 2 finished jobs, "),
+        "{printed}"
     );
     assert_eq!(
         output_of(&world, &["clean"])?,
@@ -342,17 +342,17 @@ fn man_and_completions_cover_every_command() -> anyhow::Result<()> {
 #[test]
 fn truncated_artifact_names_the_command_for_the_rest() -> anyhow::Result<()> {
     let world = World::new()?;
-    let said = |words: &[&str]| agent_bash(&world, words).map(|ran| ran.stderr);
+    let printed = |words: &[&str]| agent_bash(&world, words).map(|ran| ran.stderr);
     output_of(
         &world,
         &["run", "seq 20000; head -c 300000 /dev/zero | tr '\\0' x"],
     )?;
     assert_eq!(
-        said(&["artifact", "show", "0"])?,
+        printed(&["artifact", "show", "0"])?,
         "[Showing lines 1-2000 of 20001. To go on: agent-bash artifact show 0 --offset 2001]\n"
     );
     assert_eq!(
-        said(&["artifact", "show", "0", "--offset", "20001", "--limit", "5"])?,
+        printed(&["artifact", "show", "0", "--offset", "20001", "--limit", "5"])?,
         "[Showing lines 20001-20001 of 20001. To go on: agent-bash artifact show 0 --limit 5 --byte 364894]\n"
     );
     let rest = output_of(&world, &["artifact", "show", "0", "--byte", "364894"])?;
@@ -367,7 +367,7 @@ fn truncated_artifact_names_the_command_for_the_rest() -> anyhow::Result<()> {
         "2",
     ];
     assert_eq!(
-        said(&words)?,
+        printed(&words)?,
         "[Showing 2 of 2000 matches. To go on: agent-bash artifact grep \"it's|9\"'$' artifact://0 -C 0 --limit 2 --offset 29]\n"
     );
     Ok(())

@@ -10,8 +10,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Cargo builds the workspace's examples beside the product's binary.
 fn example(name: &str) -> Result<PathBuf> {
-    let beside = product::agent_bash()?;
-    let directory = beside.parent().context("the binary has no directory")?;
+    let outside = product::agent_bash()?;
+    let directory = outside.parent().context("the binary has no directory")?;
     let program = directory.join("examples").join(name);
     ensure!(
         program.is_file(),
@@ -35,7 +35,7 @@ fn run(name: &str, words: &[&str], input: Option<&str>) -> Result<String> {
 
 #[test]
 fn agent_example_calls_the_tool_and_finishes() -> Result<()> {
-    let said = run("agent_loop", &[], None)?;
+    let printed = run("agent_loop", &[], None)?;
     for line in [
         "tool   Blocked: permission denied: blind git add commands",
         "(50.0KB limit). Full: artifact://",
@@ -45,49 +45,52 @@ fn agent_example_calls_the_tool_and_finishes() -> Result<()> {
         "shown  what the user wanted to know",
         "told   Ran `echo what the user wanted to know`",
     ] {
-        ensure!(said.contains(line), "no {line:?} in:\n{said}");
+        ensure!(printed.contains(line), "no {line:?} in:\n{printed}");
     }
-    let told = said.find("told ").context("not told")?;
+    let hint_at = printed.find("told ").context("not told")?;
     ensure!(
-        told > said.find("the job said").context("not done")?,
-        "what the user ran is told after the turn:\n{said}"
+        hint_at > printed.find("the job said").context("not done")?,
+        "what the user ran is told after the turn:\n{printed}"
     );
     Ok(())
 }
 
 #[test]
 fn script_runs_and_its_leftovers_are_ended() -> Result<()> {
-    let said = run("run_script", &["sleep 300 & echo hi; exit 3"], None)?;
-    ensure!(said.starts_with("hi\nExited { code: 3 } after "), "{said}");
+    let printed = run("run_script", &["sleep 300 & echo hi; exit 3"], None)?;
+    ensure!(
+        printed.starts_with("hi\nExited { code: 3 } after "),
+        "{printed}"
+    );
     Ok(())
 }
 
 #[test]
 fn process_that_leaves_its_session_is_named() -> Result<()> {
-    let said = run("contain", &[], None)?;
-    ensure!(said.contains("it ended: "), "{said}");
-    ensure!(said.contains("Survivor { pid: "), "{said}");
+    let printed = run("contain", &[], None)?;
+    ensure!(printed.contains("it ended: "), "{printed}");
+    ensure!(printed.contains("Survivor { pid: "), "{printed}");
     Ok(())
 }
 
 #[test]
 fn request_example_accepts_the_forms_that_models_write() -> Result<()> {
-    let said = run(
+    let printed = run(
         "read_call",
         &[],
         Some(r#"{"cmd": "make", "timeout": "90s"}"#),
     )?;
-    ensure!(said.contains("command: \"make\""), "{said}");
-    ensure!(said.contains("notice: "), "{said}");
+    ensure!(printed.contains("command: \"make\""), "{printed}");
+    ensure!(printed.contains("notice: "), "{printed}");
     Ok(())
 }
 
 #[test]
 fn one_call_example_equals_the_readme() -> Result<()> {
-    let said = run("run_once", &["echo one; exit 3"], None)?;
+    let printed = run("run_once", &["echo one; exit 3"], None)?;
     ensure!(
-        said == "one\n\nCommand exited with code 3\nExited { code: 3 }\n",
-        "{said}"
+        printed == "one\n\nCommand exited with code 3\nExited { code: 3 }\n",
+        "{printed}"
     );
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let file = std::fs::read_to_string(root.join("crates/agent-bash/examples/run_once.rs"))?;
@@ -130,20 +133,20 @@ fn permission_hook_example_refuses_or_prints_nothing() -> Result<()> {
 fn pipe_example_truncates_any_reader() -> Result<()> {
     let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
     let input = lines.join("\n") + "\n";
-    let said = run("pipe_through", &["--tail", "2"], Some(&input))?;
-    ensure!(said == "19999\n20000\n", "{said}");
+    let printed = run("pipe_through", &["--tail", "2"], Some(&input))?;
+    ensure!(printed == "19999\n20000\n", "{printed}");
     Ok(())
 }
 
 #[test]
 fn serve_example_answers_its_client() -> Result<()> {
-    let said = run("serve", &["echo one; exit 3"], None)?;
-    let last = said.lines().last().context("no answer")?;
+    let printed = run("serve", &["echo one; exit 3"], None)?;
+    let last = printed.lines().last().context("no answer")?;
     let answer: serde_json::Value = serde_json::from_str(last)?;
     let status = &answer["data"]["status"];
     ensure!(
         *status == serde_json::json!({"kind": "exited", "code": 3}),
-        "{said}"
+        "{printed}"
     );
     Ok(())
 }

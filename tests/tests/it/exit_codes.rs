@@ -37,7 +37,7 @@ const CASES: &[(&[&str], bool, i32, &str)] = &[
 
 #[test]
 fn exit_code_distinguishes_started_and_unstarted_calls() -> anyhow::Result<()> {
-    for (words, full, code, said) in CASES {
+    for (words, full, code, printed) in CASES {
         let world = World::new()?;
         let mut command = world.command(product::agent_bash()?);
         command.arg("run").args(*words).stdin(Stdio::null());
@@ -46,7 +46,7 @@ fn exit_code_distinguishes_started_and_unstarted_calls() -> anyhow::Result<()> {
         let ended = command.stdout(stdout).output()?;
         let stderr = String::from_utf8_lossy(&ended.stderr);
         ensure!(ended.status.code() == Some(*code), "{words:?}: {ended:?}");
-        ensure!(stderr.contains(said), "{words:?}: {stderr}");
+        ensure!(stderr.contains(printed), "{words:?}: {stderr}");
         ensure!(world.cwd().join("ran").exists(), "{words:?}");
     }
     Ok(())

@@ -34,7 +34,7 @@ fn call(world: &World, event: &str, tool: &str, script: &str) -> String {
 }
 
 /// Returns the answer to Claude Code's call of this script.
-fn asked(world: &World, script: &str) -> anyhow::Result<CommandResult> {
+fn run_hook(world: &World, script: &str) -> anyhow::Result<CommandResult> {
     let call = call(world, "PreToolUse", "Bash", script);
     product::run(hook(world, &["claude-code"])?, Some(&call))
 }
@@ -55,17 +55,17 @@ fn hook_answers_each_agent_in_its_format_or_not_at_all() -> anyhow::Result<()> {
         );
         let refused = ask("git push --force")?;
         assert_eq!((refused.code, refused.stderr.as_str()), (0, ""));
-        let said: Value = serde_json::from_str(&refused.stdout)?;
-        let specific = &said["hookSpecificOutput"];
+        let json: Value = serde_json::from_str(&refused.stdout)?;
+        let specific = &json["hookSpecificOutput"];
         let reason = match agent {
-            "gemini-cli" => (said["decision"] == "deny").then_some(&said["reason"]),
-            "opencode" => Some(&said["refused"]),
+            "gemini-cli" => (json["decision"] == "deny").then_some(&json["reason"]),
+            "opencode" => Some(&json["refused"]),
             _ => (specific["permissionDecision"] == "deny" && specific["hookEventName"] == event)
                 .then_some(&specific["permissionDecisionReason"]),
         };
         let reason = reason.and_then(Value::as_str).unwrap_or_default();
-        assert!(reason.contains("no_force_push"), "{agent}: {said}");
-        assert!(reason.contains("Instead: "), "{agent}: {said}");
+        assert!(reason.contains("no_force_push"), "{agent}: {json}");
+        assert!(reason.contains("Instead: "), "{agent}: {json}");
     }
     Ok(())
 }
@@ -86,11 +86,11 @@ fn unreadable_input_or_settings_exit_with_2_and_a_reason() -> anyhow::Result<()>
     assert!(of_another.stderr.contains("Instead: "), "{of_another:?}");
     // Unreadable settings: no rule is known, so everything is blocked.
     fs::write(world.cwd().join(".agent-bash.toml"), "safety = [")?;
-    let ran = asked(&world, "ls")?;
+    let ran = run_hook(&world, "ls")?;
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert!(ran.stderr.contains(".agent-bash.toml"), "{ran:?}");
     fs::remove_file(world.cwd().join(".agent-bash.toml"))?;
-    assert_eq!(asked(&world, "ls")?.code, 0);
+    assert_eq!(run_hook(&world, "ls")?.code, 0);
     Ok(())
 }
 
@@ -119,10 +119,10 @@ fn answer_without_a_reader_is_an_error() -> anyhow::Result<()> {
 #[test]
 fn hook_reads_user_settings_in_the_directory_of_the_call() -> anyhow::Result<()> {
     let world = World::new()?;
-    assert_eq!(asked(&world, "git reset --hard")?.stdout, "");
+    assert_eq!(run_hook(&world, "git reset --hard")?.stdout, "");
     let tighter = "[safety]\non = [\"no_hard_reset\"]\n";
     fs::write(world.cwd().join(".agent-bash.toml"), tighter)?;
-    let refused = asked(&world, "git reset --hard")?;
+    let refused = run_hook(&world, "git reset --hard")?;
     assert!(refused.stdout.contains("no_hard_reset"), "{refused:?}");
     Ok(())
 }
@@ -354,8 +354,8 @@ fn turns_of_an_agent_are_listed_and_undone() -> anyhow::Result<()> {
             "hook_event_name": "PreToolUse", "session_id": id, "prompt_id": prompt,
             "cwd": world.cwd(), "tool_name": "Bash", "tool_input": {"command": script},
         });
-        let asked = product::run(hook(&world, &["claude-code"])?, Some(&call.to_string()))?;
-        assert_eq!((asked.code, &*asked.stdout), (0, ""), "{asked:?}");
+        let hook_run = product::run(hook(&world, &["claude-code"])?, Some(&call.to_string()))?;
+        assert_eq!((hook_run.code, &*hook_run.stdout), (0, ""), "{hook_run:?}");
         let mut shell = world.command(product::agent_bash()?);
         shell
             .args(["shell", "-c", script])

@@ -73,9 +73,9 @@ fn begin(server: &mut ServerClient, command: &str) -> Result<Value> {
 
 /// Waits for a question, and answers that the user opens the page, or with another action.
 fn question(server: &mut ServerClient, action: &str) -> Result<Value> {
-    let asked = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
-    server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": action}}))?;
-    Ok(asked["params"].clone())
+    let request = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
+    server.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": {"action": action}}))?;
+    Ok(request["params"].clone())
 }
 
 fn end_of(server: &ServerClient, id: &Value) -> Result<(String, Value)> {
@@ -120,23 +120,23 @@ fn passphrase_is_typed_on_a_page_and_is_in_no_result_and_no_file() -> Result<()>
         &mut server,
         &format!("{PUBLIC_KEY}; \"$SUDO_ASKPASS\" 'again\u{1b}[2J'; touch made"),
     )?;
-    let asked = question(&mut server, "accept")?;
-    assert_eq!(asked["mode"], "url");
-    let message = asked["message"].as_str().context("a message")?;
+    let request = question(&mut server, "accept")?;
+    assert_eq!(request["mode"], "url");
+    let message = request["message"].as_str().context("a message")?;
     assert!(
         message.contains("passphrase") && message.contains(PUBLIC_KEY),
         "{message}"
     );
-    let page = http(&asked["url"], "GET", "")?;
+    let page = http(&request["url"], "GET", "")?;
     assert!(
         page.contains("ssh-keygen (") || page.contains("/ssh-keygen, pid"),
         "{page}"
     );
-    http(&asked["url"], "POST", "answer=correct+horse+battery")?;
-    let asked = question(&mut server, "accept")?;
-    let page = http(&asked["url"], "GET", "")?;
+    http(&request["url"], "POST", "answer=correct+horse+battery")?;
+    let request = question(&mut server, "accept")?;
+    let page = http(&request["url"], "GET", "")?;
     assert!(page.contains("again") && !page.contains('\u{1b}'), "{page}");
-    http(&asked["url"], "POST", "answer=correct+horse+battery")?;
+    http(&request["url"], "POST", "answer=correct+horse+battery")?;
     let (text, answer) = end_of(&server, &id)?;
     assert!(text.contains("ssh-ed25519 "), "{text}");
     assert!(text.contains("‹PROMPT_ANSWER›"), "{text}");
@@ -165,9 +165,9 @@ fn declined_prompt_fails_the_program_and_the_call_asks_no_more() -> Result<()> {
         "{text}"
     );
     let id = begin(&mut server, &twice)?;
-    let asked = question(&mut server, "accept")?;
+    let request = question(&mut server, "accept")?;
     http(
-        &asked["url"],
+        &request["url"],
         "POST",
         "answer=correct+horse+battery&refuse=1",
     )?;
@@ -180,13 +180,13 @@ fn declined_prompt_fails_the_program_and_the_call_asks_no_more() -> Result<()> {
     let id = json!(server.new_id());
     server.send(
         &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
-            "name": "bash", "arguments": {"command": PUBLIC_KEY, "timeout": 2},
+            "name": "bash", "arguments": {"command": PUBLIC_KEY, "timeout": 8},
         }}),
     )?;
-    let asked = question(&mut server, "accept")?;
+    let request = question(&mut server, "accept")?;
     let (text, _) = end_of(&server, &id)?;
     assert!(text.contains("timed out"), "{text}");
-    assert!(http(&asked["url"], "GET", "").is_err());
+    assert!(http(&request["url"], "GET", "").is_err());
     Ok(())
 }
 

@@ -94,12 +94,12 @@ fn responses_have_id_and_command_and_bash_has_its_own_format() -> Result<()> {
         "{pong}"
     );
     // The command line reports the same of the program.
-    let told = &pong["data"];
+    let pong_data = &pong["data"];
     let version = format!(
         "agent-bash {} (protocol {}, build {})\n",
-        told["version"].as_str().unwrap_or_default(),
-        told["protocol"],
-        told["build"].as_str().unwrap_or_default()
+        pong_data["version"].as_str().unwrap_or_default(),
+        pong_data["protocol"],
+        pong_data["build"].as_str().unwrap_or_default()
     );
     let mut command = world.command(product::agent_bash()?);
     command.arg("--version");

@@ -212,18 +212,18 @@ fn safe_mode_stays_read_only_under_any_settings() -> Result<()> {
         outside.display()
     );
     std::fs::write(config.join("config.toml"), settings)?;
-    let said = run(
+    let printed = run(
         &world,
         &["--safe-mode", "--json", "--sandbox", "workspace_write"],
         "git tag t1",
     )?;
-    let said: Value = serde_json::from_str(&said.stdout)?;
-    assert_eq!(said["sandbox"]["level"], "read_only", "{said}");
-    assert_eq!(said["sandbox"]["network"], "off", "{said}");
-    assert_ne!(said["status"]["code"], 0, "{said}");
+    let printed: Value = serde_json::from_str(&printed.stdout)?;
+    assert_eq!(printed["sandbox"]["level"], "read_only", "{printed}");
+    assert_eq!(printed["sandbox"]["network"], "off", "{printed}");
+    assert_ne!(printed["status"]["code"], 0, "{printed}");
     // Control: the settings would have allowed the write.
-    let said = run(&world, &["--safe-mode=listed"], "git tag t1")?;
-    assert_eq!(said.code, 0, "{said:?}");
+    let printed = run(&world, &["--safe-mode=listed"], "git tag t1")?;
+    assert_eq!(printed.code, 0, "{printed:?}");
     Ok(())
 }
 

@@ -66,8 +66,8 @@ fn project_file_cannot_loosen_the_sandbox() -> Result<()> {
     // Control: a file that tightens the sandbox is accepted, and so are the user's options.
     fs::write(&project, "[sandbox]\nlevel = \"read_only\"\n")?;
     let ran = agent_bash(&world, &["run", "--json", "echo x > new; true"])?;
-    let said: Value = serde_json::from_str(&ran.stdout)?;
-    ensure!(said["sandbox"]["level"] == "read_only", "{ran:?}");
+    let json: Value = serde_json::from_str(&ran.stdout)?;
+    ensure!(json["sandbox"]["level"] == "read_only", "{ran:?}");
     ensure!(!world.cwd().join("new").exists(), "{ran:?}");
     world.assert_nothing_left(SOON);
     Ok(())
@@ -80,15 +80,22 @@ fn workspace_is_the_cwd_option_of_run() -> Result<()> {
         fs::create_dir_all(world.cwd().join(name))?;
     }
     let write = "echo x > ../here; echo x > ../../two/there; ls ..";
-    for (place, here, there) in [("one/sub", true, false), ("two/.git", true, true)] {
-        let words = ["run", "--sandbox", "workspace_write", "--cwd", place, write];
+    for (directory, here, there) in [("one/sub", true, false), ("two/.git", true, true)] {
+        let words = [
+            "run",
+            "--sandbox",
+            "workspace_write",
+            "--cwd",
+            directory,
+            write,
+        ];
         let ran = agent_bash(&world, &words)?;
         let root = world
             .cwd()
-            .join(place.split('/').next().unwrap_or_default());
-        ensure!(root.join("here").exists() == here, "{place}: {ran:?}");
+            .join(directory.split('/').next().unwrap_or_default());
+        ensure!(root.join("here").exists() == here, "{directory}: {ran:?}");
         let other = world.cwd().join("two/there");
-        ensure!(other.exists() == there, "{place}: {ran:?}");
+        ensure!(other.exists() == there, "{directory}: {ran:?}");
     }
     // A request's own directory comes from the model: the call runs there, but cannot write.
     let request = json!({"command": "pwd; echo x > new", "cwd": "one"}).to_string();
@@ -126,10 +133,10 @@ fn trial_and_commit_and_redo_name_files_that_run_programs() -> Result<()> {
     let is_noticed = kinds.iter().any(|it| it["kind"] == "protected_in_trial");
     ensure!(is_noticed, "{result}");
     let commit = json!({"type": "changes.commit", "changes": id, "for_model": true});
-    let committed = asked(&mut server, commit)?;
+    let committed = answer_to(&mut server, commit)?;
     ensure!(is_named(&committed["text"]), "{committed}");
-    asked(&mut server, json!({"type": "changes.undo", "changes": id}))?;
-    let redone = asked(&mut server, json!({"type": "changes.redo", "changes": id}))?;
+    answer_to(&mut server, json!({"type": "changes.undo", "changes": id}))?;
+    let redone = answer_to(&mut server, json!({"type": "changes.redo", "changes": id}))?;
     ensure!(is_named(&redone["text"]), "{redone}");
     // Control: a file that runs no program.
     let request = json!({"command": "echo y > other", "trial": true});
@@ -148,12 +155,12 @@ fn sandboxed_call_runs_if_tmpdir_is_unusable() -> Result<()> {
     fs::write(&file, "")?;
     let missing = world.cwd().join("missing");
     let script = "new=$(mktemp) && echo ran && rm \"$new\"";
-    for place in [&missing, &file, Path::new("/proc"), Path::new("/dev/shm")] {
+    for directory in [&missing, &file, Path::new("/proc"), Path::new("/dev/shm")] {
         let mut command = world.command(product::agent_bash()?);
         command.args(["run", "--sandbox", "read_only", "--timeout", "20s", script]);
-        command.env("TMPDIR", place);
+        command.env("TMPDIR", directory);
         let ran = product::run(command, None)?;
-        ensure!(ran.stdout == "ran\n", "{}: {ran:?}", place.display());
+        ensure!(ran.stdout == "ran\n", "{}: {ran:?}", directory.display());
     }
     world.assert_nothing_left(SOON);
     Ok(())
@@ -225,10 +232,10 @@ fn rpc(world: &World, level: &str) -> Result<ServerClient> {
 
 /// The result of a call by the model.
 fn called(server: &mut ServerClient, request: &Value) -> Result<Value> {
-    asked(server, json!({"type": "tool_call", "request": request}))
+    answer_to(server, json!({"type": "tool_call", "request": request}))
 }
 
-fn asked(server: &mut ServerClient, mut request: Value) -> Result<Value> {
+fn answer_to(server: &mut ServerClient, mut request: Value) -> Result<Value> {
     let id = server.new_id();
     request["id"] = json!(id);
     server.send(&request)?;
@@ -267,7 +274,7 @@ fn rpc_confines_model_but_not_user() -> Result<()> {
     ensure!(result["status"]["kind"] == "not_started", "{result}");
     ensure!(!world.cwd().join("new").exists(), "{result}");
     // Control: the user's command.
-    asked(&mut server, json!({"type": "bash", "command": write}))?;
+    answer_to(&mut server, json!({"type": "bash", "command": write}))?;
     ensure!(world.cwd().join("new").exists(), "the user may write");
     ensure!(server.end()?.status.success(), "its end");
     world.assert_nothing_left(SOON);
@@ -389,13 +396,13 @@ fn mcp_describes_the_sandbox_and_reports_denials() -> Result<()> {
                 json!({"name": tool["name"], "arguments": {"command": "echo x > new; echo ran"}});
             let result = request(&mut server, "tools/call", &call)?;
             let text = result["content"][0]["text"].as_str().context("a text")?;
-            let said = &result["structuredContent"]["sandbox"];
+            let answer = &result["structuredContent"]["sandbox"];
             ensure!(text.contains("ran"), "{result}");
             ensure!(
                 text.contains("this call may not write there") == is_on,
                 "{result}"
             );
-            ensure!((said["level"] == level) == is_on, "{result}");
+            ensure!((answer["level"] == level) == is_on, "{result}");
             ensure!(world.cwd().join("new").exists() != is_on, "{result}");
             if is_on {
                 let asks =
@@ -422,4 +429,33 @@ fn request(server: &mut ServerClient, method: &str, params: &Value) -> Result<Va
     let answer = server.next_where(SOON, |line| line["id"] == id)?;
     ensure!(answer["result"].is_object(), "{answer}");
     Ok(answer["result"].clone())
+}
+
+/// The program trusts its state directory, and creates files in its temporary directory.
+#[test]
+fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir(world.cwd().join("tmp"))?;
+    let run = |level: &str, variable: &str, name: &str| {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["run", "--sandbox", level, "echo ran in $TMPDIR"]);
+        command.env(variable, world.cwd().join(name));
+        product::run(command, None)
+    };
+    let within = format!("ran in {}", world.cwd().canonicalize()?.display());
+    for (level, is_writable) in [("workspace_write", true), ("read_only", false)] {
+        let ran = run(level, "AGENT_BASH_STATE_DIR", "state")?;
+        let reason = "which sandboxed calls may write";
+        ensure!((ran.code == 125) == is_writable, "{level}: {ran:?}");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        ensure!(said.contains(reason) == is_writable, "{level}: {ran:?}");
+        let ran = run(level, "TMPDIR", "tmp")?;
+        ensure!(ran.code == 0, "{level}: {ran:?}");
+        ensure!(
+            ran.stdout.starts_with(&within) != is_writable,
+            "{level}: {ran:?}"
+        );
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
 }

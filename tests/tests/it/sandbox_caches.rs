@@ -91,8 +91,11 @@ fn download_cache_of_the_user_is_read_without_a_network_and_private_with_one() -
     ensure!(!world.home().join(".npm/new").exists());
     // npm names no path. A call with a network can fill its cache, so nothing is said there.
     let fails = "echo 'npm error code ENOTCACHED' >&2; exit 1";
-    let said = run(&world, &world.cwd(), &[], fails)?;
-    ensure!(said["notices"].to_string().contains("/.npm"), "{said}");
+    let printed = run(&world, &world.cwd(), &[], fails)?;
+    ensure!(
+        printed["notices"].to_string().contains("/.npm"),
+        "{printed}"
+    );
     let silent = run(&world, &world.cwd(), &["--network", "on"], fails)?;
     ensure!(!silent["notices"].to_string().contains("/.npm"), "{silent}");
     world.assert_nothing_left(SOON);

@@ -1,14 +1,19 @@
 //! Files that a sandboxed call leaves in its workspace decide neither the writable paths nor the
 //! settings of a later call. Files that run programs outside are named.
 
+use agent_bash_tests::poll;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(60);
 
 /// A home with a repository `repo` and a directory `victim` that no call may write.
 struct Scene {
@@ -82,9 +87,9 @@ fn text(result: &Value) -> &str {
 
 #[test]
 fn directory_replaced_by_link_is_never_the_workspace() -> Result<()> {
-    for place in ["app", "app/deep"] {
+    for directory in ["app", "app/deep"] {
         let scene = Scene::new()?;
-        let start = scene.repo().join(place);
+        let start = scene.repo().join(directory);
         fs::create_dir_all(&start)?;
         fs::create_dir_all(scene.victim().join("deep"))?;
         let replace = format!(
@@ -105,20 +110,23 @@ fn directory_replaced_by_link_is_never_the_workspace() -> Result<()> {
         let by_option = scene.command(&scene.world.home(), &["--cwd", &option, write])?;
         for command in [by_name, by_place, by_option] {
             let result = result(&product::run(command, None)?)?;
-            ensure!(text(&result).contains("symbolic link"), "{place}: {result}");
+            ensure!(
+                text(&result).contains("symbolic link"),
+                "{directory}: {result}"
+            );
             ensure!(
                 result["status"]["kind"] == "not_started",
-                "{place}: {result}"
+                "{directory}: {result}"
             );
         }
         for name in ["planted", "deep/planted"] {
-            ensure!(!scene.victim().join(name).exists(), "{place}: {name}");
+            ensure!(!scene.victim().join(name).exists(), "{directory}: {name}");
         }
         // A link to a path outside of the victim is harmless.
         fs::remove_file(scene.repo().join("app"))?;
         symlink("app.old", scene.repo().join("app"))?;
         let result = scene.call(&start, &["echo x > made"])?;
-        ensure!(result["status"]["code"] == 0, "{place}: {result}");
+        ensure!(result["status"]["code"] == 0, "{directory}: {result}");
     }
     Ok(())
 }
@@ -512,5 +520,44 @@ fn protected_file_written_by_another_hard_link_is_named_and_settings_stay() -> R
     // A call that changes no such file names none.
     let ended = scene.call(&repo, &["echo 1 > other"])?;
     ensure!(crate::sandbox_edges::named(&ended).is_empty(), "{ended}");
+    Ok(())
+}
+
+/// A start file that runs a file of the project, as with `. .venv/bin/activate`: a sandboxed call
+/// may have written that file.
+#[test]
+fn start_file_of_a_server_changes_nothing_outside() -> Result<()> {
+    for (level, is_confined) in [("workspace_write", true), ("off", false)] {
+        let scene = Scene::new()?;
+        fs::write(scene.world.home().join(".bashrc"), ". ./set-up.sh\n")?;
+        let (out, token) = (
+            scene.victim().join("out"),
+            scene.world.home().join(".netrc"),
+        );
+        fs::write(&token, "of-netrc\n")?;
+        let planted = format!(
+            "echo x > {}; shown() {{ echo \"shown $SHOWN\"; }}; export SHOWN=$(cat {})",
+            out.display(),
+            token.display()
+        );
+        fs::write(scene.repo().join("set-up.sh"), planted)?;
+        let mut command = scene.world.command(product::agent_bash()?);
+        command.arg("rpc").current_dir(scene.repo());
+        command.env("AGENT_BASH_SANDBOX_LEVEL", level);
+        let mut server = ServerClient::start(command)?;
+        // On a slow machine, the first calls run before the file has been read.
+        let text = poll::until(SOON, || {
+            let call = json!({"id": server.new_id(), "type": "tool_call", "request": "shown"});
+            server.send(&call).ok()?;
+            let answer = server.next(SOON).ok()?;
+            let text = answer["data"]["text"].as_str()?.to_owned();
+            text.starts_with("shown ").then_some(text)
+        });
+        let text = text.context("the file was not read")?;
+        ensure!(text.contains("of-netrc") != is_confined, "{level}: {text}");
+        ensure!(out.exists() != is_confined, "{level}");
+        ensure!(server.end()?.status.success(), "its end");
+        scene.world.assert_nothing_left(SOON);
+    }
     Ok(())
 }

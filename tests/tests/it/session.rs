@@ -126,14 +126,14 @@ fn changes_of_persistent_shells_are_recorded() -> Result<()> {
     settings.changes.level = Some(ChangesLevel::Undo);
     runtime.block_on(async {
         let session = open_in(&world, &settings, project.clone())?;
-        let said = |changes: &Option<Changes>| {
+        let printed = |changes: &Option<Changes>| {
             let changes = changes.as_ref().context("no changes")?;
             let files = changes.files.iter().map(|file| file.name.path.clone());
             anyhow::Ok((changes.exact, changes.undo, files.collect::<Vec<_>>()))
         };
         let ran = bang(&session, "f() { echo x >>$1; }; f kept").await?;
         assert_eq!(
-            said(&ran.changes)?,
+            printed(&ran.changes)?,
             (true, Undoable::Whole, vec!["kept".to_owned()])
         );
         let gone = bang(&session, "rm kept").await?;
@@ -144,11 +144,11 @@ fn changes_of_persistent_shells_are_recorded() -> Result<()> {
         );
         let call = json!({"command": "g() { echo x >$1; }; g new", "session": "a"});
         let made = session.tool().execute(call, &Cancel::new()).await;
-        assert_eq!(said(&made.changes)?.2, ["new"]);
+        assert_eq!(printed(&made.changes)?.2, ["new"]);
         // Negative control: a command that changes nothing has no change set.
         let call = json!({"command": "type g", "session": "a"});
         let nothing = session.tool().execute(call, &Cancel::new()).await;
-        assert_eq!(said(&nothing.changes)?.2, [""; 0]);
+        assert_eq!(printed(&nothing.changes)?.2, [""; 0]);
         anyhow::Ok(())
     })?;
     drop(runtime);
@@ -365,13 +365,13 @@ fn user_command_accepts_variables_and_limit() -> Result<()> {
     with_session(|session| async move {
         let options = BangOptions {
             env: [("GREETING".to_owned(), Some("hello".to_owned()))].into(),
-            timeout: Some(Duration::from_millis(300)),
+            timeout: Some(Duration::from_secs(2)),
             ..BangOptions::default()
         };
         let message = session
             .execute_bash("echo $GREETING; sleep 300", options, &Cancel::new())
             .await?;
-        assert_eq!(message.status, Status::TimedOut { after_ms: 300 });
+        assert_eq!(message.status, Status::TimedOut { after_ms: 2000 });
         assert_eq!(
             (message.output.as_str(), message.cancelled),
             ("hello\n", true)
@@ -453,13 +453,13 @@ fn audit_log_marks_user_commands() -> Result<()> {
         anyhow::Ok(())
     })?;
     let text = std::fs::read_to_string(log)?;
-    let said: Vec<[serde_json::Value; 2]> = text
+    let answer: Vec<[serde_json::Value; 2]> = text
         .lines()
         .map(serde_json::from_str::<serde_json::Value>)
         .map(|line| line.map(|line| [line["by"].clone(), line["verdict"].clone()]))
         .collect::<Result<_, _>>()?;
     assert_eq!(
-        json!(said),
+        json!(answer),
         json!([["user", "not_asked"], ["model", "blocked"]])
     );
     Ok(())

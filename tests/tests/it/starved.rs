@@ -58,21 +58,21 @@ fn run_at_process_limit_ends_and_names_the_limit() -> Result<()> {
         limited.args(["-k", "1", "30"]).arg(inner.get_program());
         limited.args(inner.get_args());
         let ran = product::run(limited, None)?;
-        let said = format!("{limit}: {ran:?}");
+        let expected_text = format!("{limit}: {ran:?}");
         match ran.code {
-            0 => assert_eq!(ran.stdout, "hi\n", "{said}"),
+            0 => assert_eq!(ran.stdout, "hi\n", "{expected_text}"),
             125 => assert!(
                 format!("{}{}", ran.stdout, ran.stderr).contains("started"),
-                "{said}"
+                "{expected_text}"
             ),
             // 124 means that the program hung, 101 that it panicked.
-            _ => anyhow::bail!(said),
+            _ => anyhow::bail!(expected_text),
         }
         if limit == 1 {
-            assert_eq!(ran.code, 125, "{said}");
+            assert_eq!(ran.code, 125, "{expected_text}");
             assert!(
                 ran.stderr.contains("no thread can be started"),
-                "a limit of one process holds: {said}"
+                "a limit of one process holds: {expected_text}"
             );
         }
     }
@@ -258,8 +258,8 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
         "--sandbox",
         "read_only",
     ];
-    let said = "echo \"cat: $PWD/hung/file: Permission denied\"";
-    let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
+    let expected_text = "echo \"cat: $PWD/hung/file: Permission denied\"";
+    let words: Vec<&str> = in_time.iter().copied().chain([expected_text]).collect();
     let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 0
@@ -277,8 +277,8 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
         "{ran:?}"
     );
     // Control: responsive paths are looked up.
-    let said = "echo \"cat: $PWD/file: Permission denied\"";
-    let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
+    let expected_text = "echo \"cat: $PWD/file: Permission denied\"";
+    let words: Vec<&str> = in_time.iter().copied().chain([expected_text]).collect();
     let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 0 && ran.stdout.contains("this call may not write there"),
@@ -331,9 +331,11 @@ fn recording_gives_up_on_an_unresponsive_file_system() -> Result<()> {
     ensure!(ran.code == 0 && !ran.stdout.contains("answer"), "{ran:?}");
     let hang = "> go; until grep -q \"$PWD fuse\" /proc/self/mounts; do sleep 0.05; done";
     let ran = run(HUNG_LATER, &format!("{change}; {hang}"))?;
-    let said = format!("{}{}", ran.stdout, ran.stderr);
+    let expected_text = format!("{}{}", ran.stdout, ran.stderr);
     ensure!(
-        ran.code == 0 && said.contains("done") && said.contains("does not answer"),
+        ran.code == 0
+            && expected_text.contains("done")
+            && expected_text.contains("does not answer"),
         "{ran:?}"
     );
     world.assert_nothing_left(SOON);

@@ -80,7 +80,7 @@ fn check(packages: &Path) -> Result<Output> {
     Ok(checked)
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -91,7 +91,7 @@ fn example_of_each_readme_compiles_alone() -> Result<()> {
         package(packages.path(), name, shows, &root().canonicalize()?).context(name)?;
     }
     let checked = check(packages.path())?;
-    ensure!(checked.status.success(), "{}", said(&checked));
+    ensure!(checked.status.success(), "{}", printed(&checked));
     Ok(())
 }
 
@@ -186,16 +186,16 @@ fn dependent_program_compiles_after_core_gains_fields() -> Result<()> {
     write_package(packages.path(), "caller", toml, caller, grown)?;
     package(packages.path(), "core", "impl Executor for", grown)?;
     let checked = check(packages.path())?;
-    ensure!(checked.status.success(), "{}", said(&checked));
+    ensure!(checked.status.success(), "{}", printed(&checked));
 
     // Control: a struct literal does not compile even today.
     let program = "fn main() { let _ = agent_bash_core::Stage { code: 0 }; }\n";
     write_package(packages.path(), "literal", toml, program, grown)?;
     let checked = check(packages.path())?;
     ensure!(
-        !checked.status.success() && said(&checked).contains("E0639"),
+        !checked.status.success() && printed(&checked).contains("E0639"),
         "{}",
-        said(&checked)
+        printed(&checked)
     );
     Ok(())
 }

@@ -49,9 +49,9 @@ fn ssh_target_runs_first_and_later_calls() -> Result<()> {
     let plain = sshd.run(&world, "echo $SSH_CONNECTION")?;
     assert_eq!(plain.stdout.split_whitespace().count(), 4, "{plain:?}");
     let there = on(&world, &["run", "echo $SSH_CONNECTION; pwd"])?;
-    let said: Vec<&str> = there.stdout.split_whitespace().collect();
-    assert_eq!(said.len(), 5, "it is no child of sshd: {there:?}");
-    assert_eq!(said[4], world.cwd().display().to_string());
+    let printed: Vec<&str> = there.stdout.split_whitespace().collect();
+    assert_eq!(printed.len(), 5, "it is no child of sshd: {there:?}");
+    assert_eq!(printed[4], world.cwd().display().to_string());
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())
@@ -71,7 +71,7 @@ fn remote_endings_have_distinct_exit_codes() -> Result<()> {
         assert_eq!(ran.code, code, "{words:?}: {ran:?}");
     }
     let ran = on(&world, &["run", "--json", "echo $HOME; exit 5"])?;
-    let result: serde_json::Value = serde_json::from_str(&ran.stdout)?;
+    let result: Value = serde_json::from_str(&ran.stdout)?;
     assert_eq!(result["target"], NAME, "{result}");
     assert_eq!(result["status"]["code"], 5, "{result}");
     drop(sshd);

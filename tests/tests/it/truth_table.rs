@@ -30,7 +30,7 @@ fn failure_of_an_earlier_stage_is_reported() -> anyhow::Result<()> {
         cases += 1;
     }
     assert!(cases >= 14, "{cases} cases were read");
-    let left = world.end(Duration::from_secs(10));
+    let left = world.end(Duration::from_secs(60));
     assert!(left.is_empty(), "left behind:\n{left}");
     Ok(())
 }
@@ -58,6 +58,6 @@ fn failed_stage_is_reported_without_the_capability_to_trace() -> anyhow::Result<
         // The shell writes its report to a file that is no change of the call.
         assert!(result["changes"]["outside"].is_null(), "{result}");
     }
-    world.assert_nothing_left(Duration::from_secs(10));
+    world.assert_nothing_left(Duration::from_secs(60));
     Ok(())
 }

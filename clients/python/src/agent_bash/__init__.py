@@ -1,11 +1,11 @@
-"""The shell that coding agents sit on.
+"""The shell runtime for coding agents.
 
     async with AsyncShell(cwd="repo") as sh:
         r = await sh.run("make -j8", timeout=600)
         print(r.text if r.is_error else "built")
 
-`Shell` is the same without `async`. A command's failure is a `Result`, never an exception; `ShellError` is for what
-went wrong with the shell itself. The types of what is in a result are in `agent_bash.types`.
+`Shell` is the same without `async`. A command's failure is a `Result`, never an exception; `ShellError` is a failure of
+the shell itself. The types of a result's fields are in `agent_bash.types`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 # Imported on first use: a program that uses one kind of shell does not load the other.
-_WHERE = {
+_MODULES = {
     "AsyncArtifact": "_async",
     "AsyncJob": "_async",
     "AsyncShell": "_async",
@@ -65,8 +65,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "types":
         return importlib.import_module("._types", __name__)
-    if name in _WHERE:
-        value = getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+    if name in _MODULES:
+        value = getattr(importlib.import_module("." + _MODULES[name], __name__), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

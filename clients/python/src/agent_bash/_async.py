@@ -23,14 +23,14 @@ from typing import (
 
 from . import _program
 from ._call import (
-    MOST_IN_FLIGHT,
-    PIECE,
+    MAX_IN_FLIGHT,
+    PIECE_BYTES,
     PROTOCOL,
     Call,
     Outcome,
-    carry,
+    attach_result,
+    cancel_timeout,
     data_of,
-    patience,
     tool_answer,
     tool_list,
     tool_request,
@@ -65,12 +65,12 @@ class AsyncShell:
     Open it with `async with`, or with `await shell.open()` and `await shell.aclose()`. Calls may run at the same time;
     those that name the same `session` run one after another, in the same bash.
 
-    `cwd`: where commands run. `on`: the machine or container, for example `docker:box`. `profile`: how calls behave
-    and how their texts read. `state`: the name under which jobs and outputs are kept. `other_tools`: the model's other
-    tools. `env`: the whole environment. `options`: further ones of `agent-bash rpc`. `on_event`: is given what the
-    program says without having been asked, such as that a job has ended. `on_prompt`: asks the user for what a
-    program of a running call wants, usually a password (`prompt["text"]`), and returns what the user typed, or None if
-    the user declines. It needs the setting `prompts.ask_user`; the command that asks gets the answer.
+    `cwd`: the directory of commands. `on`: the machine or container, for example `docker:box`. `profile`: the behaviour
+    of calls and the format of their texts. `state`: the name under which jobs and outputs are kept. `other_tools`: the
+    model's other tools. `env`: the whole environment. `options`: further options of `agent-bash rpc`. `on_event`:
+    receives unsolicited messages of the program, such as the end of a job. `on_prompt`: asks the user for the input
+    that a program of a running call needs, usually a password (`prompt["text"]`), and returns what the user typed, or
+    None if the user declines. It needs the setting `prompts.ask_user`; the command that asks gets the answer.
     """
 
     def __init__(
@@ -99,22 +99,22 @@ class AsyncShell:
         #: now on. Then `undo(turn=…)` undoes them together.
         self.turn: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
-        self._patience = patience("")
+        self._cancel_timeout = cancel_timeout("")
 
     async def open(self) -> Self:
         """Starts the program and waits until it answers."""
         if self._connection is not None:
             raise ShellError("this shell has been opened before; make another")
         self._loop = asyncio.get_running_loop()
-        self._gate = asyncio.Semaphore(MOST_IN_FLIGHT)
-        self._connection = Connection(_program.command(*self._start), self._cwd, self._env, self._other)
+        self._gate = asyncio.Semaphore(MAX_IN_FLIGHT)
+        self._connection = Connection(_program.command(*self._start), self._cwd, self._env, self._receive_other)
         try:
             hello = await self.request("hello", protocol=PROTOCOL, prompts=self._on_prompt is not None)
         except BaseException:
             await self.aclose()
             raise
         self._hello = hello
-        self._patience = patience(hello["profile"])
+        self._cancel_timeout = cancel_timeout(hello["profile"])
         return self
 
     async def aclose(self) -> None:
@@ -270,7 +270,7 @@ class AsyncShell:
     async def explain(
         self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
     ) -> t.ExplainData:
-        """Returns how a command is read, and what each rule says. Does not run it."""
+        """Returns how a command is parsed, and the decision of each rule. Does not run it."""
         data: t.ExplainData = await self.request(
             "explain", command=command, session=session, cwd=cwd
         )
@@ -288,8 +288,8 @@ class AsyncShell:
     async def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
         """Replaces a file atomically. Its directory must exist."""
         upload: Optional[int] = None
-        for start in range(0, max(len(content), 1), PIECE):
-            end = start + PIECE
+        for start in range(0, max(len(content), 1), PIECE_BYTES):
+            end = start + PIECE_BYTES
             written: t.FileWrittenData = await self.request(
                 "file.write",
                 path=path,
@@ -312,7 +312,7 @@ class AsyncShell:
             try:
                 return data_of(await call.outcome())
             except asyncio.CancelledError as error:
-                carry(error, await self._settle(call))
+                attach_result(error, await self._settle(call))
                 raise
 
     def _opened(self) -> Connection:
@@ -333,11 +333,11 @@ class AsyncShell:
         """Cancels a call and waits for its answer, even if this task is cancelled again."""
         connection = self._opened()
         connection.cancel(call.number)
-        outcome = await call.outcome_within(self._patience)
+        outcome = await call.outcome_within(self._cancel_timeout)
         connection.forget(call.number)
         return outcome
 
-    def _other(self, message: Mapping[str, Any]) -> None:
+    def _receive_other(self, message: Mapping[str, Any]) -> None:
         listener: Optional[Callable[[Mapping[str, Any]], object]] = self._on_event
         if message.get("type") == "prompt" and self._on_prompt is not None:
             listener = self._begin_answer
@@ -375,7 +375,7 @@ class AsyncCall(Call):
         self._loop = loop
         self._waiter: Optional[asyncio.Future[None]] = None
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         try:
             self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
@@ -392,21 +392,21 @@ class AsyncCall(Call):
 
     async def outcome(self) -> Outcome:
         while True:
-            _, outcome = self.look()
+            _, outcome = self.take()
             if outcome is not None:
                 return outcome
             await self.changed()
 
     async def outcome_within(self, seconds: float) -> Optional[Outcome]:
-        """As `wait`, with a timeout. A cancellation meanwhile waits, too."""
+        """As `outcome`, with a timeout. A cancellation of this task does not end the wait."""
         until = self._loop.time() + seconds
         while True:
-            _, outcome = self.look()
-            left = until - self._loop.time()
-            if outcome is not None or left <= 0:
+            _, outcome = self.take()
+            remaining = until - self._loop.time()
+            if outcome is not None or remaining <= 0:
                 return outcome
             try:
-                await asyncio.wait([self.changed()], timeout=left)
+                await asyncio.wait([self.changed()], timeout=remaining)
             except asyncio.CancelledError:
                 continue
 
@@ -451,7 +451,7 @@ class AsyncStream:
                 self._shell._gate.release()
                 raise
         while True:
-            delta, outcome = self._call.look()
+            delta, outcome = self._call.take()
             if delta is not None:
                 return delta
             if outcome is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple, Union
 
-from ._deltas import Pending
+from ._deltas import PendingDelta
 from ._errors import ShellError, ShellLost
 from ._result import Answer, Delta, Result
 
@@ -14,40 +14,40 @@ if TYPE_CHECKING:
 
 #: Requests of one shell that may be in flight; the others are queued. The program accepts 256, and the rest is
 #: for requests that end others.
-MOST_IN_FLIGHT = 240
+MAX_IN_FLIGHT = 240
 
 #: The protocol version of this client. A program with another one answers with an error.
 PROTOCOL = 1
 
 #: Bytes of a file in one request.
-PIECE = 4 * 1024 * 1024
+PIECE_BYTES = 4 * 1024 * 1024
 
 #: The time that a cancelled command may take to end before it is killed, in seconds, by profile.
 _GRACE = {"modes": 15.0}
-_GRACE_OF_OTHERS = 2.0
+_DEFAULT_GRACE = 2.0
 
 Outcome = Tuple[Mapping[str, Any], Optional[ShellError]]
 
 
-def patience(profile: str) -> float:
+def cancel_timeout(profile: str) -> float:
     """The time to wait for the answer of a cancelled call."""
-    return _GRACE.get(profile, _GRACE_OF_OTHERS) + 2.0
+    return _GRACE.get(profile, _DEFAULT_GRACE) + 2.0
 
 
 class Call:
     """Collects the messages for a request in the connection's thread, until they are read.
 
-    However much comes, `tell` is called once until the next look, and the deltas are kept as one.
+    `notify` is called once until the next `take`, and the deltas are merged into one.
     """
 
     def __init__(self) -> None:
         self.number = 0
         self._lock = threading.Lock()
-        self._pending = Pending()
+        self._pending = PendingDelta()
         self._outcome: Optional[Outcome] = None
-        self._told = False
+        self._notified = False
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Called in the connection's thread when there is a new message."""
         raise NotImplementedError
 
@@ -57,14 +57,14 @@ class Call:
                 self._pending.add(message)
             else:
                 self._outcome = (message, error)
-            tell = not self._told
-            self._told = True
-        if tell:
-            self.tell()
+            notify = not self._notified
+            self._notified = True
+        if notify:
+            self.notify()
 
-    def look(self) -> Tuple[Optional[Delta], Optional[Outcome]]:
+    def take(self) -> Tuple[Optional[Delta], Optional[Outcome]]:
         with self._lock:
-            self._told = False
+            self._notified = False
             return self._pending.take(), self._outcome
 
 
@@ -91,7 +91,7 @@ def partial(outcome: Optional[Outcome]) -> Optional[Result]:
     return None if data is None else Result(data)
 
 
-def carry(error: BaseException, outcome: Optional[Outcome]) -> None:
+def attach_result(error: BaseException, outcome: Optional[Outcome]) -> None:
     """Attaches the partial result to the exception of a cancelled call. See `result_of`."""
     error.result = partial(outcome)  # type: ignore[attr-defined]
 
@@ -117,12 +117,12 @@ def undo_request(
     **fields: Any,
 ) -> Tuple[str, Mapping[str, Any]]:
     """The request to undo or redo one change set, or several."""
-    given = {"changes": changes, "since": since, "turn": turn}
-    given = {name: str(value) for name, value in given.items() if value is not None}
-    if len(given) != 1:
-        raise ShellError(f"{kind} takes one of a change set, `since` and `turn`; given: {', '.join(given) or 'none'}")
-    fields.update(given)
-    return f"changes.{kind}" if "changes" in given else f"changes.{kind}_all", fields
+    scope = {"changes": changes, "since": since, "turn": turn}
+    scope = {name: str(value) for name, value in scope.items() if value is not None}
+    if len(scope) != 1:
+        raise ShellError(f"{kind} takes one of a change set, `since` and `turn`; given: {', '.join(scope) or 'none'}")
+    fields.update(scope)
+    return f"changes.{kind}" if "changes" in scope else f"changes.{kind}_all", fields
 
 
 def tool_answer(adapter: Optional[str], data: Any) -> Answer:

@@ -22,11 +22,11 @@ from ._errors import ShellError, ShellLost
 Deliver = Callable[[Mapping[str, Any], Optional[ShellError]], None]
 
 #: The time that a child may take to exit after its stdin is closed: before SIGTERM, and before SIGKILL.
-TO_END = 20.0
-TO_OBEY = 2.0
+EXIT_TIMEOUT = 20.0
+SIGTERM_TIMEOUT = 2.0
 
 _CHUNK = 1 << 16
-_STDERR_KEPT = 4096
+_STDERR_TAIL_BYTES = 4096
 
 #: To close their ends of the pipes in a forked process, which would keep the child alive.
 _open: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -38,7 +38,7 @@ class Connection:
         words: List[str],
         cwd: Optional[str],
         env: Optional[Mapping[str, str]],
-        deliver_other: Callable[[Mapping[str, Any]], None],
+        on_other: Callable[[Mapping[str, Any]], None],
     ) -> None:
         logs = "AGENT_BASH_LOG" in (os.environ if env is None else env)
         try:
@@ -50,7 +50,7 @@ class Connection:
                 stderr=None if logs else subprocess.PIPE,
                 cwd=cwd,
                 env=None if env is None else dict(env),
-                # Ctrl-C at the terminal is for this process, which tells the child what to cancel.
+                # Ctrl-C at the terminal is for this process, which sends the child the requests to cancel.
                 start_new_session=True,
             )
         except OSError as error:
@@ -69,11 +69,11 @@ class Connection:
         self._lock = threading.RLock()
         self._ids = itertools.count(1)
         self._waiting: Dict[int, Deliver] = {}
-        self._deliver_other = deliver_other
+        self._on_other = on_other
         self._unsent = bytearray()
         self._closing = False
         self._lost: Optional[ShellLost] = None
-        self._said = b""
+        self._stderr_tail = b""
         _open.add(self)
         self._thread = threading.Thread(target=self._serve, name="agent-bash", daemon=True)
         self._thread.start()
@@ -158,7 +158,7 @@ class Connection:
             poll.register(self._stderr, select.POLLIN)
         unread = bytearray()
         writing = stdin_open = True
-        asked_to_end: Optional[float] = None
+        input_closed_at: Optional[float] = None
         poll.register(self._stdin, 0)
         while True:
             with self._lock:
@@ -169,21 +169,21 @@ class Connection:
                     assert self._process.stdin
                     self._process.stdin.close()
                     stdin_open = False
-                if self._closing and asked_to_end is None:
-                    asked_to_end = time.monotonic()
+                if self._closing and input_closed_at is None:
+                    input_closed_at = time.monotonic()
                 if stdin_open and writing != bool(self._unsent):
                     writing = bool(self._unsent)
                     poll.modify(self._stdin, select.POLLOUT if writing else 0)
-            if asked_to_end is not None:
-                self._hurry(time.monotonic() - asked_to_end)
-            ready = poll.poll(None if asked_to_end is None else 500)
+            if input_closed_at is not None:
+                self._enforce_exit(time.monotonic() - input_closed_at)
+            ready = poll.poll(None if input_closed_at is None else 500)
             for number, _ in ready:
                 if number == self._wake_reader:
                     _read(number)
                 elif number == self._stderr:
-                    said = _read(number)
-                    self._said = (self._said + said)[-_STDERR_KEPT:]
-                    if not said:
+                    chunk = _read(number)
+                    self._stderr_tail = (self._stderr_tail + chunk)[-_STDERR_TAIL_BYTES:]
+                    if not chunk:
                         poll.unregister(number)
                 elif number == self._stdin and not self._unsent:
                     # The other end is closed; the end of stdout shows whether the child has exited.
@@ -194,11 +194,11 @@ class Connection:
                 if not chunk:
                     break
                 unread += chunk
-                if b"\n" in chunk and not self._take_all(unread):
+                if b"\n" in chunk and not self._handle_lines(unread):
                     break
         self._end()
 
-    def _take_all(self, unread: bytearray) -> bool:
+    def _handle_lines(self, unread: bytearray) -> bool:
         """Handles complete lines. Returns whether they were messages."""
         lines = bytes(unread).split(b"\n")
         unread[:] = lines.pop()
@@ -206,10 +206,10 @@ class Connection:
             try:
                 message = json.loads(line)
             except ValueError:
-                self._said = b"it wrote what is no message: " + line[:200]
+                self._stderr_tail = b"it wrote an invalid message: " + line[:200]
                 self._process.kill()
                 return False
-            self._take(message)
+            self._handle(message)
         return True
 
     def _write_unsent(self) -> None:
@@ -220,17 +220,17 @@ class Connection:
         except OSError:
             self._unsent.clear()
 
-    def _hurry(self, since: float) -> None:
-        if since > TO_END + TO_OBEY:
+    def _enforce_exit(self, since: float) -> None:
+        if since > EXIT_TIMEOUT + SIGTERM_TIMEOUT:
             self._process.kill()
-        elif since > TO_END:
+        elif since > EXIT_TIMEOUT:
             self._process.terminate()
 
-    def _take(self, message: Dict[str, Any]) -> None:
+    def _handle(self, message: Dict[str, Any]) -> None:
         number: Any = message.get("id")
         kind = message.get("type")
         if kind not in ("update", "response"):
-            self._deliver_other(message)
+            self._on_other(message)
             return
         with self._lock:
             deliver = self._waiting.get(number)
@@ -242,22 +242,22 @@ class Connection:
     def _end(self) -> None:
         if self._stderr is not None:
             os.set_blocking(self._stderr, False)
-            self._said = (self._said + _read(self._stderr))[-_STDERR_KEPT:]
+            self._stderr_tail = (self._stderr_tail + _read(self._stderr))[-_STDERR_TAIL_BYTES:]
         try:
-            code = self._process.wait(TO_OBEY)
+            code = self._process.wait(SIGTERM_TIMEOUT)
         except subprocess.TimeoutExpired:
             # The child has closed its stdout and does not exit.
             self._process.kill()
             code = self._process.wait()
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        said = self._said.decode(errors="replace").strip()
+        exit_text = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        stderr_tail = self._stderr_tail.decode(errors="replace").strip()
         with self._lock:
-            self._lost = ShellLost(f"agent-bash {how}" + (f": {said}" if said else ""))
-            left = list(self._waiting.values())
+            self._lost = ShellLost(f"agent-bash {exit_text}" + (f": {stderr_tail}" if stderr_tail else ""))
+            unanswered = list(self._waiting.values())
             self._waiting.clear()
             self._unsent.clear()
             self._close_files()
-        for deliver in left:
+        for deliver in unanswered:
             deliver({}, self._lost)
 
     def _close_files(self) -> None:

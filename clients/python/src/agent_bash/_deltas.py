@@ -7,10 +7,10 @@ from typing import Any, Mapping, Optional
 from ._result import Delta
 
 #: The maximum of unread output, in bytes. More is skipped, from the front, and counted.
-MOST = 256 * 1024
+MAX_PENDING_BYTES = 256 * 1024
 
 
-class Pending:
+class PendingDelta:
     """The unread deltas, merged into one."""
 
     __slots__ = ("_rewind", "_skipped", "_text", "_total", "_waiting")
@@ -24,23 +24,23 @@ class Pending:
 
     def add(self, update: Mapping[str, Any]) -> None:
         rewind = update["rewind"]
-        here = min(rewind, len(self._text))
-        if here:
-            del self._text[-here:]
+        unread_rewind = min(rewind, len(self._text))
+        if unread_rewind:
+            del self._text[-unread_rewind:]
         if not self._skipped:
             # The rest of a rewind concerns text that was read; skipped text cannot be rewound.
-            self._rewind += rewind - here
+            self._rewind += rewind - unread_rewind
         self._skipped += update["skipped_bytes"]
         self._text += update["delta"].encode()
         self._total = update["total_bytes"]
         self._waiting = True
-        over = len(self._text) - MOST
-        if over > 0:
+        excess = len(self._text) - MAX_PENDING_BYTES
+        if excess > 0:
             # Not in the middle of a character.
-            while over < len(self._text) and self._text[over] & 0xC0 == 0x80:
-                over += 1
-            self._skipped += over
-            del self._text[:over]
+            while excess < len(self._text) and self._text[excess] & 0xC0 == 0x80:
+                excess += 1
+            self._skipped += excess
+            del self._text[:excess]
 
     def take(self) -> Optional[Delta]:
         """The merged delta, if there is any."""

@@ -19,13 +19,13 @@ def find() -> str:
     named = os.environ.get(VARIABLE)
     if named:
         return named
-    here = os.path.dirname(os.path.abspath(__file__))
+    package_folder = os.path.dirname(os.path.abspath(__file__))
     folders = [
         sysconfig.get_path("scripts"),
         os.path.join(sys.prefix, "bin"),
         # `pip install --target` puts the program next to the package, `--user` and `--prefix` above the libraries.
-        os.path.join(os.path.dirname(here), "bin"),
-        os.path.normpath(os.path.join(here, "..", "..", "..", "..", "bin")),
+        os.path.join(os.path.dirname(package_folder), "bin"),
+        os.path.normpath(os.path.join(package_folder, "..", "..", "..", "..", "bin")),
     ]
     for folder in folders:
         program = os.path.join(folder, "agent-bash")

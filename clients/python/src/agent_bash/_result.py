@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """The end of a command and its output. `data` has all fields, including those that this version does not know."""
+    """The end of a command and its output. `data` has all fields, including those unknown to this version."""
 
     __slots__ = ("data",)
 
@@ -32,7 +32,7 @@ class Result:
 
     @property
     def is_error(self) -> bool:
-        """True if the model should be told of an error."""
+        """True if the model should see an error."""
         return self.data["is_error"]
 
     @property
@@ -133,7 +133,7 @@ class Delta:
 
 
 class Answer:
-    """The result of `call`: the answer of a tool, in the format that its model knows."""
+    """The result of `call`: the answer of a tool, in the format of its agent."""
 
     __slots__ = ("content", "data", "is_error", "result", "structured")
 

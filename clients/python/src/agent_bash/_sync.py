@@ -25,14 +25,14 @@ from weakref import WeakMethod
 
 from . import _program
 from ._call import (
-    MOST_IN_FLIGHT,
-    PIECE,
+    MAX_IN_FLIGHT,
+    PIECE_BYTES,
     PROTOCOL,
     Call,
     Outcome,
-    carry,
+    attach_result,
+    cancel_timeout,
     data_of,
-    patience,
     tool_answer,
     tool_list,
     tool_request,
@@ -82,14 +82,14 @@ class Shell:
         #: now on. Then `undo(turn=…)` undoes them together.
         self.turn: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
-        self._patience = patience("")
+        self._cancel_timeout = cancel_timeout("")
 
     def open(self) -> Self:
         """Starts the program and waits until it answers."""
         if self._connection is not None:
             raise ShellError("this shell has been opened before; make another")
         self._connection = Connection(
-            _program.command(*self._start), self._cwd, self._env, _guarded(WeakMethod(self._other))
+            _program.command(*self._start), self._cwd, self._env, _guarded(WeakMethod(self._receive_other))
         )
         try:
             hello = self.request("hello", protocol=PROTOCOL, prompts=self._on_prompt is not None)
@@ -97,7 +97,7 @@ class Shell:
             self.close()
             raise
         self._hello = hello
-        self._patience = patience(hello["profile"])
+        self._cancel_timeout = cancel_timeout(hello["profile"])
         return self
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Shell:
         if self._connection is not None:
             self._connection.close()
 
-    def _other(self, message: Mapping[str, Any]) -> None:
+    def _receive_other(self, message: Mapping[str, Any]) -> None:
         if message.get("type") == "prompt" and self._on_prompt is not None:
             threading.Thread(target=self._answer, args=(message,), name="agent-bash-prompt", daemon=True).start()
         elif self._on_event is not None:
@@ -269,7 +269,7 @@ class Shell:
     def explain(
         self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
     ) -> t.ExplainData:
-        """Returns how a command is read, and what each rule says. Does not run it."""
+        """Returns how a command is parsed, and the decision of each rule. Does not run it."""
         data: t.ExplainData = self.request(
             "explain", command=command, session=session, cwd=cwd
         )
@@ -287,8 +287,8 @@ class Shell:
     def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
         """Replaces a file atomically. Its directory must exist."""
         upload: Optional[int] = None
-        for start in range(0, max(len(content), 1), PIECE):
-            end = start + PIECE
+        for start in range(0, max(len(content), 1), PIECE_BYTES):
+            end = start + PIECE_BYTES
             written: t.FileWrittenData = self.request(
                 "file.write",
                 path=path,
@@ -311,7 +311,7 @@ class Shell:
             try:
                 return data_of(call.outcome())
             except KeyboardInterrupt as error:
-                carry(error, self._settle(call))
+                attach_result(error, self._settle(call))
                 raise
 
     def _opened(self) -> Connection:
@@ -328,7 +328,7 @@ class Shell:
         """Cancels a call and waits for its answer."""
         connection = self._opened()
         connection.cancel(call.number)
-        outcome = call.outcome_within(self._patience)
+        outcome = call.outcome_within(self._cancel_timeout)
         connection.forget(call.number)
         return outcome
 
@@ -344,7 +344,7 @@ def _guarded(
     The reference is weak: a shell that its user has dropped must not live as long as its connection.
     """
 
-    def heard(message: Mapping[str, Any]) -> None:
+    def guarded_call(message: Mapping[str, Any]) -> None:
         call = listener()
         if call is None:
             return
@@ -353,22 +353,22 @@ def _guarded(
         except Exception:
             traceback.print_exc()
 
-    return heard
+    return guarded_call
 
 
 class Gate:
     """A semaphore that may also be released during garbage collection."""
 
     def __init__(self) -> None:
-        self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
-        for _ in range(MOST_IN_FLIGHT):
-            self._turns.put(None)
+        self._permits: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(MAX_IN_FLIGHT):
+            self._permits.put(None)
 
     def acquire(self) -> None:
-        self._turns.get()
+        self._permits.get()
 
     def release(self) -> None:
-        self._turns.put(None)
+        self._permits.put(None)
 
     def __enter__(self) -> None:
         self.acquire()
@@ -380,18 +380,18 @@ class Gate:
 class SyncCall(Call):
     def __init__(self) -> None:
         super().__init__()
-        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._changes: queue.SimpleQueue[None] = queue.SimpleQueue()
 
-    def tell(self) -> None:
-        self._news.put(None)
+    def notify(self) -> None:
+        self._changes.put(None)
 
     def changed(self) -> None:
         """Waits until there is new output, after a read that found none."""
-        self._news.get()
+        self._changes.get()
 
     def outcome(self) -> Outcome:
         while True:
-            _, outcome = self.look()
+            _, outcome = self.take()
             if outcome is not None:
                 return outcome
             self.changed()
@@ -399,12 +399,12 @@ class SyncCall(Call):
     def outcome_within(self, seconds: float) -> Optional[Outcome]:
         until = time.monotonic() + seconds
         while True:
-            _, outcome = self.look()
-            left = until - time.monotonic()
-            if outcome is not None or left <= 0:
+            _, outcome = self.take()
+            remaining = until - time.monotonic()
+            if outcome is not None or remaining <= 0:
                 return outcome
             try:
-                self._news.get(timeout=left)
+                self._changes.get(timeout=remaining)
             except queue.Empty:
                 pass
 
@@ -449,7 +449,7 @@ class Stream:
                 self._shell._gate.release()
                 raise
         while True:
-            delta, outcome = self._call.look()
+            delta, outcome = self._call.take()
             if delta is not None:
                 return delta
             if outcome is not None:

@@ -1007,6 +1007,9 @@ class Judged(TypedDict, total=False):
     # True if the request to leave the sandbox was approved.
     escalated: bool
 
+    # True if a rule refuses the script, and the user or the settings let it pass.
+    excepted: bool
+
     # True if exit code 1 of the remaining script is a result, not a failure.
     exit_1_is_ok: bool
 

@@ -23,7 +23,7 @@ class Model(ThreadingHTTPServer):
         self.daemon_threads = True
         self.command: Dict[str, Any] = {}
         self.tools: List[str] = []
-        self.told: List[Dict[str, Any]] = []
+        self.tool_results: List[Dict[str, Any]] = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         if body.get("tools"):
             self.server.tools = [tool["name"] for tool in body["tools"]]
         if results:
-            self.server.told = results
+            self.server.tool_results = results
         call = bool(body.get("tools")) and not results
         if call:
             block: Dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "mcp__agent-bash__bash", "input": {}}
@@ -89,7 +89,7 @@ async def ask(world: World, model: Model, command: Dict[str, Any]) -> str:
 
     from agent_bash.frameworks.claude_agent import options
 
-    model.command, model.told = command, []
+    model.command, model.tool_results = command, []
     env = {
         **world.env,
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server_port}",
@@ -104,16 +104,16 @@ async def ask(world: World, model: Model, command: Dict[str, Any]) -> str:
         if isinstance(message, ResultMessage):
             assert message.result == "done"
     assert "mcp__agent-bash__bash" in model.tools and "Bash" not in model.tools, model.tools
-    return json.dumps(model.told[0])
+    return json.dumps(model.tool_results[0])
 
 
 def test_how_calls_end(world: World, model: Model) -> None:
     async def test() -> None:
         assert "one" in await ask(world, model, {"command": "echo one"})
-        told = await ask(world, model, {"command": "echo out; exit 3"})
-        assert "exited with code 3" in told and '"is_error": true' in told
-        told = await ask(world, model, {"command": "echo before; sleep 60", "timeout": 1})
-        assert "timed out" in told and "before" in told
+        answer = await ask(world, model, {"command": "echo out; exit 3"})
+        assert "exited with code 3" in answer and '"is_error": true' in answer
+        answer = await ask(world, model, {"command": "echo before; sleep 60", "timeout": 1})
+        assert "timed out" in answer and "before" in answer
 
     asyncio.run(asyncio.wait_for(test(), 180))
 
@@ -140,6 +140,6 @@ def test_a_lost_server_is_told(world: World, model: Model) -> None:
         os.kill(int(servers[0].split()[0]), 9)
 
     thread = later(world, kill)
-    told = asyncio.run(asyncio.wait_for(ask(world, model, {"command": "touch begun; sleep 600"}), 120))
+    answer = asyncio.run(asyncio.wait_for(ask(world, model, {"command": "touch begun; sleep 600"}), 120))
     thread.join()
-    assert '"is_error": true' in told
+    assert '"is_error": true' in answer

@@ -21,7 +21,7 @@ def test_an_agent(world: World) -> None:
         def bind_tools(self, tools: Any, **_: Any) -> Any:
             return self
 
-    def told(sh: Shell, command: str) -> str:
+    def model_text(sh: Shell, command: str) -> str:
         call = {"name": "execute", "args": {"command": command}, "id": "1", "type": "tool_call"}
         model = Script(responses=[AIMessage(content="", tool_calls=[call]), AIMessage(content="done")])
         agent = create_deep_agent(model=model, backend=Sandbox(sh))
@@ -29,18 +29,18 @@ def test_an_agent(world: World) -> None:
         return str(next(m for m in messages if isinstance(m, ToolMessage)).content)
 
     with Shell(**world.options) as sh:
-        assert "one" in told(sh, "echo one")
-        said = told(sh, "echo out; exit 3")
-        assert "out" in said and "exit code 3" in said
+        assert "one" in model_text(sh, "echo one")
+        answer = model_text(sh, "echo out; exit 3")
+        assert "out" in answer and "exit code 3" in answer
         thread = later(world, kill(sh.pid))
-        assert "killed by signal 9" in told(sh, "touch begun; sleep 600")
+        assert "killed by signal 9" in model_text(sh, "touch begun; sleep 600")
         thread.join()
 
     # The agent calls `execute` in a thread, which cannot be interrupted: closing the shell ends the command.
     (world.work / "begun").unlink()
     sh = Shell(**world.options).open()
     thread = later(world, sh.close)
-    assert "part" in told(sh, "echo part; touch begun; sleep 600")
+    assert "part" in model_text(sh, "echo part; touch begun; sleep 600")
     thread.join()
 
 

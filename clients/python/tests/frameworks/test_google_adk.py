@@ -15,7 +15,7 @@ from ..conftest import World
 from .acting import kill, later
 
 
-async def observe(sh: AsyncShell, tool: str, given: Dict[str, Any]) -> Dict[str, Any]:
+async def observe(sh: AsyncShell, tool: str, arguments: Dict[str, Any]) -> Dict[str, Any]:
     """Returns the result that the model gets of its one call."""
     from google.adk.agents import LlmAgent
     from google.adk.models import BaseLlm, LlmRequest, LlmResponse
@@ -33,7 +33,7 @@ async def observe(sh: AsyncShell, tool: str, given: Dict[str, Any]) -> Dict[str,
         ) -> AsyncGenerator[LlmResponse, None]:
             parts = llm_request.contents[-1].parts or []
             results.extend(part.function_response.response or {} for part in parts if part.function_response)
-            part = types.Part(text="done") if results else types.Part.from_function_call(name=tool, args=given)
+            part = types.Part(text="done") if results else types.Part.from_function_call(name=tool, args=arguments)
             yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
     agent = LlmAgent(name="a", model=Script(model="script"), tools=[EnvironmentToolset(environment=Environment(sh))])

@@ -34,20 +34,20 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         assert log.status == "success" and log.samples, log.error
         return log.samples[0]
 
-    def told(program: Any = None, **arguments: Any) -> ChatMessageTool:
+    def call_tool(program: Any = None, **arguments: Any) -> ChatMessageTool:
         sample = evaluated(bash(program=program, **world.options), arguments)
         return next(m for m in sample.messages if isinstance(m, ChatMessageTool))
 
-    assert told(command="echo one").content == "one\n"
-    assert "exited with code 3" in str(told(command="exit 3").content)
-    late = str(told(command="echo before; sleep 60", timeout=1).content)
+    assert call_tool(command="echo one").content == "one\n"
+    assert "exited with code 3" in str(call_tool(command="exit 3").content)
+    late = str(call_tool(command="echo before; sleep 60", timeout=1).content)
     assert "timed out" in late and "before" in late
 
     program = world.root / "dies"
     real = os.environ.get("AGENT_BASH_PROGRAM") or "agent-bash"
     program.write_text(f"#!/bin/sh\n(sleep 1; kill -9 $$) & exec {real} \"$@\"\n")
     program.chmod(0o755)
-    error = told(str(program), command="sleep 600").error
+    error = call_tool(str(program), command="sleep 600").error
     assert error and "killed by signal 9" in error.message
 
     # Inspect cancels a running command when the sample's time is over.

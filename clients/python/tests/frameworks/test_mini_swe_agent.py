@@ -20,7 +20,7 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
     from agent_bash.frameworks.mini_swe_agent import Environment
 
-    def told(sh: Shell, command: str, **config: Any) -> Dict[str, Any]:
+    def execute(sh: Shell, command: str, **config: Any) -> Dict[str, Any]:
         """The result of a command that the model gets, in its one step."""
         agent = DefaultAgent(
             DeterministicModel(
@@ -44,20 +44,20 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with Shell(**world.options) as sh:
         done = submitted(sh, "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo done")
         assert (done["exit_status"], done["submission"]) == ("Submitted", "done\n")
-        assert told(sh, "echo one") == {"output": "one\n", "returncode": 0, "exception_info": ""}
-        failed = told(sh, "echo out; exit 3", cwd="/")
+        assert execute(sh, "echo one") == {"output": "one\n", "returncode": 0, "exception_info": ""}
+        failed = execute(sh, "echo out; exit 3", cwd="/")
         assert failed["returncode"] == 3 and "out" in failed["output"]
-        late = told(sh, "echo before; sleep 60", timeout=1)
+        late = execute(sh, "echo before; sleep 60", timeout=1)
         assert late["returncode"] == -1 and "timed_out" in late["exception_info"] and "before" in late["output"]
 
         thread = later(world, kill(sh.pid))
-        lost = told(sh, "touch begun; sleep 600")
+        lost = execute(sh, "touch begun; sleep 600")
         thread.join()
         assert lost["returncode"] == -1 and "killed by signal 9" in lost["exception_info"]
 
     (world.work / "begun").unlink()
     sh = Shell(**world.options).open()
     thread = later(world, sh.close)
-    ended = told(sh, "echo part; touch begun; sleep 600")
+    ended = execute(sh, "echo part; touch begun; sleep 600")
     thread.join()
     assert "cancelled" in ended["exception_info"] and "part" in ended["output"]

@@ -14,7 +14,7 @@ from ..conftest import World
 from .acting import kill, later
 
 
-async def told(sh: AsyncShell, action: Dict[str, Any]) -> str:
+async def model_text(sh: AsyncShell, action: Dict[str, Any]) -> str:
     from agents import Agent, ModelResponse, RunConfig, Runner, ShellTool, Usage
     from agents.models.interface import Model
     from openai.types.responses import (
@@ -87,13 +87,13 @@ def test_sandbox(world: World) -> None:
 def test_it(world: World) -> None:
     async def test() -> None:
         async with AsyncShell(**world.options) as sh:
-            assert "one" in await told(sh, {"commands": ["echo one"]})
-            said = await told(sh, {"commands": ["echo out; exit 3"]})
-            assert "'exit_code': 3" in said and "out" in said
-            said = await told(sh, {"commands": ["echo before; sleep 60"], "timeout_ms": 1000})
-            assert "timeout" in said and "before" in said
+            assert "one" in await model_text(sh, {"commands": ["echo one"]})
+            answer = await model_text(sh, {"commands": ["echo out; exit 3"]})
+            assert "'exit_code': 3" in answer and "out" in answer
+            answer = await model_text(sh, {"commands": ["echo before; sleep 60"], "timeout_ms": 1000})
+            assert "timeout" in answer and "before" in answer
 
-            task = asyncio.create_task(told(sh, {"commands": ["echo $$ > pid; touch begun; sleep 600"]}))
+            task = asyncio.create_task(model_text(sh, {"commands": ["echo $$ > pid; touch begun; sleep 600"]}))
             while not (world.work / "begun").exists():
                 await asyncio.sleep(0.02)
             task.cancel()
@@ -105,8 +105,8 @@ def test_it(world: World) -> None:
             (world.work / "begun").unlink()
 
             thread = later(world, kill(sh.pid))
-            said = await told(sh, {"commands": ["touch begun; sleep 600"]})
+            answer = await model_text(sh, {"commands": ["touch begun; sleep 600"]})
             thread.join()
-            assert "killed by signal 9" in said
+            assert "killed by signal 9" in answer
 
     asyncio.run(asyncio.wait_for(test(), 120))

@@ -14,7 +14,7 @@ from ..conftest import World
 from .acting import kill, later
 
 
-async def observe(sh: AsyncShell, tool: str, given: Dict[str, Any], adapter: Optional[str] = None) -> str:
+async def observe(sh: AsyncShell, tool: str, arguments: Dict[str, Any], adapter: Optional[str] = None) -> str:
     """Returns the result that the model gets of its one call."""
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
@@ -29,7 +29,7 @@ async def observe(sh: AsyncShell, tool: str, given: Dict[str, Any], adapter: Opt
         results.extend(str(part.content) for part in messages[-1].parts if isinstance(part, ToolReturnPart))
         if results:
             return ModelResponse(parts=[TextPart("done")])
-        return ModelResponse(parts=[ToolCallPart(tool, given)])
+        return ModelResponse(parts=[ToolCallPart(tool, arguments)])
 
     agent = Agent(FunctionModel(model), toolsets=[await toolset(sh, adapter)])
     assert (await agent.run("go")).output == "done"

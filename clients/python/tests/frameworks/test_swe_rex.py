@@ -1,4 +1,4 @@
-"""The runtime for SWE-ReX, beside its own."""
+"""SWE-ReX with the runtime of this package."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 //! writes the answers.
 
 use crate::output_mask::mask_job_output;
-use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::terminal::opened_terminal;
 use crate::{Approver, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
@@ -189,7 +189,7 @@ impl ClientAdapters {
             let linger = planned.linger;
             let call = self.start(adapter, planned, window)?;
             let mut ran = self.wait_for_end(&call, cancel).await?;
-            let status = &ran.account.result.status;
+            let status = &ran.finished_call.result.status;
             let is_last = matches!(status, Status::TimedOut { .. } | Status::Cancelled);
             if let (Some(delay), Status::MovedToBackground { job, .. }) = (linger, status) {
                 ran.initial = Some(self.first_output(job, delay, cancel).await);
@@ -213,16 +213,18 @@ impl ClientAdapters {
     ) -> Result<OutputChunk, String> {
         let begun = self.clock.now();
         let call = self.start(adapter, planned, self.window)?;
-        let account = match call.wait(&*self.clock, Some(longest_wait), cancel).await {
-            WaitOutcome::Ended(account) => Some(account.ok_or(LOST_CALL)?),
+        let finished_call = match call.wait(&*self.clock, Some(longest_wait), cancel).await {
+            WaitOutcome::Ended(finished_call) => Some(finished_call.ok_or(LOST_CALL)?),
             WaitOutcome::StillRunning => None,
             WaitOutcome::Cancelled => {
                 call.cancel.cancel();
                 Some(call.ended().await.ok_or(LOST_CALL)?)
             }
         };
-        let session = account.is_none().then(|| self.running.assign_handle(&call));
-        Ok(self.chunk(&call, session, account, begun))
+        let session = finished_call
+            .is_none()
+            .then(|| self.running.assign_handle(&call));
+        Ok(self.chunk(&call, session, finished_call, begun))
     }
 
     /// Writes to a running command, and returns its output as [`Self::begin`] does. Cancelling ends
@@ -242,7 +244,7 @@ impl ClientAdapters {
         let call = call.ok_or_else(|| format!("Unknown process id {session}"))?;
         if chars == CTRL_C && !call.is_on_terminal() {
             call.cancel.cancel();
-        } else if !chars.is_empty() && call.account().is_none() {
+        } else if !chars.is_empty() && call.finished_call().is_none() {
             if call.is_on_terminal() {
                 // A command that has just been started has no terminal yet.
                 tokio::select! {
@@ -257,15 +259,15 @@ impl ClientAdapters {
                 error => format!("failed to write to stdin: {error}"),
             })?;
         }
-        let account = match call.wait(&*self.clock, Some(wait), cancel).await {
-            WaitOutcome::Ended(account) => Some(account.ok_or(LOST_CALL)?),
+        let finished_call = match call.wait(&*self.clock, Some(wait), cancel).await {
+            WaitOutcome::Ended(finished_call) => Some(finished_call.ok_or(LOST_CALL)?),
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => None,
         };
-        if account.is_some() {
+        if finished_call.is_some() {
             self.running.forget(session);
         }
-        let session = account.is_none().then_some(session);
-        Ok(self.chunk(&call, session, account, begun))
+        let session = finished_call.is_none().then_some(session);
+        Ok(self.chunk(&call, session, finished_call, begun))
     }
 
     /// Returns the output since the last answer. `begun` is the time at which this call began.
@@ -273,7 +275,7 @@ impl ClientAdapters {
         &self,
         call: &RunningCall,
         session: Option<u64>,
-        account: Option<Arc<FinishedCall>>,
+        finished_call: Option<Arc<FinishedCall>>,
         begun: Duration,
     ) -> OutputChunk {
         let waited = self.clock.now().saturating_sub(begun);
@@ -284,7 +286,7 @@ impl ClientAdapters {
             waited,
             session,
             part: call.read(None),
-            account,
+            finished_call,
             is_on_terminal: call.is_on_terminal(),
             keep: call.keep.clone(),
         }
@@ -382,24 +384,21 @@ impl ClientAdapters {
         call: &RunningCall,
         cancel: &Cancel,
     ) -> Result<FinishedRun, String> {
-        let account = match call.wait(&*self.clock, None, cancel).await {
-            WaitOutcome::Ended(account) => account,
+        let finished_call = match call.wait(&*self.clock, None, cancel).await {
+            WaitOutcome::Ended(finished_call) => finished_call,
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
                 call.cancel.cancel();
                 call.ended().await
             }
         };
         Ok(FinishedRun {
-            account: account.ok_or(LOST_CALL)?,
+            finished_call: finished_call.ok_or(LOST_CALL)?,
             group: call.process().map(|(_, group)| group),
             part: Arc::new(call.read(None)),
             initial: None,
         })
     }
 }
-
-const LOST_CALL: &str =
-    "the call was given up because of an internal error of agent-bash; please report it";
 
 const NO_JOBS: &str =
     "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";
@@ -420,13 +419,13 @@ const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
-            let last = ran.last().map(|ran| ran.account.result.clone());
+            let last = ran.last().map(|ran| ran.finished_call.result.clone());
             (CallOutcome::Ran(ran), last)
         }
         Outcome::Restarted => (CallOutcome::Restarted, None),
         Outcome::Chunk(chunk) => {
-            let account = chunk.account.as_ref();
-            let result = account.map(|account| account.result.clone());
+            let finished_call = chunk.finished_call.as_ref();
+            let result = finished_call.map(|finished_call| finished_call.result.clone());
             (CallOutcome::Chunk(chunk), result)
         }
         Outcome::Stopped(killed) => (CallOutcome::Stopped(killed), None),

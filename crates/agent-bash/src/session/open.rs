@@ -1,9 +1,9 @@
 //! Opens a conversation that runs calls on this machine, with the user's settings.
 
+use super::start_file::StartFileSandbox;
 use super::{Conversation, SessionParts};
-use crate::exceptions::Exceptions;
 use crate::settings::Settings;
-use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal, profiles};
+use crate::{BashTool, BashToolBuilder, HostContext, artifacts, profiles};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
@@ -15,7 +15,9 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::environment::{CI, EnvironmentPolicy, Inherit};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
+use agent_bash_settings::mask_secrets;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
+use agent_bash_state::exceptions::Exceptions;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -121,7 +123,8 @@ impl Conversation {
     }
 
     /// Opens a conversation like [`Self::open`]. `add` adds to the tool: an approver, the model's
-    /// tools, a terminal.
+    /// tools, a terminal. A sandbox that `add` sets does not apply to the reading of `~/.bashrc`:
+    /// set that in `settings`.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -156,7 +159,7 @@ impl Conversation {
         let state = host.state_dir();
         let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock), host.temp_dir())
             .with_jobs(jobs.clone());
-        let snapshot = snapshot(settings, &host).filter(|_| many_calls);
+        let snapshot = snapshot(settings, &host, &clock).filter(|_| many_calls);
         let environment = environment(settings, &host, snapshot.as_ref());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
@@ -168,7 +171,7 @@ impl Conversation {
             }
         }));
         let secrets = settings.environment().secrets.unwrap_or_default();
-        let hide = journal::mask_secrets(Arc::clone(&host.env), secrets);
+        let hide = mask_secrets(Arc::clone(&host.env), secrets);
         let journal = state.as_ref().and_then(|state| {
             settings.journal.open(
                 state.clone(),
@@ -181,8 +184,8 @@ impl Conversation {
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let exceptions_clock = Arc::clone(&clock);
         let builder = BashTool::builder(profile, host, executor, clock);
-        let mut builder = settings
-            .configure(builder)?
+        let mut builder = builder
+            .settings(settings)?
             .environment(environment)
             .sessions(many_calls)
             .hide(hide)
@@ -240,7 +243,11 @@ fn sweep_on_thread(root: PathBuf, now: Timestamp) {
 }
 
 /// Returns the options of the snapshot of `~/.bashrc`. `None` in safe mode.
-fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
+fn snapshot(
+    settings: &Settings,
+    host: &HostContext,
+    clock: &Arc<dyn Clock>,
+) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");
     let EnvironmentPolicy {
@@ -248,12 +255,14 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
     } = settings.environment();
     let fixed = session.keys();
     let fixed = fixed.map(|name| name.to_string_lossy().into_owned());
+    let sandbox = StartFileSandbox::of(&settings.sandbox, host, clock);
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         may_unset_ci: !host.env.contains_key(OsStr::new(CI))
             && !session.contains_key(OsStr::new(CI)),
         fixed_variables: fixed.collect(),
         functions: exported_functions(&host.env, secrets.as_ref()),
         secrets,
+        sandbox: sandbox.map(|sandbox| Arc::new(sandbox) as _),
         ..SnapshotOptions::new(rc, directory)
     })
 }

@@ -103,8 +103,8 @@ impl Conversation {
             processes: Arc::default(),
         };
         let builder = BashTool::builder(profile, remote_context, Arc::new(NoExecutor), clock);
-        let builder = settings
-            .configure(builder)?
+        let builder = builder
+            .settings(settings)?
             .sessions(true)
             .remote_host(Arc::new(remote_session));
         Ok(Self::new(add(builder).build(), SessionParts::default()))

@@ -1,11 +1,11 @@
 //! Writes a finished call to the audit log, if the host has an audit log.
 
-use crate::panics::catch_panic;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{
     AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp, hex,
 };
+use agent_bash_state::panics::catch_panic;
 use sha2::{Digest, Sha256};
 
 /// The recorded facts of a call.
@@ -16,8 +16,8 @@ pub(crate) struct AuditFacts<'a> {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// The rule from which the user excepted the call.
-    pub(crate) excepted_from: Option<String>,
+    /// The rule that refuses the command, if the user allowed the command.
+    pub(crate) overridden_rule: Option<String>,
     pub(crate) status: &'a Status,
     pub(crate) time: Timestamp,
     pub(crate) duration_ms: f64,
@@ -28,7 +28,7 @@ pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice>
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),
-        _ if call.allowed => (AuditVerdict::Allowed, call.excepted_from),
+        _ if call.allowed => (AuditVerdict::Allowed, call.overridden_rule),
         _ => (AuditVerdict::NotAsked, None),
     };
     let entry = AuditEntry {

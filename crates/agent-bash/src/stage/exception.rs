@@ -4,11 +4,11 @@
 
 use crate::approval::{Approval, Proposal};
 use crate::call::Call;
-use crate::exceptions::CheckedBy;
 use crate::tool_context::ToolContext;
 use crate::trials;
 use agent_bash_core::{Cancel, NoticeKind, Request};
 use agent_bash_policy::{Finding, Verdict};
+use agent_bash_state::exceptions::CheckedBy;
 use agent_bash_tools::{Refusal, RuleRefusal};
 
 /// Decides on a command that a rule refuses. Returns `Ok` if the command may run. Otherwise returns
@@ -73,13 +73,13 @@ async fn ask_host(
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Refusal::Cancelled),
-        answer = tool.approver.except(&proposal, finding) => Ok(answer),
+        answer = tool.approver.allow_once(&proposal, finding) => Ok(answer),
     }
 }
 
-/// Marks the call as excepted from the rule, and adds a notice.
+/// Records that the user allowed the call despite the rule, and adds a notice.
 fn pass(call: &mut Call, refusal: &RuleRefusal) {
     let rule = refusal.rule.clone();
-    call.excepted_from = Some(rule.clone());
+    call.overridden_rule = Some(rule.clone());
     call.notices.push(NoticeKind::AllowedByUser { rule }.into());
 }

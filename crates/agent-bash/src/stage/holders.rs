@@ -2,10 +2,6 @@
 //!
 //! The output names the port or the lock; the kernel tells which process holds it.
 
-mod lock_message;
-mod port_message;
-
-use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
@@ -15,8 +11,10 @@ use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
-use lock_message::LockMessage;
-use port_message::PortMessage;
+use agent_bash_state::run_blocking;
+use agent_bash_tools::program_messages::{
+    LockMessage, PortMessage, held_lock, port_in_use, possible_ports,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +43,7 @@ pub(crate) async fn add_ports(outcome: &mut Outcome) {
     }
 }
 
-/// The network of a call.
+/// The network in which a call ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallNetwork {
     /// The network of this process.
@@ -57,7 +55,7 @@ pub(crate) enum CallNetwork {
 impl CallNetwork {
     /// True if a process in this network namespace can hold a port that the call needs. `host` is
     /// the namespace of this process.
-    fn may_be(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
+    fn can_collide(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
         match self {
             Self::Host => network == host,
             Self::Sandbox(Some(namespace)) => network == Some(namespace),
@@ -66,7 +64,7 @@ impl CallNetwork {
     }
 }
 
-/// A failed call.
+/// The parts of a failed call that decide what its notices may name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailedCall<'a> {
     pub(crate) command: &'a str,
@@ -94,10 +92,10 @@ pub(crate) async fn notices(
     lines: &[&str],
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
-    if let Some(message) = port_message::find(lines) {
+    if let Some(message) = port_in_use(lines) {
         notices.extend(port_notice(tool, call.command, message, call.network).await);
     }
-    if let Some(message) = lock_message::find(lines, call.cwd, tool.host.home.as_deref()) {
+    if let Some(message) = held_lock(lines, call.cwd, tool.host.home.as_deref()) {
         notices.extend(lock_notice(tool, call, message).await);
     }
     notices
@@ -120,11 +118,11 @@ async fn lock_notice(
     let (name, pid) = (message.tool, message.pid);
     let (cwd, plan) = (call.cwd.to_owned(), call.plan.map(Arc::clone));
     let find = move || {
-        let is_known = |path: &PathBuf| match &plan {
+        let may_be_named = |path: &PathBuf| match &plan {
             Some(plan) => is_within_sandbox(plan, path),
             None => path.exists(),
         };
-        let mut files = message.files.into_iter().filter(is_known);
+        let mut files = message.files.into_iter().filter(may_be_named);
         files.find_map(|path| {
             // A git command that waits for an editor or a hook has closed the file of its lock.
             let is_git = name == GIT;
@@ -192,10 +190,10 @@ async fn port_notice(
     let jobs = tool.jobs.as_ref().and_then(|starter| starter.jobs());
     let mut listeners = listeners(jobs.as_deref()).await;
     let host = network_namespace(std::process::id());
-    listeners.retain(|listener| network.may_be(listener.network.as_ref(), host.as_ref()));
+    listeners.retain(|listener| network.can_collide(listener.network.as_ref(), host.as_ref()));
     let candidates = match message {
         PortMessage::Port(port) => vec![port],
-        PortMessage::Unnamed => port_message::numbers(command),
+        PortMessage::Unnamed => possible_ports(command),
     };
     for port in &candidates {
         let has_port = |listener: &&JobListener| {
@@ -254,7 +252,7 @@ mod tests {
     use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
 
     #[test]
-    fn sandboxed_call_is_told_only_of_files_that_it_can_write() {
+    fn sandboxed_call_learns_only_of_files_that_it_can_write() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         let at = |name: &str| base.join(name);
@@ -276,7 +274,7 @@ mod tests {
             devices: Vec::new(),
             caches: Caches::default(),
         };
-        for (name, is_known) in [
+        for (name, want) in [
             ("work/a.lock", true),
             ("work/../work/a.lock", true),
             ("work/gone.lock", false),
@@ -285,7 +283,7 @@ mod tests {
             ("work/../home/c.lock", false),
             ("home/c.lock", false),
         ] {
-            assert_eq!(is_within_sandbox(&plan, &at(name)), is_known, "{name}");
+            assert_eq!(is_within_sandbox(&plan, &at(name)), want, "{name}");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::call::{Call, StageDecisions};
 use crate::journal::masked;
-use crate::panics::caught_in;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
@@ -11,6 +10,7 @@ use agent_bash_core::{
 };
 use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_sink::CallOutput;
+use agent_bash_state::panics::await_catching_panic;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ pub(crate) async fn run(
     let mut tee = Tee::new(output, watched, spec, tool.mask.as_ref());
     let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
-    let ran = caught_in(executor.run(spec, &mut tee, &cancel)).await;
+    let ran = await_catching_panic(executor.run(spec, &mut tee, &cancel)).await;
     tee.finish();
     match ran {
         Ok(ran) => ran,

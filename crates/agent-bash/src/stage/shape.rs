@@ -1,16 +1,18 @@
 //! Makes the result of a call from its outcome: status, counts, notices, and the text.
 
+use crate::answer_mask::PromptAnswers;
 use crate::call::{Call, DetachedCall, FinishedRun, StartedCallEnd};
 use crate::output_mask::mask_notices;
-use crate::panics::WorkPanicked;
 use crate::stage::holders::{CallNetwork, FailedCall};
 use crate::stage::last_pipeline::failed_stage;
-use crate::stage::{holders, limits, prompts, sandbox};
+use crate::stage::{holders, limits, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
 };
 use agent_bash_sink::{CallReport, SinkReport};
+use agent_bash_state::panics::WorkPanicked;
+use agent_bash_tools::program_messages::{UserPrompts, unanswered_prompt};
 use agent_bash_tools::{CallEnding, CallFacts, FinishedCall, Refusal, profiles};
 use std::borrow::Cow;
 use std::iter;
@@ -21,7 +23,7 @@ use std::time::Duration;
 const BROKEN_PIPE: i32 = 13;
 
 /// Makes the finished call, whichever way the call ended.
-pub(crate) async fn account(
+pub(crate) async fn finished_call(
     tool: &ToolContext,
     call: Call,
     ended: Result<StartedCallEnd, Refusal>,
@@ -34,9 +36,9 @@ pub(crate) async fn account(
         Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
-    let mut account = FinishedCall::without_output(result, limits);
-    account.refusal = refusal;
-    account
+    let mut finished_call = FinishedCall::without_output(result, limits);
+    finished_call.refusal = refusal;
+    finished_call
 }
 
 /// Returns the result of a call that a stage refused.
@@ -73,8 +75,8 @@ fn status_after(panicked: &WorkPanicked, started: bool) -> Status {
     }
 }
 
-/// Returns a finished call with only a status, for a call whose [`account`] panicked.
-pub(crate) fn unshaped(
+/// Returns a finished call with only a status, for a call with a panic in [`finished_call`].
+pub(crate) fn status_only(
     tool: &ToolContext,
     cwd: &Path,
     started: bool,
@@ -83,6 +85,15 @@ pub(crate) fn unshaped(
     let status = status_after(panicked, started);
     let result = bare(tool, cwd, panicked.to_string(), status);
     FinishedCall::without_output(result, tool.profile.output)
+}
+
+/// Returns whether the user could answer the prompts of a call with these answers.
+fn user_prompts(answers: Option<&PromptAnswers>) -> UserPrompts {
+    match answers {
+        None => UserPrompts::Unavailable,
+        Some(answers) if answers.is_declined() => UserPrompts::Declined,
+        Some(_) => UserPrompts::Available,
+    }
 }
 
 /// Returns the result of a call that continues as a job.
@@ -192,7 +203,8 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
                 .and_then(|sandbox| sandbox.plan.as_ref()),
         };
         notices.extend(holders::notices(tool, failed, &lines).await);
-        notices.extend(prompts::notice(&lines, call.answers.as_ref()));
+        let prompts = user_prompts(call.answers.as_ref());
+        notices.extend(unanswered_prompt(&lines, prompts));
     }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {
@@ -236,9 +248,9 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     result.survivors = outcome.survivors;
     result.notices = notices;
     result.artifacts = artifacts;
-    let mut account = FinishedCall::without_output(result, limits);
-    account.printed = printed;
-    account
+    let mut finished_call = FinishedCall::without_output(result, limits);
+    finished_call.printed = printed;
+    finished_call
 }
 
 /// Maximum bytes and maximum lines that layouts add around the output: headings, the paths of both

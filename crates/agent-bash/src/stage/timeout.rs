@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn standard_clamps_to_a_second_and_an_hour_with_a_notice() {
         let times = &STANDARD.timeouts;
-        for (asked, want) in [
+        for (requested, want) in [
             (0, (1000, true)),
             (999, (1000, true)),
             (1000, (1000, false)),
@@ -76,7 +76,7 @@ mod tests {
             (3_600_001, (3_600_000, true)),
             (u64::MAX, (3_600_000, true)),
         ] {
-            assert_eq!(limit(times, None, Some(asked)), want, "{asked}");
+            assert_eq!(limit(times, None, Some(requested)), want, "{requested}");
         }
         let job = limit(times, Some(Mode::Background), Some(7_200_000));
         assert_eq!(

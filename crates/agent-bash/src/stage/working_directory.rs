@@ -115,9 +115,9 @@ mod tests {
     fn resolve_makes_paths_absolute_like_cd() {
         let host = HostContext {
             home: Some("/home/u".into()),
-            ..HostContext::for_tests("/src")
+            ..HostContext::bare("/src")
         };
-        for (asked, want) in [
+        for (requested, want) in [
             (None, "/src"),
             (Some(""), "/src"),
             (Some("."), "/src"),
@@ -130,7 +130,7 @@ mod tests {
             (Some("~//x"), "/home/u/x"),
             (Some("~other"), "/src/~other"),
         ] {
-            assert_eq!(resolve(&host, asked), Path::new(want), "{asked:?}");
+            assert_eq!(resolve(&host, requested), Path::new(want), "{requested:?}");
         }
     }
 

@@ -279,8 +279,8 @@ impl Approver for Generous {
     }
 
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
-        let mut asked = self.0.lock().unwrap();
-        asked.push(format!("{}: {reason}", proposal.command));
+        let mut requests = self.0.lock().unwrap();
+        requests.push(format!("{}: {reason}", proposal.command));
         Approval::Allow
     }
 }
@@ -313,9 +313,9 @@ async fn escalation_of_an_adapter_needs_the_approver() {
         assert_eq!(executor.runs(), 0);
 
         let approver = Arc::new(Generous::default());
-        let asked = approver.clone();
+        let requests = approver.clone();
         let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| {
-            builder.approver(asked)
+            builder.approver(requests)
         });
         let answer = client.call(adapter, tool, input).await;
         assert!(!answer.is_error, "{}", answer.content);

@@ -202,27 +202,27 @@ async fn conflict_of_a_commit_names_the_later_call() {
     let request = json!({"command": "make other", "trial": "atomic"});
     case.run(request).await;
     let refused = sets.commit(ChangesId(1)).unwrap_err();
-    let told = "[Trial 1 not applied: new was changed by another process meanwhile.]";
-    assert_eq!(refused.to_string(), told);
+    let want_text = "[Trial 1 not applied: new was changed by another process meanwhile.]";
+    assert_eq!(refused.to_string(), want_text);
     let conflict = |refused| match refused {
         ChangesRefused::Conflict(conflict) => conflict,
         other => panic!("{other}"),
     };
     let conflict = conflict(refused);
-    let said = "[Trial 1 not applied: new was changed since, by: make other]";
-    assert_eq!(conflict.user_text(), said);
+    let expected_text = "[Trial 1 not applied: new was changed since, by: make other]";
+    assert_eq!(conflict.user_text(), expected_text);
     // Of several files each is named with that, whether or not it is known of the first.
     let mut several = conflict;
     several.conflicts = ["new", "b", "c"].map(FileName::new).to_vec();
     several.by = vec![several.by[0].clone(), None, Some("make c".to_owned())];
     let others = "changed, too: b\nc was changed since, by: make c";
-    assert_eq!(several.user_text(), format!("{said}\n{others}"));
+    assert_eq!(several.user_text(), format!("{expected_text}\n{others}"));
     several.by[0] = None;
-    assert_eq!(several.user_text(), format!("{told}\n{others}"));
+    assert_eq!(several.user_text(), format!("{want_text}\n{others}"));
     // By an unknown process.
     std::fs::write(case.repo().join("new"), "mine, and longer").unwrap();
     let refused = sets.commit(ChangesId(1)).unwrap_err();
-    assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.user_text() == told));
+    assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.user_text() == want_text));
 }
 
 #[tokio::test]
@@ -265,8 +265,8 @@ async fn commit_does_not_overwrite_files_changed_meanwhile() {
     case.meanwhile = true;
     let result = case.run(tried(&json!("atomic"))).await;
     assert_eq!(state(&result), Some(ChangesState::Held), "{result:?}");
-    let said = "[Trial 1 not applied: new was changed by another process meanwhile.]";
-    assert!(result.text.contains(said), "{}", result.text);
+    let expected_text = "[Trial 1 not applied: new was changed by another process meanwhile.]";
+    assert!(result.text.contains(expected_text), "{}", result.text);
     let kept = std::fs::read_to_string(case.repo().join("new")).unwrap();
     assert_eq!(kept, "another process");
 }
@@ -277,9 +277,9 @@ async fn impossible_trial_is_refused() {
     let reason = "no user namespaces".to_owned();
     case.holds = Err(NotStarted::Trial { reason });
     let result = case.run(tried(&json!(true))).await;
-    let said = "a trial is not possible here: no user namespaces";
+    let expected_text = "a trial is not possible here: no user namespaces";
     assert!(
-        matches!(&result.status, Status::NotStarted { reason } if reason == said),
+        matches!(&result.status, Status::NotStarted { reason } if reason == expected_text),
         "{result:?}"
     );
     assert!(case.script.runs() == 0 && !case.is_written());
@@ -317,8 +317,8 @@ async fn result_reports_a_trial_that_was_not_held_back() {
     for how in [json!(true), json!("atomic")] {
         let result = case.run(tried(&how)).await;
         assert_eq!(result.changes, None);
-        let said = "The file changes of this call are not known: the executor did not hold back the command's file changes";
-        assert!(result.text.contains(said), "{}", result.text);
+        let expected_text = "The file changes of this call are not known: the executor did not hold back the command's file changes";
+        assert!(result.text.contains(expected_text), "{}", result.text);
     }
 }
 
@@ -355,8 +355,8 @@ async fn result_has_the_reason_why_a_call_is_untraced() {
             builder.changes(settings)
         })
         .await;
-    let said = "The file changes of this call are not known: there is no state directory";
-    assert!(result.text.contains(said), "{}", result.text);
+    let expected_text = "The file changes of this call are not known: there is no state directory";
+    assert!(result.text.contains(expected_text), "{}", result.text);
     assert_eq!(result.status, Status::Exited { code: 0 });
 }
 

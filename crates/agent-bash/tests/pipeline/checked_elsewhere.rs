@@ -61,13 +61,13 @@ async fn findings_of_a_checked_call_are_used() {
     };
     let wire = serde_json::to_string(&findings).unwrap();
     let findings = serde_json::from_str(&wire).unwrap();
-    let told = tool(&profiles::STANDARD, &there)
+    let result = tool(&profiles::STANDARD, &there)
         .execute(judged(request, findings), &Cancel::new())
         .await;
     assert_eq!(there.last().script, "seq 4");
     assert_eq!(there.last().streams, Streams::Split);
     assert_eq!(
-        (&told.text, &told.notices, &told.output),
+        (&result.text, &result.notices, &result.output),
         (&own.text, &own.notices, &own.output)
     );
 }

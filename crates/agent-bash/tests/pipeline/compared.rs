@@ -102,7 +102,7 @@ impl TestProject {
     }
 }
 
-fn asked(level: ChangesLevel) -> ChangesSettings {
+fn settings_at(level: ChangesLevel) -> ChangesSettings {
     ChangesSettings {
         level: Some(level),
         ..ChangesSettings::default()
@@ -119,18 +119,18 @@ const NOT_KNOWN: &str = "The file changes of this call are not known: ";
 #[tokio::test]
 async fn untraced_call_is_scanned_with_a_notice() {
     for level in [ChangesLevel::List, ChangesLevel::Undo] {
-        let place = TestProject::new(true);
-        let tool = place.tool(|builder| builder.changes(asked(level)));
+        let project = TestProject::new(true);
+        let tool = project.tool(|builder| builder.changes(settings_at(level)));
         let result = call(&tool, None).await;
-        assert_eq!(place.script.last().trace, None);
+        assert_eq!(project.script.last().trace, None);
         let changes = result.changes.as_ref().unwrap();
         assert_eq!(
             (changes.by, changes.state, changes.exact, changes.undo),
             (ChangesBy::Scan, ChangesState::Listed, false, Undoable::No)
         );
         assert_eq!((changes.counts.created, changes.counts.deleted), (1, 1));
-        let said = "[Files: about 1 deleted, 1 created: old (deleted), new (created) changes://1 (by scan, may be incomplete)]";
-        assert!(result.text.contains(said), "{}", result.text);
+        let expected_text = "[Files: about 1 deleted, 1 created: old (deleted), new (created) changes://1 (by scan, may be incomplete)]";
+        assert!(result.text.contains(expected_text), "{}", result.text);
     }
 }
 
@@ -139,11 +139,11 @@ async fn untraced_call_is_scanned_with_a_notice() {
 #[tokio::test]
 async fn survivors_of_a_scanned_call_are_named() {
     let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
-        let mut place = TestProject::new(!is_watched);
+        let mut project = TestProject::new(!is_watched);
         let mut ended = outcome(ScriptEnding::Exited { code: 0 });
         ended.survivors = survivors;
-        place.script = Scripted::new(Vec::new(), Ok(ended));
-        let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::List)));
+        project.script = Scripted::new(Vec::new(), Ok(ended));
+        let tool = project.tool(|builder| builder.changes(settings_at(ChangesLevel::List)));
         let result = call(&tool, None).await;
         let kinds = result.notices.into_iter().map(|notice| notice.kind);
         let untraced = kinds.filter(|kind| matches!(kind, NoticeKind::ChangesUntraced { .. }));
@@ -157,8 +157,8 @@ async fn survivors_of_a_scanned_call_are_named() {
     };
     let (named, text) = notices(false, left()).await;
     assert_eq!(named, [NoticeKind::ChangesUntraced { pids: vec![7, 9] }]);
-    let said = "[The processes that still run (pid 7, 9) are not traced: their further file changes are in no list]";
-    assert!(text.contains(said), "{text}");
+    let expected_text = "[The processes that still run (pid 7, 9) are not traced: their further file changes are in no list]";
+    assert!(text.contains(expected_text), "{text}");
     assert_eq!(notices(false, Vec::new()).await.0, []);
     assert_eq!(notices(true, left()).await.0, []);
 }
@@ -166,45 +166,45 @@ async fn survivors_of_a_scanned_call_are_named() {
 /// A scan is made only for a call that asks for it.
 #[tokio::test]
 async fn default_level_makes_no_scans() {
-    let place = TestProject::new(true);
-    let tool = place.tool(|builder| builder.default_changes_level(ChangesLevel::Undo));
+    let project = TestProject::new(true);
+    let tool = project.tool(|builder| builder.default_changes_level(ChangesLevel::Undo));
     let result = call(&tool, None).await;
     assert_eq!((result.changes, result.notices), (None, Vec::new()));
-    assert!(place.script.last().trace.is_some());
-    assert!(place.repo().join("new").exists());
+    assert!(project.script.last().trace.is_some());
+    assert!(project.repo().join("new").exists());
 }
 
 /// Where it shows only when a shell is started, the calls after that are compared; those of other
 /// shells are not.
 #[tokio::test]
 async fn untraceable_shell_is_remembered() {
-    let place = TestProject::new(false);
-    let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
+    let project = TestProject::new(false);
+    let tool = project.tool(|builder| builder.changes(settings_at(ChangesLevel::Undo)));
     let first = call(&tool, None).await;
     assert!(
         first.text.contains(&format!("{NOT_KNOWN}an old kernel")),
         "{first:?}"
     );
-    assert!(first.changes.is_none() && place.script.last().trace.is_some());
-    fs::write(place.repo().join("old"), "again").unwrap();
+    assert!(first.changes.is_none() && project.script.last().trace.is_some());
+    fs::write(project.repo().join("old"), "again").unwrap();
     let second = call(&tool, None).await;
     assert_eq!(second.changes.map(|it| it.by), Some(ChangesBy::Scan));
-    assert_eq!(place.script.last().trace, None);
+    assert_eq!(project.script.last().trace, None);
     let other = call(&tool, Some("a")).await;
-    assert!(place.script.last().trace.is_some(), "{other:?}");
+    assert!(project.script.last().trace.is_some(), "{other:?}");
 }
 
 /// A scan that takes too long is not made, and not tried again.
 #[tokio::test]
 async fn too_large_directory_is_not_scanned() {
-    let mut place = TestProject::new(true);
-    place.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
-    let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
+    let mut project = TestProject::new(true);
+    project.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
+    let tool = project.tool(|builder| builder.changes(settings_at(ChangesLevel::Undo)));
     for why in ["a scan can read in time", "has too many files"] {
         let result = call(&tool, None).await;
         assert_eq!(result.changes, None);
-        let said = format!("{NOT_KNOWN}an old kernel; a scan is not possible either");
-        let is_said = result.text.contains(&said) && result.text.contains(why);
+        let expected_text = format!("{NOT_KNOWN}an old kernel; a scan is not possible either");
+        let is_said = result.text.contains(&expected_text) && result.text.contains(why);
         assert!(is_said, "{}", result.text);
     }
 }

@@ -119,9 +119,9 @@ impl Case {
 
 /// Whether the text offers a trial, and the data says the same.
 fn offers(result: &ToolResult) -> bool {
-    let said = result.text.contains(OFFER);
-    assert_eq!(result.offers_trial, said, "{result:?}");
-    said
+    let printed = result.text.contains(OFFER);
+    assert_eq!(result.offers_trial, printed, "{result:?}");
+    printed
 }
 
 #[tokio::test]
@@ -202,11 +202,13 @@ async fn can_be_tried_is_set_where_no_trial_is_offered() {
     let can_be_tried = async |case: &Case, request: Value| {
         let tool = case.tool_with(|builder| builder);
         let options = CallOptions::default();
-        let account = tool.account(request, options, &Cancel::new()).await;
-        let Some(Refusal::Rule(rule)) = account.refusal else {
-            panic!("{:?}", account.result);
+        let finished_call = tool
+            .execute_with_details(request, options, &Cancel::new())
+            .await;
+        let Some(Refusal::Rule(rule)) = finished_call.refusal else {
+            panic!("{:?}", finished_call.result);
         };
-        assert!(!rule.explanation.offers_trial && !offers(&account.result));
+        assert!(!rule.explanation.offers_trial && !offers(&finished_call.result));
         rule.explanation.can_be_tried
     };
     let mut case = Case::new();
@@ -310,8 +312,8 @@ impl Approver for RecordedOffers {
 #[tokio::test]
 async fn approver_sees_the_refusing_rule() {
     let case = Case::new();
-    let told = Arc::new(RecordedOffers::default());
-    let approver = Arc::clone(&told) as Arc<dyn Approver>;
+    let offers = Arc::new(RecordedOffers::default());
+    let approver = Arc::clone(&offers) as Arc<dyn Approver>;
     let tool = case.tool_with(|builder| builder.approver(approver));
     for request in [
         json!({"command": "rm -rf .git"}),
@@ -320,8 +322,8 @@ async fn approver_sees_the_refusing_rule() {
     ] {
         tool.execute(request, &Cancel::new()).await;
     }
-    let told = told.0.lock().unwrap().clone();
-    assert_eq!(told, [Some("no_dangerous_rm".to_owned()), None]);
+    let offers = offers.0.lock().unwrap().clone();
+    assert_eq!(offers, [Some("no_dangerous_rm".to_owned()), None]);
 }
 
 #[tokio::test]

@@ -114,9 +114,12 @@ async fn panic_becomes_the_result_of_its_call() {
         };
         let tool = tool.build();
         let result = tool.execute_with(json!("x"), options, &Cancel::new()).await;
-        let (got, said) = reason(&result.status);
+        let (got, printed) = reason(&result.status);
         assert_eq!(got, kind, "{part}: {:?}", result.status);
-        assert!(said.contains(part) && said.contains("report it"), "{said}");
+        assert!(
+            printed.contains(part) && printed.contains("report it"),
+            "{printed}"
+        );
         assert!(result.is_error && !result.text.is_empty(), "{part}");
         if part == "an executor" {
             assert!(result.text.contains("printed\n"), "{}", result.text);
@@ -131,11 +134,14 @@ async fn panicking_log_becomes_a_notice() {
     let tool = tool.audit(Arc::new(Faulty), false).build();
     let result = tool.execute(json!("x"), &Cancel::new()).await;
     assert_eq!(result.status, Status::Exited { code: 0 });
-    let said = result.notices.iter().find_map(|notice| match &notice.kind {
+    let printed = result.notices.iter().find_map(|notice| match &notice.kind {
         NoticeKind::AuditFailed { reason } => Some(reason.as_str()),
         _ => None,
     });
-    assert!(said.is_some_and(|said| said.contains("a log")), "{said:?}");
+    assert!(
+        printed.is_some_and(|printed| printed.contains("a log")),
+        "{printed:?}"
+    );
 }
 
 #[tokio::test]

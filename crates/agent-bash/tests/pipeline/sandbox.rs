@@ -234,10 +234,10 @@ async fn call_without_its_sandbox_is_refused() {
         }
     }
     // An executor that says nothing of confining can do nothing of it.
-    let place = TestProject::new();
+    let project = TestProject::new();
     let own = Case::of(SandboxLevel::ReadOnly).settings;
     let script = Scripted::exits(0, b"");
-    let tool = builder_with(&profiles::STANDARD, script.clone(), &place.path("repo"));
+    let tool = builder_with(&profiles::STANDARD, script.clone(), &project.path("repo"));
     let tool = tool.sandbox(own).build();
     let result = tool.execute(json!("true"), &Cancel::new()).await;
     assert!(
@@ -251,7 +251,7 @@ async fn call_without_its_sandbox_is_refused() {
 #[tokio::test]
 async fn call_may_always_request_a_stricter_sandbox() {
     use SandboxLevel::{Off, ReadOnly, WorkspaceWrite};
-    for (own, network, asked, want) in [
+    for (own, network, request, want) in [
         (
             Off,
             Network::Off,
@@ -261,7 +261,7 @@ async fn call_may_always_request_a_stricter_sandbox() {
         (
             Off,
             Network::Off,
-            json!({"level": "workspace_write", "network": "on", "writable": ["/tmp"]}),
+            json!({"level": "workspace_write", "network": "on", "writable": ["/var/tmp"]}),
             (WriteLevel::WorkspaceWrite, Network::On),
         ),
         (
@@ -279,9 +279,9 @@ async fn call_may_always_request_a_stricter_sandbox() {
     ] {
         let mut case = Case::of(own);
         case.settings.network = network;
-        let mut asked = asked;
-        asked["reason"] = "to be careful".into();
-        let result = case.run(with(&asked)).await;
+        let mut request = request;
+        request["reason"] = "to be careful".into();
+        let result = case.run(with(&request)).await;
         let plan = case.script.last().sandbox.unwrap();
         assert_eq!((plan.level, plan.network), want);
         let sandbox = result.sandbox.unwrap();

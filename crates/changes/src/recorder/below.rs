@@ -59,8 +59,8 @@ impl Recorder {
                 let name = OsString::from_vec(name.to_vec());
                 let is_dir = match entry.file_type() {
                     FileType::Unknown => {
-                        let seen = self.tree.stat(&path.join(&name)).map_err(error)?;
-                        seen.is_some_and(|seen| seen.is_dir())
+                        let stat = self.tree.stat(&path.join(&name)).map_err(error)?;
+                        stat.is_some_and(|stat| stat.is_dir())
                     }
                     kind => kind == FileType::Directory,
                 };
@@ -75,7 +75,7 @@ impl Recorder {
         if self.recorded.contains_key(path) {
             return Ok(RecordOutcome::AlreadyRecorded);
         }
-        let seen = if path.as_os_str().is_empty() {
+        let stat = if path.as_os_str().is_empty() {
             Some(self.tree.stat_root()?)
         } else if self.tree.is_on_other_device(path).unwrap_or(false) {
             return Ok(RecordOutcome::Outside);
@@ -83,7 +83,7 @@ impl Recorder {
             None
         } else {
             match self.tree.stat(path) {
-                Ok(seen) => seen,
+                Ok(stat) => stat,
                 // A file behind a link is preserved through the file's own path.
                 Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => {
                     return Ok(RecordOutcome::Outside);
@@ -91,11 +91,11 @@ impl Recorder {
                 Err(error) => return Err(ChangesError::errno("looking at", path)(error)),
             }
         };
-        let content = match seen {
+        let content = match stat {
             Some(_) => ContentLocation::Unread,
             None => ContentLocation::NoContents,
         };
-        match self.put(path, seen, content) {
+        match self.put(path, stat, content) {
             Ok(outcome) => Ok(outcome),
             Err(NotRecorded::Failed(error)) => Err(error),
             Err(NotRecorded::Elsewhere) => Ok(RecordOutcome::Outside),

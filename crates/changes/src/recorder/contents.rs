@@ -17,15 +17,15 @@ impl Recorder {
     pub(super) fn store_content(
         &mut self,
         path: &Path,
-        seen: &FileStat,
+        stat: &FileStat,
         touch: Touch,
     ) -> Result<ContentLocation, NotRecorded> {
-        if let Some(content) = self.content_of_inode.get(&seen.ino)
+        if let Some(content) = self.content_of_inode.get(&stat.ino)
             && (touch == Touch::Name || !matches!(content, ContentLocation::Link(_)))
         {
             return Ok(content.clone());
         }
-        let stored = match seen.kind() {
+        let stored = match stat.kind() {
             FileType::Symlink => {
                 let (dir, name) = self
                     .tree
@@ -43,10 +43,10 @@ impl Recorder {
         };
         let stored = match stored.map_err(|error| system_error("linking", path, error))? {
             Some(stored) => stored,
-            None if seen.is_file() => self.store_copy(path, seen)?,
+            None if stat.is_file() => self.store_copy(path, stat)?,
             None => ContentLocation::NotStored,
         };
-        self.content_of_inode.insert(seen.ino, stored.clone());
+        self.content_of_inode.insert(stat.ino, stored.clone());
         Ok(stored)
     }
 
@@ -70,12 +70,12 @@ impl Recorder {
     pub(super) fn store_copy(
         &mut self,
         path: &Path,
-        seen: &FileStat,
+        stat: &FileStat,
     ) -> Result<ContentLocation, NotRecorded> {
         let Ok(from) = self.tree.file(path) else {
             return Ok(ContentLocation::NotStored);
         };
-        self.store_copy_of(from, path, seen.size)
+        self.store_copy_of(from, path, stat.size)
     }
 
     /// Stores a clone if the file system supports it, else a copy in the pack.

@@ -274,8 +274,8 @@ impl Index {
             if matches!(
                 record.content,
                 ContentLocation::Link(_) | ContentLocation::Unread
-            ) && let Some(seen) = record.stat.filter(|seen| !seen.is_dir())
-                && let Some(copy) = copies.get(&seen.ino)
+            ) && let Some(stat) = record.stat.filter(|stat| !stat.is_dir())
+                && let Some(copy) = copies.get(&stat.ino)
             {
                 record.content = copy.clone();
             }

@@ -40,8 +40,8 @@ impl Recorder {
     /// If the preimage of a file is a hard link, replaces the link by a copy, before a write
     /// through any name of the file would change the linked preimage.
     pub(super) fn detach_link(&mut self, path: &Path) -> Result<(), NotRecorded> {
-        if let Ok(Some(seen)) = self.tree.stat(path) {
-            self.detach_link_from(path, &seen)?;
+        if let Ok(Some(stat)) = self.tree.stat(path) {
+            self.detach_link_from(path, &stat)?;
         }
         Ok(())
     }
@@ -55,27 +55,27 @@ impl Recorder {
         let Ok(found) = stat(file.reachable) else {
             return Ok(());
         };
-        let seen = FileStat::from(&found);
-        if !seen.is_file() {
+        let file_stat = FileStat::from(&found);
+        if !file_stat.is_file() {
             return Ok(());
         }
-        let content = self.content_of_inode.get(&seen.ino);
+        let content = self.content_of_inode.get(&file_stat.ino);
         let preimage_links = u64::from(matches!(content, Some(ContentLocation::Link(_))));
         if preimage_links > 0 {
             if touch == Touch::Content {
-                self.detach_link_from(file.path, &seen)?;
+                self.detach_link_from(file.path, &file_stat)?;
             }
             return Ok(());
         }
-        if seen.links <= file.names {
+        if file_stat.links <= file.names {
             return Ok(());
         }
         let is_hidden = self.hidden.iter().any(|it| file.path.starts_with(it));
         let content = match touch {
             Touch::Content if content.is_some() => return Ok(()),
             Touch::Content if !self.stores_contents || is_hidden => ContentLocation::NotStored,
-            Touch::Content => self.copy_outside_file(file, seen.size)?,
-            _ if self.first_stats.contains_key(&seen.ino) => return Ok(()),
+            Touch::Content => self.copy_outside_file(file, file_stat.size)?,
+            _ if self.first_stats.contains_key(&file_stat.ino) => return Ok(()),
             _ => ContentLocation::Unread,
         };
         let attributes = if self.stores_contents {
@@ -84,7 +84,7 @@ impl Recorder {
         } else {
             Attributes::new()
         };
-        self.append_inode(file.path, seen, attributes, content)
+        self.append_inode(file.path, file_stat, attributes, content)
     }
 
     /// Copies a file that may have no name below the root. If the change set is full, skips the
@@ -106,18 +106,18 @@ impl Recorder {
         }
     }
 
-    fn detach_link_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), NotRecorded> {
-        let Some(&ContentLocation::Link(number)) = self.content_of_inode.get(&seen.ino) else {
+    fn detach_link_from(&mut self, path: &Path, stat: &FileStat) -> Result<(), NotRecorded> {
+        let Some(&ContentLocation::Link(number)) = self.content_of_inode.get(&stat.ino) else {
             return Ok(());
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let content = match openat(&self.links, number.to_string(), flags, Mode::empty()) {
-            Ok(link) => self.store_copy_of(link, path, seen.size)?,
+            Ok(link) => self.store_copy_of(link, path, stat.size)?,
             Err(_) => ContentLocation::NotStored,
         };
         let link = number.to_string();
-        let links = seen.links - 1;
-        self.record_inode(path, FileStat { links, ..*seen }, content)?;
+        let links = stat.links - 1;
+        self.record_inode(path, FileStat { links, ..*stat }, content)?;
         // No record refers to the link any more. A link that stays does no harm.
         let _ = unlinkat(&self.links, link, AtFlags::empty());
         Ok(())
@@ -126,12 +126,12 @@ impl Recorder {
     /// Records the inode of a file that is changed through a name that it did not have before the
     /// call. The record of the file's former name may not contain what this change needs.
     pub(super) fn record_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), NotRecorded> {
-        let Ok(Some(seen)) = self.tree.stat(path) else {
+        let Ok(Some(stat)) = self.tree.stat(path) else {
             return Ok(());
         };
-        let content = self.content_of_inode.get(&seen.ino);
+        let content = self.content_of_inode.get(&stat.ino);
         let preimage_links = u64::from(matches!(content, Some(ContentLocation::Link(_))));
-        if !seen.is_file() || seen.links - preimage_links < 2 {
+        if !stat.is_file() || stat.links - preimage_links < 2 {
             return Ok(());
         }
         match touch {
@@ -139,12 +139,12 @@ impl Recorder {
                 let content = if !self.stores_contents || self.is_hidden(path) {
                     ContentLocation::NotStored
                 } else {
-                    self.store_copy(path, &seen)?
+                    self.store_copy(path, &stat)?
                 };
-                self.record_inode(path, seen, content)
+                self.record_inode(path, stat, content)
             }
-            Touch::Attributes if !self.first_stats.contains_key(&seen.ino) => {
-                self.record_inode(path, seen, ContentLocation::Unread)
+            Touch::Attributes if !self.first_stats.contains_key(&stat.ino) => {
+                self.record_inode(path, stat, ContentLocation::Unread)
             }
             _ => Ok(()),
         }
@@ -154,7 +154,7 @@ impl Recorder {
     fn record_inode(
         &mut self,
         path: &Path,
-        seen: FileStat,
+        stat: FileStat,
         content: ContentLocation,
     ) -> Result<(), NotRecorded> {
         let attributes = if self.stores_contents && path.is_relative() {
@@ -163,20 +163,20 @@ impl Recorder {
         } else {
             Attributes::new()
         };
-        self.append_inode(path, seen, attributes, content)
+        self.append_inode(path, stat, attributes, content)
     }
 
     fn append_inode(
         &mut self,
         path: &Path,
-        seen: FileStat,
+        stat: FileStat,
         attributes: Attributes,
         content: ContentLocation,
     ) -> Result<(), NotRecorded> {
         if content != ContentLocation::Unread {
-            self.content_of_inode.insert(seen.ino, content.clone());
+            self.content_of_inode.insert(stat.ino, content.clone());
         }
-        let record = self.record(path, Some(seen), attributes, content);
+        let record = self.record(path, Some(stat), attributes, content);
         self.append(&IndexEntry::Inode(record))
             .map_err(NotRecorded::Failed)
     }

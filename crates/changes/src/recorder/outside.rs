@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn temporary_files_are_not_counted() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |name: usize| place.path().join(name.to_string());
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: usize| directory.path().join(name.to_string());
         let mut outside = OutsideCounter::default();
         for name in 0..3 * MAX_FILES {
             outside.touched(&at(name));
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn directory_is_not_counted_for_changed_entries() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |name: &str| place.path().join(name);
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
         let mut outside = OutsideCounter::default();
         let all = ["d", "d/e", "d/e/one", "d/e/two", "empty"];
         for name in all {

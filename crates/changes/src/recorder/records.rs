@@ -23,11 +23,11 @@ impl Recorder {
     pub(super) fn put_without_preimage(
         &mut self,
         path: &Path,
-        seen: Option<FileStat>,
+        stat: Option<FileStat>,
     ) -> Result<RecordOutcome, NotRecorded> {
         let record = PathRecord {
             path: path.as_os_str().as_bytes().to_vec(),
-            stat: seen,
+            stat,
             attributes: Vec::new(),
             content: ContentLocation::NotStored,
         };
@@ -40,21 +40,21 @@ impl Recorder {
     pub(super) fn put(
         &mut self,
         path: &Path,
-        seen: Option<FileStat>,
+        stat: Option<FileStat>,
         content: ContentLocation,
     ) -> Result<RecordOutcome, NotRecorded> {
         let outcome = match content {
             ContentLocation::NotStored => RecordOutcome::WithoutPreimage,
             _ => RecordOutcome::Stored,
         };
-        let attributes = match seen {
-            Some(seen) if self.stores_contents && seen.kind() != FileType::Symlink => self
+        let attributes = match stat {
+            Some(stat) if self.stores_contents && stat.kind() != FileType::Symlink => self
                 .attributes(path)
                 .map_err(|error| system_error("reading the attributes of", path, error))?,
             _ => Vec::new(),
         };
         let has_all = !matches!(content, ContentLocation::Unread);
-        let record = self.record(path, seen, attributes, content);
+        let record = self.record(path, stat, attributes, content);
         self.append(&IndexEntry::Path(record))
             .map_err(NotRecorded::Failed)?;
         self.recorded.insert(path.to_owned(), has_all);
@@ -66,22 +66,22 @@ impl Recorder {
     pub(super) fn record(
         &mut self,
         path: &Path,
-        mut seen: Option<FileStat>,
+        mut stat: Option<FileStat>,
         mut attributes: Attributes,
         content: ContentLocation,
     ) -> PathRecord {
-        if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
-            if seen.links > 1 && !self.first_stats.contains_key(&seen.ino) {
+        if let Some(stat) = stat.as_mut().filter(|it| !it.is_dir()) {
+            if stat.links > 1 && !self.first_stats.contains_key(&stat.ino) {
                 self.first_stats
-                    .insert(seen.ino, (*seen, attributes.clone()));
+                    .insert(stat.ino, (*stat, attributes.clone()));
             }
-            if let Some(first) = self.first_stats.get(&seen.ino) {
-                (*seen, attributes) = first.clone();
+            if let Some(first) = self.first_stats.get(&stat.ino) {
+                (*stat, attributes) = first.clone();
             }
         }
         PathRecord {
             path: path.as_os_str().as_bytes().to_vec(),
-            stat: seen,
+            stat,
             attributes,
             content,
         }

@@ -121,10 +121,10 @@ fn changed_files(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
             ContentLocation::Link(_) | ContentLocation::Target(_) | ContentLocation::NoContents
         );
         let has_names = |it: &FileStat| it.links > 1 || is_outside(record);
-        if let Some(seen) = record.stat.filter(|it| has_names(it) && !it.is_dir())
+        if let Some(stat) = record.stat.filter(|it| has_names(it) && !it.is_dir())
             && is_changed
         {
-            let file = files.entry(seen.ino).or_insert_with(|| LinkedFile {
+            let file = files.entry(stat.ino).or_insert_with(|| LinkedFile {
                 record,
                 slot_name: format!("{prefix}{number}"),
                 names_before: 0,
@@ -159,9 +159,9 @@ fn is_untouched_now(record: &PathRecord) -> bool {
 
 fn file_of<'a, 'b>(
     files: &'a mut HashMap<u64, LinkedFile<'b>>,
-    seen: Option<FileStat>,
+    stat: Option<FileStat>,
 ) -> Option<&'a mut LinkedFile<'b>> {
-    files.get_mut(&seen?.ino)
+    files.get_mut(&stat?.ino)
 }
 
 /// Counts the known names of the files.
@@ -177,8 +177,8 @@ fn count_names(
     }
     let mut links: HashMap<u64, u64> = HashMap::new();
     for record in &index.records {
-        if let (ContentLocation::Link(number), Some(seen)) = (&record.content, record.stat) {
-            links.insert(*number, seen.ino);
+        if let (ContentLocation::Link(number), Some(stat)) = (&record.content, record.stat) {
+            links.insert(*number, stat.ino);
         }
     }
     for known in known.values() {
@@ -205,7 +205,7 @@ fn count_names(
 
 /// Excludes these files from an undo.
 fn exclude(files: &HashMap<u64, LinkedFile<'_>>, effects: &mut Effects) {
-    let is_excluded = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
+    let is_excluded = |stat: Option<FileStat>| stat.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {
         if is_excluded(op.in_slot) || op.act != SlotRename::Put && is_excluded(op.current) {
             effects.unseen.push(op.path().to_owned());

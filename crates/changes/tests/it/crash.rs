@@ -37,17 +37,17 @@ pub(crate) fn acting_at(
 }
 
 /// Returns all steps of a commit of the held trial, in order. The commit is undone afterwards.
-pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
-    let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
-    let log = Arc::clone(&seen);
+pub(crate) fn steps(tree: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
+    let seen_steps: Arc<Mutex<Vec<Step>>> = Arc::default();
+    let log = Arc::clone(&seen_steps);
     let logged = acting_at(move |_, step| {
         log.lock().unwrap().push(step);
         Ok(())
     });
-    let store = place.store().with_steps(logged, Precautions::default());
+    let store = tree.store().with_steps(logged, Precautions::default());
     act(&store);
     drop(store);
-    Arc::into_inner(seen).unwrap().into_inner().unwrap()
+    Arc::into_inner(seen_steps).unwrap().into_inner().unwrap()
 }
 
 /// The action and the step of the kill, for the separate process.
@@ -99,11 +99,11 @@ fn killed() {
 
 /// Performs the action in another process, which is killed at that step. Returns true if it was
 /// killed.
-pub(crate) fn kill(place: &TestTree, act: &str, at: usize, unsynced: Option<&str>) -> bool {
+pub(crate) fn kill(tree: &TestTree, act: &str, at: usize, unsynced: Option<&str>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "crash::killed"])
-        .env(PLACE, &place.state)
+        .env(PLACE, &tree.state)
         .env(ACT, act)
         .env(STEP, at.to_string());
     if let Some(unsynced) = unsynced {
@@ -130,9 +130,9 @@ fn killed_commit_is_complete_or_changes_nothing_with_a_store_on_another_device()
 
 fn killed_in_commit(new: fn(&str) -> TestTree) {
     let count = {
-        let place = new(TREE);
-        let held = place.hold(SCRIPT);
-        steps(&place, |store| {
+        let test_tree = new(TREE);
+        let held = test_tree.hold(SCRIPT);
+        steps(&test_tree, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
         })
         .len()
@@ -140,19 +140,19 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
     assert!(count > 15, "{count}");
     let (mut forwards, mut not_at_all) = (0, 0);
     for at in 0..count {
-        let place = new(TREE);
-        let before = place.files();
-        let held = place.hold(SCRIPT);
+        let test_tree = new(TREE);
+        let before = test_tree.files();
+        let held = test_tree.hold(SCRIPT);
         assert!(
-            kill(&place, "commit", at, None),
+            kill(&test_tree, "commit", at, None),
             "step {at} was not reached"
         );
         // The next process that opens the store completes it; a second one does nothing.
-        drop(place.store());
-        let got = place.files();
+        drop(test_tree.store());
+        let got = test_tree.files();
         if is(&before, &got) {
             not_at_all += 1;
-            place.commit(held.id);
+            test_tree.commit(held.id);
         } else {
             forwards += 1;
         }
@@ -164,14 +164,18 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
                 .map(|(path, file)| (path.clone(), of(file)))
                 .collect()
         };
-        let committed = place.files();
+        let committed = test_tree.files();
         assert_eq!(names(&committed), names(&really.files()), "step {at}");
         // The commit can be undone as usual.
-        place.undo(held.id);
-        assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
-        place.redo(held.id);
+        test_tree.undo(held.id);
         assert_eq!(
-            difference(&committed, &place.files()),
+            difference(&before, &test_tree.files()),
+            "",
+            "step {at}: undone"
+        );
+        test_tree.redo(held.id);
+        assert_eq!(
+            difference(&committed, &test_tree.files()),
             "",
             "step {at}: redone"
         );
@@ -192,31 +196,31 @@ fn killed_undo_is_complete_or_changes_nothing_with_a_store_on_another_device() {
 
 fn killed_in_undo(new: fn(&str) -> TestTree) {
     let count = {
-        let place = new(TREE);
-        let held = place.hold(SCRIPT);
-        place.commit(held.id);
-        steps(&place, |store| {
+        let tree = new(TREE);
+        let held = tree.hold(SCRIPT);
+        tree.commit(held.id);
+        steps(&tree, |store| {
             drop(store.undo(SESSION, held.id, &[], false).unwrap());
         })
         .len()
     };
     for at in 0..count {
-        let place = new(TREE);
-        let before = place.files();
-        let held = place.hold(SCRIPT);
-        place.commit(held.id);
-        let after = place.files();
-        assert!(kill(&place, "undo", at, None), "step {at} was not reached");
-        drop(place.store());
-        let got = place.files();
+        let tree = new(TREE);
+        let before = tree.files();
+        let held = tree.hold(SCRIPT);
+        tree.commit(held.id);
+        let after = tree.files();
+        assert!(kill(&tree, "undo", at, None), "step {at} was not reached");
+        drop(tree.store());
+        let got = tree.files();
         if is(&after, &got) {
             assert!(at < 3, "step {at}: nothing was done");
-            place.undo(held.id);
+            tree.undo(held.id);
         }
-        assert_eq!(difference(&before, &place.files()), "", "step {at}");
-        place.redo(held.id);
+        assert_eq!(difference(&before, &tree.files()), "", "step {at}");
+        tree.redo(held.id);
         assert_eq!(
-            difference(&after, &place.files()),
+            difference(&after, &tree.files()),
             "",
             "step {at}: done again"
         );
@@ -225,16 +229,16 @@ fn killed_in_undo(new: fn(&str) -> TestTree) {
 
 #[test]
 fn killed_recovery_is_completed_by_the_next_one() {
-    let place = TestTree::new(TREE);
-    let held = place.hold(SCRIPT);
-    assert!(kill(&place, "commit", 5, None));
+    let tree = TestTree::new(TREE);
+    let held = tree.hold(SCRIPT);
+    assert!(kill(&tree, "commit", 5, None));
     let mut times = 0;
-    while kill(&place, "recover", 0, None) {
+    while kill(&tree, "recover", 0, None) {
         times += 1;
         assert!(times < 10);
     }
-    drop(place.store());
-    place.undo(held.id);
+    drop(tree.store());
+    tree.undo(held.id);
 }
 
 /// After a power failure, a journal without a sync is empty although the first file has already
@@ -242,13 +246,13 @@ fn killed_recovery_is_completed_by_the_next_one() {
 #[test]
 fn journal_is_synced_before_the_first_operation() {
     for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
-        let place = TestTree::new(TREE);
-        let before = place.files();
-        let held = place.hold(SCRIPT);
-        assert!(kill(&place, "commit", 6, Some(unsynced)));
-        let found = place.store().show(SESSION, held.id);
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        let held = tree.hold(SCRIPT);
+        assert!(kill(&tree, "commit", 6, Some(unsynced)));
+        let found = tree.store().show(SESSION, held.id);
         let is_damaged = matches!(found, Err(ChangesError::Damaged { .. }));
-        let half = is_damaged && !is(&before, &place.files());
+        let half = is_damaged && !is(&before, &tree.files());
         assert_eq!(half, !whole, "{unsynced}");
     }
 }
@@ -256,19 +260,19 @@ fn journal_is_synced_before_the_first_operation() {
 #[test]
 fn failed_commit_is_rolled_back() {
     let count = {
-        let place = TestTree::new(TREE);
-        let held = place.hold(SCRIPT);
-        steps(&place, |store| {
+        let tree = TestTree::new(TREE);
+        let held = tree.hold(SCRIPT);
+        steps(&tree, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
         })
         .len()
     };
     // After the last step but one it is done.
     for at in 0..count - 1 {
-        let place = TestTree::new(TREE);
-        let before = place.files();
-        let held = place.hold(SCRIPT);
-        let store = place.store().with_steps(
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        let held = tree.hold(SCRIPT);
+        let store = tree.store().with_steps(
             acting_at(move |number, _| {
                 if number == at {
                     return Err(rustix::io::Errno::NOSPC.into());
@@ -279,24 +283,24 @@ fn failed_commit_is_rolled_back() {
         );
         let error = store.commit(SESSION, held.id).unwrap_err().to_string();
         assert!(error.contains("No space left"), "step {at}: {error}");
-        assert_eq!(difference(&before, &place.files()), "", "step {at}");
+        assert_eq!(difference(&before, &tree.files()), "", "step {at}");
         // The same trial can be committed when there is space.
-        place.commit(held.id);
-        place.undo(held.id);
-        assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
+        tree.commit(held.id);
+        tree.undo(held.id);
+        assert_eq!(difference(&before, &tree.files()), "", "step {at}: undone");
     }
 }
 
 /// Changes of another process at one of the steps of a commit. Its files remain afterwards.
 fn meddle(
-    place: &TestTree,
+    tree: &TestTree,
     held: ChangesId,
     at: usize,
     care: Precautions,
     theirs: &'static str,
 ) -> Result<(), ChangesError> {
-    let root = place.root.clone();
-    let store = place.store().with_steps(
+    let root = tree.root.clone();
+    let store = tree.store().with_steps(
         acting_at(move |number, _| {
             if number == at {
                 let done = Command::new("bash")
@@ -324,27 +328,27 @@ const SAVES: [&str; 4] = [
 #[test]
 fn file_saved_by_an_editor_during_a_commit_is_kept() {
     let count = {
-        let place = TestTree::new(TREE);
-        let held = place.hold(SCRIPT);
-        steps(&place, |store| {
+        let tree = TestTree::new(TREE);
+        let held = tree.hold(SCRIPT);
+        steps(&tree, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
         })
         .len()
     };
     for theirs in SAVES {
         for at in 0..count {
-            let place = TestTree::new(TREE);
-            let held = place.hold(SCRIPT);
-            let done = meddle(&place, held.id, at, Precautions::default(), theirs);
+            let tree = TestTree::new(TREE);
+            let held = tree.hold(SCRIPT);
+            let done = meddle(&tree, held.id, at, Precautions::default(), theirs);
             let saved = |dir: &Path| {
-                let said = Command::new("grep")
+                let printed = Command::new("grep")
                     .args(["-rl", "editor", "."])
                     .current_dir(dir)
                     .output()
                     .unwrap();
-                !said.stdout.is_empty()
+                !printed.stdout.is_empty()
             };
-            assert!(saved(&place.root), "{theirs} at step {at}: lost ({done:?})");
+            assert!(saved(&tree.root), "{theirs} at step {at}: lost ({done:?})");
         }
     }
 }
@@ -358,12 +362,11 @@ fn each_disabled_precaution_loses_a_change() {
         care
     };
     // Without conflict checks: a file saved during the trial is overwritten.
-    let place = TestTree::new(TREE);
-    let held = place.hold("echo mine >a");
-    place.sh("echo editor >>a");
+    let tree = TestTree::new(TREE);
+    let held = tree.hold("echo mine >a");
+    tree.sh("echo editor >>a");
     let commit = |care| {
-        place
-            .store()
+        tree.store()
             .with_steps(acting_at(|_, _| Ok(())), care)
             .commit(SESSION, held.id)
     };
@@ -372,18 +375,18 @@ fn each_disabled_precaution_loses_a_change() {
         Err(ChangesError::Conflict { .. })
     ));
     commit(careless(|care| care.conflicts = false)).unwrap();
-    assert_eq!(place.text("a").as_deref(), Some("mine\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("mine\n"));
 
     // Without `NOREPLACE`: a file created during the commit is overwritten.
     for (care, kept) in [
         (Precautions::default(), true),
         (careless(|care| care.no_replace = false), false),
     ] {
-        let place = TestTree::new("echo one >a");
-        let held = place.hold("echo mine >new");
-        let done = meddle(&place, held.id, 3, care, "echo editor >new");
+        let tree = TestTree::new("echo one >a");
+        let held = tree.hold("echo mine >new");
+        let done = meddle(&tree, held.id, 3, care, "echo editor >new");
         assert_eq!(
-            place.text("new").as_deref() == Some("editor\n"),
+            tree.text("new").as_deref() == Some("editor\n"),
             kept,
             "{done:?}"
         );
@@ -395,14 +398,10 @@ fn each_disabled_precaution_loses_a_change() {
         (Precautions::default(), true),
         (careless(|care| care.rechecks = false), false),
     ] {
-        let place = TestTree::new("echo one >a");
-        let held = place.hold("echo mine >>a");
-        let done = meddle(&place, held.id, 3, care, "echo editor >>a");
-        assert_eq!(
-            place.text("a").unwrap().contains("editor"),
-            kept,
-            "{done:?}"
-        );
+        let tree = TestTree::new("echo one >a");
+        let held = tree.hold("echo mine >>a");
+        let done = meddle(&tree, held.id, 3, care, "echo editor >>a");
+        assert_eq!(tree.text("a").unwrap().contains("editor"), kept, "{done:?}");
     }
 
     // Without their removal: attributes of the overlay stay on committed files.
@@ -410,14 +409,13 @@ fn each_disabled_precaution_loses_a_change() {
         (Precautions::default(), true),
         (careless(|care| care.stripped = false), false),
     ] {
-        let place = TestTree::new("echo one >a");
-        let held = place.hold("echo mine >>a");
-        place
-            .store()
+        let tree = TestTree::new("echo one >a");
+        let held = tree.hold("echo mine >>a");
+        tree.store()
             .with_steps(acting_at(|_, _| Ok(())), care)
             .commit(SESSION, held.id)
             .unwrap();
-        let marks = crate::support::attributes(&place.root.join("a"));
+        let marks = crate::support::attributes(&tree.root.join("a"));
         assert_eq!(marks.is_empty(), clean, "{marks:?}");
     }
 }
@@ -428,11 +426,11 @@ fn each_disabled_precaution_loses_a_change() {
 fn change_at_the_moment_of_the_mark_counts_as_earlier() {
     let (mut conflicts, mut rounds) = (0, 0);
     for _ in 0..40 {
-        let place = TestTree::new("");
-        let store = place.store();
-        let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+        let tree = TestTree::new("");
+        let store = tree.store();
+        let mut set = store.begin_trial(SESSION, &tree.root).unwrap();
         // This write is usually in the same clock tick as the mark.
-        std::fs::write(place.root.join("a"), "one\n").unwrap();
+        std::fs::write(tree.root.join("a"), "one\n").unwrap();
         set.mark().unwrap();
         let output = crate::support::in_view(&set, "echo two >>a");
         assert!(output.status.success());
@@ -442,14 +440,14 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
             before_mark: false,
             ..Precautions::default()
         };
-        let careless = place.store().with_steps(acting_at(|_, _| Ok(())), care);
+        let careless = tree.store().with_steps(acting_at(|_, _| Ok(())), care);
         conflicts += usize::from(careless.commit(SESSION, id).is_err());
         if conflicts > 0 {
             // The comparison must be `>`; `>=` would be a conflict.
-            place.commit(id);
+            tree.commit(id);
             break;
         }
-        place.undo(id);
+        tree.undo(id);
     }
     assert_eq!(conflicts, 1, "never in the same moment, in {rounds} rounds");
 }
@@ -467,55 +465,55 @@ pub(crate) fn soon(is_so: impl Fn() -> bool) -> bool {
 
 #[test]
 fn trial_of_a_dead_host_is_discarded() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let store = place.store();
-    let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let store = tree.store();
+    let mut set = store.begin_trial(SESSION, &tree.root).unwrap();
     set.mark().unwrap();
     assert!(crate::support::in_view(&set, SCRIPT).status.success());
     let (id, upper) = (set.id(), set.upper());
     // While the trial runs, no other process can commit it.
-    let error = place.store().commit(SESSION, id).unwrap_err().to_string();
+    let error = tree.store().commit(SESSION, id).unwrap_err().to_string();
     assert!(
         error.contains("belong to a command that is still running"),
         "{error}"
     );
     assert!(upper.exists());
     drop(set);
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(difference(&before, &tree.files()), "");
     // A process that another test has forked holds the lock until it executes its program.
     let is_gone = || {
-        drop(place.store());
+        drop(tree.store());
         !upper.exists()
     };
     assert!(soon(is_gone));
-    let error = place.store().commit(SESSION, id).unwrap_err().to_string();
+    let error = tree.store().commit(SESSION, id).unwrap_err().to_string();
     assert!(error.contains("discarded"), "{error}");
 }
 
 /// A commit that was killed and cannot be completed, because its tree is missing.
 #[test]
 fn unfinishable_commit_blocks_no_other_change_set() {
-    let place = TestTree::new(TREE);
-    let held = place.hold(SCRIPT);
+    let tree = TestTree::new(TREE);
+    let held = tree.hold(SCRIPT);
     let journaled = {
-        let place = TestTree::new(TREE);
-        let held = place.hold(SCRIPT);
-        let steps = steps(&place, |store| {
+        let tree = TestTree::new(TREE);
+        let held = tree.hold(SCRIPT);
+        let steps = steps(&tree, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
         });
         let is_half = |step: &Step| *step == Step::Operated(2);
         steps.iter().position(is_half).unwrap()
     };
-    assert!(kill(&place, "commit", journaled, None));
-    let away = place.root.with_file_name("away");
-    std::fs::rename(&place.root, &away).unwrap();
-    std::fs::create_dir(&place.root).unwrap();
+    assert!(kill(&tree, "commit", journaled, None));
+    let away = tree.root.with_file_name("away");
+    std::fs::rename(&tree.root, &away).unwrap();
+    std::fs::create_dir(&tree.root).unwrap();
 
     // Other change sets work, and the error is reported only for this one.
-    let other = place.hold("echo other >o");
-    place.commit(other.id);
-    let store = place.store();
+    let other = tree.hold("echo other >o");
+    tree.commit(other.id);
+    let store = tree.store();
     let first = || store.list(SESSION).unwrap().swap_remove(0).changes;
     assert!(soon(|| first().state == ChangesState::Interrupted));
     let first = first();
@@ -533,8 +531,8 @@ fn unfinishable_commit_blocks_no_other_change_set() {
     }
 
     // Once the tree exists again, the commit is completed.
-    std::fs::remove_dir_all(&place.root).unwrap();
-    std::fs::rename(&away, &place.root).unwrap();
+    std::fs::remove_dir_all(&tree.root).unwrap();
+    std::fs::rename(&away, &tree.root).unwrap();
     let again = store.commit(SESSION, held.id);
     assert!(
         matches!(again, Err(ChangesError::State { .. })),
@@ -544,11 +542,11 @@ fn unfinishable_commit_blocks_no_other_change_set() {
         store.show(SESSION, held.id).unwrap().state,
         ChangesState::Done
     );
-    assert_eq!(place.text("n/7").as_deref(), Some("7\n"));
-    assert!(!place.root.join("b").exists());
-    place.undo(held.id);
-    assert!(!place.root.join("n").exists());
-    assert_eq!(place.text("b").as_deref(), Some("two\n"));
+    assert_eq!(tree.text("n/7").as_deref(), Some("7\n"));
+    assert!(!tree.root.join("b").exists());
+    tree.undo(held.id);
+    assert!(!tree.root.join("n").exists());
+    assert_eq!(tree.text("b").as_deref(), Some("two\n"));
 }
 
 /// Simulates a full disk in a namespace with a small file system for the tree and the store.
@@ -566,16 +564,16 @@ fn commit_on_a_full_disk_changes_nothing() {
         .env("CHANGES_TEST_FULL", dir.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{errors}");
+    assert!(output.status.success(), "{stdout}{errors}");
 }
 
 fn full(dir: &Path) {
-    let place = TestTree::within(dir, TREE);
-    let before = place.files();
+    let tree = TestTree::within(dir, TREE);
+    let before = tree.files();
     // Many files, so that the journal is large.
-    let held = place.hold("rm b; for n in $(seq 300); do echo $n >f$n; done; dd if=/dev/zero of=big bs=64k count=8 status=none");
+    let held = tree.hold("rm b; for n in $(seq 300); do echo $n >f$n; done; dd if=/dev/zero of=big bs=64k count=8 status=none");
     // No space is left for a journal.
     let fill = Command::new("dd")
         .args(["if=/dev/zero", "bs=4k", "status=none"])
@@ -583,17 +581,17 @@ fn full(dir: &Path) {
         .status()
         .unwrap();
     assert!(!fill.success(), "the disk is not full");
-    let error = place
+    let error = tree
         .store()
         .commit(SESSION, held.id)
         .unwrap_err()
         .to_string();
     assert!(error.contains("No space left"), "{error}");
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(difference(&before, &tree.files()), "");
     // With space again, no data was lost.
     std::fs::remove_file(dir.join("fill")).unwrap();
-    place.commit(held.id);
-    assert_eq!(place.text("f300").as_deref(), Some("300\n"));
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
+    tree.commit(held.id);
+    assert_eq!(tree.text("f300").as_deref(), Some("300\n"));
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
 }

@@ -9,13 +9,13 @@ use std::process::Command;
 /// tree.
 #[test]
 fn commit_does_not_follow_a_link_that_replaced_a_directory() {
-    let place = TestTree::new(
+    let tree = TestTree::new(
         "mkdir -p d/sub; echo one >d/sub/file; mkdir ../etc ../etc/sub; echo theirs >../etc/sub/file",
     );
-    let held = place.hold("echo two >d/sub/file; echo new >d/sub/new; rm -f nothing");
-    place.sh("mv d was; ln -s ../etc d");
-    let before = place.files();
-    let refused = place.store().commit(SESSION, held.id).unwrap_err();
+    let held = tree.hold("echo two >d/sub/file; echo new >d/sub/new; rm -f nothing");
+    tree.sh("mv d was; ln -s ../etc d");
+    let before = tree.files();
+    let refused = tree.store().commit(SESSION, held.id).unwrap_err();
     assert!(
         matches!(
             refused,
@@ -23,29 +23,29 @@ fn commit_does_not_follow_a_link_that_replaced_a_directory() {
         ),
         "{refused}"
     );
-    assert_eq!(difference(&before, &place.files()), "");
-    place.sh("test \"$(cat ../etc/sub/file)\" = theirs; test ! -e ../etc/sub/new");
+    assert_eq!(difference(&before, &tree.files()), "");
+    tree.sh("test \"$(cat ../etc/sub/file)\" = theirs; test ! -e ../etc/sub/new");
     // Control: once the directory is restored, the trial is committed.
-    place.sh("rm d; mv was d");
-    place.commit(held.id);
-    assert_eq!(place.text("d/sub/file").as_deref(), Some("two\n"));
+    tree.sh("rm d; mv was d");
+    tree.commit(held.id);
+    assert_eq!(tree.text("d/sub/file").as_deref(), Some("two\n"));
 }
 
 #[test]
 fn trial_may_remove_its_own_working_directory() {
-    let place = TestTree::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
-    let before = place.files();
-    let held = place.hold("cd gone/deep; rm -r ../../gone; ! touch here 2>/dev/null");
-    assert_eq!(difference(&before, &place.files()), "");
+    let tree = TestTree::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
+    let before = tree.files();
+    let held = tree.hold("cd gone/deep; rm -r ../../gone; ! touch here 2>/dev/null");
+    assert_eq!(difference(&before, &tree.files()), "");
     assert_eq!(
         (held.counts.deleted, held.counts.changed),
         (2, 0),
         "{held:#?}"
     );
-    place.commit(held.id);
-    assert!(!place.root.join("gone").exists() && place.text("a").as_deref() == Some("a\n"));
-    place.undo(held.id);
-    assert_eq!(place.text("gone/file").as_deref(), Some("x\n"));
+    tree.commit(held.id);
+    assert!(!tree.root.join("gone").exists() && tree.text("a").as_deref() == Some("a\n"));
+    tree.undo(held.id);
+    assert_eq!(tree.text("gone/file").as_deref(), Some("x\n"));
 }
 
 /// If the disk for a trial's writes is full, only the command gets an error.
@@ -63,33 +63,33 @@ fn trial_on_a_full_disk_fails_only_its_command() {
         .env("CHANGES_TEST_NO_ROOM", dir.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{errors}");
+    assert!(output.status.success(), "{stdout}{errors}");
 }
 
 fn no_room(dir: &Path) {
-    let place = TestTree::within(dir, "echo one >one; echo two >two");
-    let before = place.files();
-    let store = place.store();
-    let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+    let tree = TestTree::within(dir, "echo one >one; echo two >two");
+    let before = tree.files();
+    let store = tree.store();
+    let mut set = store.begin_trial(SESSION, &tree.root).unwrap();
     set.mark().unwrap();
     let script = "echo more >>one; dd if=/dev/zero of=big bs=64k count=64 status=none";
     let output = in_view(&set, script);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("No space left"),
-        "{said}"
+        !output.status.success() && stderr.contains("No space left"),
+        "{stderr}"
     );
     let held = store.hold(set).unwrap();
     assert_eq!((held.counts.changed, held.counts.created), (1, 1));
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(difference(&before, &tree.files()), "");
     // The change set is removed with its files.
-    place.store().discard(SESSION, held.id).unwrap();
-    assert_eq!(difference(&before, &place.files()), "");
-    let next = place.hold("rm two; echo more >>one");
-    place.commit(next.id);
-    assert_eq!(place.text("one").as_deref(), Some("one\nmore\n"));
+    tree.store().discard(SESSION, held.id).unwrap();
+    assert_eq!(difference(&before, &tree.files()), "");
+    let next = tree.hold("rm two; echo more >>one");
+    tree.commit(next.id);
+    assert_eq!(tree.text("one").as_deref(), Some("one\nmore\n"));
 }
 
 /// A directory becomes a link, and a link becomes a directory, whose entries are created after the
@@ -107,22 +107,30 @@ fn directory_and_link_can_replace_each_other() {
             "rm d/l; mkdir -p d/l/m; echo c >d/l/m/f; rm -r d/e; ln -s l d/e",
         ),
     ] {
-        let place = TestTree::new(tree);
-        let before = place.files();
-        let held = place.hold(script);
-        place.commit(held.id);
-        let after = place.files();
+        let test_tree = TestTree::new(tree);
+        let before = test_tree.files();
+        let held = test_tree.hold(script);
+        test_tree.commit(held.id);
+        let after = test_tree.files();
         assert!(!difference(&before, &after).is_empty());
-        place.undo(held.id);
-        assert_eq!(difference(&before, &place.files()), "", "{script}: undone");
-        place.redo(held.id);
-        assert_eq!(difference(&after, &place.files()), "", "{script}: redone");
+        test_tree.undo(held.id);
+        assert_eq!(
+            difference(&before, &test_tree.files()),
+            "",
+            "{script}: undone"
+        );
+        test_tree.redo(held.id);
+        assert_eq!(
+            difference(&after, &test_tree.files()),
+            "",
+            "{script}: redone"
+        );
         // The user's own link is allowed.
-        place.undo(held.id);
-        let place = TestTree::new(tree);
-        let held = place.hold("mkdir -p n/m; echo c >n/m/f");
-        place.sh("ln -s x n");
-        let refused = place.store().commit(SESSION, held.id);
+        test_tree.undo(held.id);
+        let test_tree = TestTree::new(tree);
+        let held = test_tree.hold("mkdir -p n/m; echo c >n/m/f");
+        test_tree.sh("ln -s x n");
+        let refused = test_tree.store().commit(SESSION, held.id);
         assert!(
             matches!(refused, Err(ChangesError::Conflict { .. })),
             "{refused:?}"

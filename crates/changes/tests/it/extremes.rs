@@ -10,18 +10,18 @@ use std::process::Command;
 fn twenty_thousand_new_files_are_committed_and_undone() {
     const MAKE: &str =
         "python3 -c \"for n in range(20000): open(f'many/{n % 100}/{n}', 'w').write(str(n))\"";
-    let place = TestTree::new("echo old >old");
-    let before = place.files();
-    let held = place.hold(&format!("mkdir -p many/{{0..99}}; {MAKE}"));
+    let tree = TestTree::new("echo old >old");
+    let before = tree.files();
+    let held = tree.hold(&format!("mkdir -p many/{{0..99}}; {MAKE}"));
     assert_eq!((held.counts.created, held.counts.total()), (20_000, 20_000));
     assert_eq!((held.files.len(), held.more), (50, 19_950));
-    assert_eq!(difference(&before, &place.files()), "");
-    place.commit(held.id);
-    assert_eq!(place.text("many/99/19999").as_deref(), Some("19999"));
+    assert_eq!(difference(&before, &tree.files()), "");
+    tree.commit(held.id);
+    assert_eq!(tree.text("many/99/19999").as_deref(), Some("19999"));
     // The counts include the root, the old file, and their directories.
-    assert_eq!(place.files().len(), 20_000 + 2 + 101);
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(tree.files().len(), 20_000 + 2 + 101);
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
 }
 
 /// Runs in a namespace with a small file system for the tree. Files from a store on another device
@@ -41,25 +41,25 @@ fn disk_that_fills_up_during_a_commit_causes_a_rollback() {
         .env("CHANGES_TEST_FILLS_UP", dir.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{errors}");
+    assert!(output.status.success(), "{stdout}{errors}");
 }
 
 fn fills_up(dir: &Path) {
-    let mut place = TestTree::within(
+    let mut tree = TestTree::within(
         &dir.join("small"),
         "mkdir -m 700 .agent-bash-changes; echo one >a; echo two >b; mkdir d; echo 3 >d/3",
     );
-    place.state = dir.join("state");
-    let before = place.files();
-    let held = place.hold(
+    tree.state = dir.join("state");
+    let before = tree.files();
+    let held = tree.hold(
         "rm b; echo more >>a; rm -r d; for n in 1 2 3 4 5 6; do dd if=/dev/zero of=big$n bs=64k count=16 status=none; done; echo z >z",
     );
-    let commit = || place.store().commit(SESSION, held.id);
+    let commit = || tree.store().commit(SESSION, held.id);
     let error = commit().unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(difference(&before, &tree.files()), "");
     // Control: with enough space, the same set is committed.
     let bigger = ["-o", "remount,size=32m"];
     let mount = Command::new("mount")
@@ -69,10 +69,10 @@ fn fills_up(dir: &Path) {
         .unwrap();
     assert!(mount.success());
     commit().unwrap();
-    assert_eq!(place.text("z").as_deref(), Some("z\n"));
-    assert!(place.text("b").is_none() && place.root.join("big6").exists());
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(tree.text("z").as_deref(), Some("z\n"));
+    assert!(tree.text("b").is_none() && tree.root.join("big6").exists());
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
 }
 
 /// Files of users outside a user namespace cannot be changed in an overlay, and keep their owner.
@@ -81,18 +81,18 @@ fn file_of_an_unmapped_group_fails_only_the_command() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = TestTree::new(
+    let tree = TestTree::new(
         "mkdir -p d/sub; echo own >d/own; echo theirs >d/sub/theirs; chgrp 12345 d/sub/theirs",
     );
-    let before = place.files();
-    let held = place.hold(
+    let before = tree.files();
+    let held = tree.hold(
         "echo more >>d/own; if (echo more >>d/sub/theirs) 2>says; then exit 9; fi; grep -q 'too large' says; rm says",
     );
     let names: Vec<&str> = held.files.iter().map(|file| &*file.name.path).collect();
     assert_eq!(names, ["d/own"]);
-    place.commit(held.id);
-    assert_eq!(place.text("d/sub/theirs").as_deref(), Some("theirs\n"));
-    assert_eq!(place.text("d/own").as_deref(), Some("own\nmore\n"));
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
+    tree.commit(held.id);
+    assert_eq!(tree.text("d/sub/theirs").as_deref(), Some("theirs\n"));
+    assert_eq!(tree.text("d/own").as_deref(), Some("own\nmore\n"));
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
 }

@@ -11,14 +11,14 @@ use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 use std::io;
 
 /// Performs an action whose step with this number fails.
-fn fail_at<T>(place: &TestTree, at: usize, act: impl FnOnce(&Store) -> T) -> T {
+fn fail_at<T>(tree: &TestTree, at: usize, act: impl FnOnce(&Store) -> T) -> T {
     let fails = move |number, _| {
         if number == at {
             return Err(io::Error::other("made to fail"));
         }
         Ok(())
     };
-    act(&place
+    act(&tree
         .store()
         .with_steps(acting_at(fails), Precautions::default()))
 }
@@ -31,37 +31,37 @@ fn all() -> ChangesScope {
 #[test]
 fn any_sequence_is_undone_and_redone_as_one() {
     for seed in 1..=10 {
-        let place = TestTree::new(TREE);
-        let (calls, states) = several_calls(&place, seed);
+        let tree = TestTree::new(TREE);
+        let (calls, states) = several_calls(&tree, seed);
         let when = |what: &str, from: usize| format!("seed {seed}, {what} {:?}", &calls[from..]);
         for from in [calls.len() - 1, calls.len() / 2, 0] {
             let scope = ChangesScope::From(calls[from].0);
-            let undone = place.store().undo_group(SESSION, &scope, false);
+            let undone = tree.store().undo_group(SESSION, &scope, false);
             let undone = undone.unwrap_or_else(|error| panic!("{}: {error}", when("undone", from)));
             assert_eq!(undone.changes.len(), calls.len() - from);
-            same(&place, &states[from], &when("undone", from));
-            let redone = place.store().redo_group(SESSION, &scope);
+            same(&tree, &states[from], &when("undone", from));
+            let redone = tree.store().redo_group(SESSION, &scope);
             assert!(redone.is_ok(), "{}: {redone:?}", when("redone", from));
-            same(&place, &states[calls.len()], &when("redone", from));
+            same(&tree, &states[calls.len()], &when("redone", from));
         }
     }
 }
 
-fn three_calls(place: &TestTree) -> [ChangesId; 3] {
+fn three_calls(tree: &TestTree) -> [ChangesId; 3] {
     [
-        recorded(place, "echo 1 >>a", &[("a", Touch::Content)]),
-        recorded(place, "echo 2 >>b", &[("b", Touch::Content)]),
-        recorded(place, "echo 3 >>a", &[("a", Touch::Content)]),
+        recorded(tree, "echo 1 >>a", &[("a", Touch::Content)]),
+        recorded(tree, "echo 2 >>b", &[("b", Touch::Content)]),
+        recorded(tree, "echo 3 >>a", &[("a", Touch::Content)]),
     ]
 }
 
 #[test]
 fn conflicts_are_named_before_any_file_changes() {
-    let place = TestTree::new(TREE);
-    let [first, second, third] = three_calls(&place);
-    place.sh("echo theirs >>b");
-    let before = place.files();
-    let preview = place.store().preview_group(SESSION, &all(), false).unwrap();
+    let tree = TestTree::new(TREE);
+    let [first, second, third] = three_calls(&tree);
+    tree.sh("echo theirs >>b");
+    let before = tree.files();
+    let preview = tree.store().preview_group(SESSION, &all(), false).unwrap();
     let order: Vec<ChangesId> = preview.sets.iter().map(|set| set.id).collect();
     assert_eq!(
         order,
@@ -71,27 +71,27 @@ fn conflicts_are_named_before_any_file_changes() {
     let conflicts = preview.obstacles().unwrap().conflicts;
     assert_eq!(conflicts.len(), 1);
     assert_eq!((conflicts[0].0, &*conflicts[0].1[0].path), (second, "b"));
-    let refused = place.store().undo_group(SESSION, &all(), false);
+    let refused = tree.store().undo_group(SESSION, &all(), false);
     assert!(
         matches!(refused, Err(ChangesError::Group { .. })),
         "{refused:?}"
     );
-    assert_eq!(difference(&before, &place.files()), "");
-    assert_eq!(place.ids().len(), 3, "no undo was begun");
-    let done = place.store().undo_group(SESSION, &all(), true).unwrap();
+    assert_eq!(difference(&before, &tree.files()), "");
+    assert_eq!(tree.ids().len(), 3, "no undo was begun");
+    let done = tree.store().undo_group(SESSION, &all(), true).unwrap();
     assert_eq!(done.changes.len(), 2);
-    assert_eq!(place.text("a").as_deref(), Some("zero\n"));
-    assert_eq!(place.text("b").as_deref(), Some("zero\n2\ntheirs\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n"));
+    assert_eq!(tree.text("b").as_deref(), Some("zero\n2\ntheirs\n"));
 }
 
 /// Another process wrote between two calls to a file of both: only the later change can be undone.
 #[test]
 fn write_between_two_calls_is_a_conflict_of_the_earlier_one() {
-    let place = TestTree::new(TREE);
-    let first = recorded(&place, "echo 1 >>a", &[("a", Touch::Content)]);
-    place.sh("echo theirs >>a");
-    let second = recorded(&place, "echo 2 >>a", &[("a", Touch::Content)]);
-    let preview = place.store().preview_group(SESSION, &all(), false).unwrap();
+    let tree = TestTree::new(TREE);
+    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
+    tree.sh("echo theirs >>a");
+    let second = recorded(&tree, "echo 2 >>a", &[("a", Touch::Content)]);
+    let preview = tree.store().preview_group(SESSION, &all(), false).unwrap();
     let conflicts = preview.obstacles().unwrap().conflicts;
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].0, first);
@@ -105,17 +105,17 @@ fn write_between_two_calls_is_a_conflict_of_the_earlier_one() {
 
 #[test]
 fn set_without_preimages_blocks_the_whole() {
-    let place = TestTree::new(TREE);
-    let first = recorded(&place, "echo 1 >>a", &[("a", Touch::Content)]);
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
+    let store = tree.store();
     let set = store
-        .begin_trace(SESSION, &place.root, ChangesLevel::List)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::List)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     recorder
-        .before(&place.root.join("b"), Touch::Content)
+        .before(&tree.root.join("b"), Touch::Content)
         .unwrap();
-    place.sh("echo 2 >>b");
+    tree.sh("echo 2 >>b");
     recorder.finish().unwrap();
     let listed = store.finish(set).unwrap().id;
     let preview = store.preview_group(SESSION, &all(), false).unwrap();
@@ -127,7 +127,7 @@ fn set_without_preimages_blocks_the_whole() {
             .contains("only their names were recorded")
     );
     assert!(store.undo_group(SESSION, &all(), false).is_err());
-    assert_eq!(place.text("a").as_deref(), Some("zero\n1\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n1\n"));
     store.undo_group(SESSION, &all(), true).unwrap();
     assert_eq!(
         store.show(SESSION, first).unwrap().state,
@@ -137,40 +137,40 @@ fn set_without_preimages_blocks_the_whole() {
 
 #[test]
 fn redo_applies_only_what_the_last_group_undid() {
-    let place = TestTree::new(TREE);
-    let [_, second, _] = three_calls(&place);
-    let before = place.text("a");
-    place.undo(second);
-    place.store().undo_group(SESSION, &all(), false).unwrap();
-    assert_eq!(place.text("a").as_deref(), Some("zero\n"));
-    let nothing = place.store().undo_group(SESSION, &all(), false);
+    let tree = TestTree::new(TREE);
+    let [_, second, _] = three_calls(&tree);
+    let before = tree.text("a");
+    tree.undo(second);
+    tree.store().undo_group(SESSION, &all(), false).unwrap();
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n"));
+    let nothing = tree.store().undo_group(SESSION, &all(), false);
     assert!(
         matches!(nothing, Err(ChangesError::NothingInScope { .. })),
         "{nothing:?}"
     );
-    place.store().redo_group(SESSION, &all()).unwrap();
-    assert_eq!(place.text("a"), before);
+    tree.store().redo_group(SESSION, &all()).unwrap();
+    assert_eq!(tree.text("a"), before);
     assert_eq!(
-        place.text("b").as_deref(),
+        tree.text("b").as_deref(),
         Some("zero\n"),
         "undone before by itself"
     );
-    place.store().redo_group(SESSION, &all()).unwrap();
-    assert_eq!(place.text("b").as_deref(), Some("zero\n2\n"));
+    tree.store().redo_group(SESSION, &all()).unwrap();
+    assert_eq!(tree.text("b").as_deref(), Some("zero\n2\n"));
 }
 
 #[test]
 fn scope_selects_by_number_time_and_turn() {
-    let place = TestTree::new(TREE);
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let store = tree.store();
     let no_turn = store.undo_group(SESSION, &ChangesScope::AgentTurn(None), false);
     assert!(matches!(no_turn, Err(ChangesError::NoTurns)), "{no_turn:?}");
-    let first = recorded(&place, "echo 1 >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
     let begin = |sign| store.begin_turn(SESSION, sign).unwrap();
     let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
     pause();
     assert_eq!(begin(TurnSign::Prompt(None)), "1");
-    let second = recorded(&place, "echo 2 >>a", &[("a", Touch::Content)]);
+    let second = recorded(&tree, "echo 2 >>a", &[("a", Touch::Content)]);
     pause();
     assert_eq!(begin(TurnSign::Name("a-turn")), "a-turn");
     assert_eq!(
@@ -178,8 +178,8 @@ fn scope_selects_by_number_time_and_turn() {
         "a-turn",
         "the same turn goes on"
     );
-    let third = recorded(&place, "echo 3 >>a", &[("a", Touch::Content)]);
-    let fourth = recorded(&place, "echo 4 >>b", &[("b", Touch::Content)]);
+    let third = recorded(&tree, "echo 3 >>a", &[("a", Touch::Content)]);
+    let fourth = recorded(&tree, "echo 4 >>b", &[("b", Touch::Content)]);
     pause();
     assert_eq!(begin(TurnSign::Prompt(None)), "2");
     let listed = store.list(SESSION).unwrap();
@@ -206,17 +206,17 @@ fn scope_selects_by_number_time_and_turn() {
     store
         .undo_group(SESSION, &ChangesScope::AgentTurn(None), false)
         .unwrap();
-    assert_eq!(place.text("a").as_deref(), Some("zero\n1\n2\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n1\n2\n"));
     // The next undo is of the turn before. The undo itself belongs to no turn.
     store
         .undo_group(SESSION, &ChangesScope::AgentTurn(None), false)
         .unwrap();
-    assert_eq!(place.text("a").as_deref(), Some("zero\n1\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n1\n"));
     let redone = store
         .redo_group(SESSION, &ChangesScope::AgentTurn(None))
         .unwrap();
     assert_eq!(redone.changes.len(), 1);
-    assert_eq!(place.text("a").as_deref(), Some("zero\n1\n2\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\n1\n2\n"));
     for name in ["", "last", "a b", "a\n", &"x".repeat(101)] {
         let bad = store.begin_turn(SESSION, TurnSign::Name(name));
         assert!(matches!(bad, Err(ChangesError::TurnName(_))), "{name:?}");
@@ -225,8 +225,8 @@ fn scope_selects_by_number_time_and_turn() {
 
 #[test]
 fn call_goes_on_with_the_turn_of_its_prompt() {
-    let place = TestTree::new(TREE);
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let store = tree.store();
     let names = [
         (TurnSign::Call("p1"), "1"),
         (TurnSign::Call("p1"), "1"),
@@ -248,34 +248,34 @@ fn call_goes_on_with_the_turn_of_its_prompt() {
 #[test]
 fn failure_at_any_step_redoes_what_was_undone() {
     let made = || {
-        let place = TestTree::new(TREE);
-        three_calls(&place);
-        let after = place.files();
-        (place, after)
+        let tree = TestTree::new(TREE);
+        three_calls(&tree);
+        let after = tree.files();
+        (tree, after)
     };
-    let (place, _) = made();
-    let count = steps(&place, |store| {
+    let (tree, _) = made();
+    let count = steps(&tree, |store| {
         drop(store.undo_group(SESSION, &all(), false));
     })
     .len();
     let mut failures = 0;
     for at in 0..count {
-        let (place, after) = made();
-        let failed = fail_at(&place, at, |store| store.undo_group(SESSION, &all(), false));
+        let (tree, after) = made();
+        let failed = fail_at(&tree, at, |store| store.undo_group(SESSION, &all(), false));
         if let Err(error) = &failed {
             failures += 1;
             assert!(
                 matches!(error, ChangesError::GroupFailed { remaining, .. } if remaining.is_empty()),
                 "{at}: {error}"
             );
-            same(&place, &after, &format!("step {at}"));
-            let register = place.state.join("changes/.unfinished/test@group");
+            same(&tree, &after, &format!("step {at}"));
+            let register = tree.state.join("changes/.unfinished/test@group");
             assert!(!register.exists(), "step {at}");
         }
-        drop(place.store());
-        let undone = place.store().undo_group(SESSION, &all(), false);
+        drop(tree.store());
+        let undone = tree.store().undo_group(SESSION, &all(), false);
         assert_eq!(undone.is_ok(), failed.is_err(), "step {at}: {undone:?}");
-        assert_eq!(place.text("a").as_deref(), Some("zero\n"), "step {at}");
+        assert_eq!(tree.text("a").as_deref(), Some("zero\n"), "step {at}");
     }
     assert!(failures > count / 2, "{failures} of {count}");
 }
@@ -283,31 +283,27 @@ fn failure_at_any_step_redoes_what_was_undone() {
 #[test]
 fn killed_undo_of_several_is_completed_by_the_next_open() {
     let made = || {
-        let place = TestTree::new(TREE);
-        let before = place.files();
-        three_calls(&place);
-        (place, before)
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        three_calls(&tree);
+        (tree, before)
     };
-    let (place, _) = made();
-    let count = steps(&place, |store| {
+    let (tree, _) = made();
+    let count = steps(&tree, |store| {
         drop(store.undo_group(SESSION, &all(), false));
     })
     .len();
     assert!(count > 10);
     for at in 0..count {
-        let (place, before) = made();
+        let (tree, before) = made();
         assert!(
-            kill(&place, "undo-all", at, None),
+            kill(&tree, "undo-all", at, None),
             "step {at} was not reached"
         );
-        drop(place.store());
-        let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+        drop(tree.store());
+        let (want, got) = (without_inodes(&before), without_inodes(&tree.files()));
         assert!(is(&want, &got), "step {at}:\n{}", difference(&want, &got));
-        place.store().redo_group(SESSION, &all()).unwrap();
-        assert_eq!(
-            place.text("a").as_deref(),
-            Some("zero\n1\n3\n"),
-            "step {at}"
-        );
+        tree.store().redo_group(SESSION, &all()).unwrap();
+        assert_eq!(tree.text("a").as_deref(), Some("zero\n1\n3\n"), "step {at}");
     }
 }

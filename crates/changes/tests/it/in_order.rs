@@ -28,22 +28,22 @@ const CALLS: [(&str, &[(&str, Touch)]); 10] = [
     ("touch -d 2001-02-03 b", &[("b", Touch::Attributes)]),
 ];
 
-pub(crate) fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
-    let store = place.store();
-    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+pub(crate) fn recorded(tree: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
+    let store = tree.store();
+    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
     let set = set.unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for (path, touch) in touched {
-        recorder.before(&place.root.join(path), *touch).unwrap();
+        recorder.before(&tree.root.join(path), *touch).unwrap();
     }
-    place.sh(script);
+    tree.sh(script);
     recorder.finish().unwrap();
     store.finish(set).unwrap().id
 }
 
 /// Compares trees without inodes and without the times of directories, which an undo does not
 /// always restore.
-pub(crate) fn same(place: &TestTree, want: &Tree, when: &str) {
+pub(crate) fn same(test_tree: &TestTree, want: &Tree, when: &str) {
     let plain = |tree: &Tree| {
         let mut plain = without_inodes(tree);
         let directories = plain
@@ -52,7 +52,7 @@ pub(crate) fn same(place: &TestTree, want: &Tree, when: &str) {
         directories.for_each(|it| it.mtime = (0, 0));
         plain
     };
-    let difference = difference(&plain(want), &plain(&place.files()));
+    let difference = difference(&plain(want), &plain(&test_tree.files()));
     assert!(difference.is_empty(), "{when}:\n{difference}");
 }
 
@@ -71,13 +71,13 @@ fn sequence(seed: u64) -> impl Iterator<Item = usize> {
 type MadeCall = (ChangesId, String, bool);
 
 /// Makes random calls. Returns them, and the trees before the first and after each.
-pub(crate) fn several_calls(place: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<Tree>) {
-    let mut states = vec![place.files()];
+pub(crate) fn several_calls(tree: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<Tree>) {
+    let mut states = vec![tree.files()];
     let mut calls = Vec::new();
     for number in sequence(seed).take(12) {
         let (script, touched) = CALLS[number % CALLS.len()];
         // A call that changes nothing may still touch files, which conflicts with earlier calls.
-        let files = place.files();
+        let files = tree.files();
         let is_there = |name: &str| files.contains_key(OsStr::new(name));
         let changes = match script {
             "rm a" | "mv a c" => is_there("a"),
@@ -92,29 +92,29 @@ pub(crate) fn several_calls(place: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<
         let is_trial = number % 3 == 0;
         let script = script.replace("NUMBER", &calls.len().to_string());
         let id = if is_trial {
-            place.make(&script)
+            tree.make(&script)
         } else {
-            recorded(place, &script, touched)
+            recorded(tree, &script, touched)
         };
         calls.push((id, script, is_trial));
-        states.push(place.files());
+        states.push(tree.files());
     }
     (calls, states)
 }
 
 fn there_and_back(seed: u64) {
-    let place = TestTree::new(TREE);
-    let (calls, states) = several_calls(&place, seed);
+    let tree = TestTree::new(TREE);
+    let (calls, states) = several_calls(&tree, seed);
     let when = |what: &str, upto: usize| format!("seed {seed}, {what} {:?}", &calls[..=upto]);
     for (at, (id, _, _)) in calls.iter().enumerate().rev() {
-        let undone = place.store().undo(SESSION, *id, &[], false);
+        let undone = tree.store().undo(SESSION, *id, &[], false);
         assert!(undone.is_ok(), "{}: {undone:?}", when("undone", at));
-        same(&place, &states[at], &when("undone", at));
+        same(&tree, &states[at], &when("undone", at));
     }
     for (at, (id, _, _)) in calls.iter().enumerate() {
-        let redone = place.store().redo(SESSION, *id);
+        let redone = tree.store().redo(SESSION, *id);
         assert!(redone.is_ok(), "{}: {redone:?}", when("redone", at));
-        same(&place, &states[at + 1], &when("redone", at));
+        same(&tree, &states[at + 1], &when("redone", at));
     }
 }
 
@@ -128,26 +128,26 @@ fn calls_are_undone_and_redone_in_any_sequence() {
 /// Control: a write of another process to a restored file is a conflict.
 #[test]
 fn write_of_another_process_in_between_is_a_conflict() {
-    let place = TestTree::new(TREE);
-    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    place.undo(second);
-    place.sh("echo theirs >>a");
-    let refused = place.store().undo(SESSION, first, &[], false);
+    let tree = TestTree::new(TREE);
+    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let second = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    tree.undo(second);
+    tree.sh("echo theirs >>a");
+    let refused = tree.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
-    assert_eq!(place.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
     // The write is a conflict even if the file has the same size and time.
-    let place = TestTree::new(TREE);
-    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    place.undo(second);
-    place.sh("cp -p a copy; mv copy a");
-    let refused = place.store().undo(SESSION, first, &[], false);
+    let tree = TestTree::new(TREE);
+    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let second = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    tree.undo(second);
+    tree.sh("cp -p a copy; mv copy a");
+    let refused = tree.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     // An undo is also a conflict if a call in between is not undone.
-    let place = TestTree::new(TREE);
-    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
-    let refused = place.store().undo(SESSION, first, &[], false);
+    let tree = TestTree::new(TREE);
+    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let refused = tree.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
 }

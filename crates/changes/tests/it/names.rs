@@ -201,16 +201,16 @@ const CASES: &[Case] = &[
     },
 ];
 
-pub(crate) fn traced(place: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
-    let store = place.store();
-    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+pub(crate) fn traced(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+    let store = tree.store();
+    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
     let set = set.unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for (touched, script) in steps {
         for (path, touch) in *touched {
-            recorder.before(&place.root.join(path), *touch).unwrap();
+            recorder.before(&tree.root.join(path), *touch).unwrap();
         }
-        place.sh(script);
+        tree.sh(script);
     }
     recorder.finish().unwrap();
     store.finish(set).unwrap()
@@ -225,8 +225,8 @@ fn listed(changes: &Changes) -> Vec<(String, &'static str)> {
     files
 }
 
-fn same(want: &Tree, place: &TestTree, when: &str) {
-    let difference = difference(&without_inodes(want), &without_inodes(&place.files()));
+fn same(want: &Tree, tree: &TestTree, when: &str) {
+    let difference = difference(&without_inodes(want), &without_inodes(&tree.files()));
     assert_eq!(difference, "", "{when}");
 }
 
@@ -234,9 +234,9 @@ fn there_and_back(new: fn(&str) -> TestTree) {
     for case in CASES {
         let scripts: Vec<&str> = case.steps.iter().map(|(_, script)| *script).collect();
         let name = scripts.join("; ");
-        let place = new(TREE);
-        let before = place.files();
-        let changes = traced(&place, case.steps);
+        let tree = new(TREE);
+        let before = tree.files();
+        let changes = traced(&tree, case.steps);
         let want: Vec<_> = case
             .listed
             .iter()
@@ -248,13 +248,13 @@ fn there_and_back(new: fn(&str) -> TestTree) {
             (true, Undoable::Whole),
             "{name}"
         );
-        let after = place.files();
-        place.undo(changes.id);
-        same(&before, &place, &format!("{name}: undone"));
-        place.redo(changes.id);
-        same(&after, &place, &format!("{name}: made again"));
-        place.undo(changes.id);
-        same(&before, &place, &format!("{name}: undone again"));
+        let after = tree.files();
+        tree.undo(changes.id);
+        same(&before, &tree, &format!("{name}: undone"));
+        tree.redo(changes.id);
+        same(&after, &tree, &format!("{name}: made again"));
+        tree.undo(changes.id);
+        same(&before, &tree, &format!("{name}: undone again"));
     }
 }
 
@@ -272,27 +272,27 @@ fn changes_by_other_names_are_undone_with_a_store_on_another_device() {
 /// restored.
 #[test]
 fn moved_and_changed_file_is_undone_alone() {
-    let place = TestTree::new(TREE);
+    let tree = TestTree::new(TREE);
     let changes = traced(
-        &place,
+        &tree,
         &[
             (&[("a", Name), ("m", Name)], "mv a m"),
             (&[("m", Content)], "echo x >>m"),
         ],
     );
-    let store = place.store();
+    let store = tree.store();
     store
         .undo(SESSION, changes.id, &["a".into()], false)
         .unwrap();
-    place.sh("echo theirs >>m");
-    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    tree.sh("echo theirs >>m");
+    assert_eq!(tree.text("a").as_deref(), Some("one\n"));
 }
 
 /// Two files with equal contents are swapped; an undo swaps them back nevertheless.
 #[test]
 fn swapped_files_with_equal_contents_are_swapped_back() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
     let steps: Steps = &[
         (
             &[("same1", Name), ("t", Name), ("same2", Name)],
@@ -300,17 +300,17 @@ fn swapped_files_with_equal_contents_are_swapped_back() {
         ),
         (&[("same1", Content)], "echo new >same1"),
     ];
-    let changes = traced(&place, steps);
-    place.undo(changes.id);
-    same(&before, &place, "undone");
+    let changes = traced(&tree, steps);
+    tree.undo(changes.id);
+    same(&before, &tree, "undone");
 }
 
 /// The file is written to outside of the root.
 #[test]
 fn file_changed_outside_of_the_root_has_a_preimage() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let out = place.root.with_file_name("out");
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let out = tree.root.with_file_name("out");
     let (out, file) = (out.to_str().unwrap(), out.join("f"));
     let file = file.to_str().unwrap();
     let touched: [&[(&str, Touch)]; 3] = [
@@ -323,18 +323,18 @@ fn file_changed_outside_of_the_root_has_a_preimage() {
         (touched[1], "echo x >>../out/f"),
         (touched[2], "rm -r ../out"),
     ];
-    let changes = traced(&place, &steps);
-    place.undo(changes.id);
-    same(&before, &place, "undone");
+    let changes = traced(&tree, &steps);
+    tree.undo(changes.id);
+    same(&before, &tree, "undone");
 }
 
 /// Undo removes one of the file's names and cannot restore its attributes by another: the result
 /// names the file.
 #[test]
 fn unrestorable_attributes_are_named() {
-    let place = TestTree::new(TREE);
+    let tree = TestTree::new(TREE);
     let changes = traced(
-        &place,
+        &tree,
         &[
             (&[("a2", Name)], "ln a a2"),
             (&[("a2", Attributes)], "chmod 600 a2"),
@@ -349,8 +349,8 @@ fn unrestorable_attributes_are_named() {
         (changes.undo, &not_restorable[..]),
         (Undoable::Part, &["a"][..])
     );
-    place.undo(changes.id);
-    assert_eq!(place.text("a2"), None);
+    tree.undo(changes.id);
+    assert_eq!(tree.text("a2"), None);
 }
 
 /// One call moves a file, and another writes to it. Undoing both restores the former content.
@@ -359,50 +359,49 @@ fn unrestorable_attributes_are_named() {
 fn undo_of_a_move_does_not_restore_later_writes() {
     let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
     let written: Steps = &[(&[("m", Content)], "echo x >>m")];
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let (first, second) = (traced(&place, moved), traced(&place, written));
-    let alone = place.store().undo(SESSION, first.id, &["a".into()], false);
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let (first, second) = (traced(&tree, moved), traced(&tree, written));
+    let alone = tree.store().undo(SESSION, first.id, &["a".into()], false);
     assert!(matches!(alone, Err(ChangesError::Conflict { .. })));
-    assert_eq!(place.text("a"), None);
-    place.undo(second.id);
-    place.undo(first.id);
-    same(&before, &place, "undone");
+    assert_eq!(tree.text("a"), None);
+    tree.undo(second.id);
+    tree.undo(first.id);
+    same(&before, &tree, "undone");
     // Control: no other call has written to the file.
-    let place = TestTree::new(TREE);
-    let first = traced(&place, moved);
-    place
-        .store()
+    let tree = TestTree::new(TREE);
+    let first = traced(&tree, moved);
+    tree.store()
         .undo(SESSION, first.id, &["a".into()], false)
         .unwrap();
-    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("one\n"));
 }
 
 /// A file time in the future does not show a later write. A remaining name of the file may have
 /// been used for one.
 #[test]
 fn removed_name_is_restored_unless_its_file_was_written_to() {
-    let place = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
-    let before = place.files();
-    let changes = traced(&place, &[(&[("a", Name), ("c", Name)], "rm a c")]);
-    place.sh("chmod 600 b");
-    place.undo(changes.id);
-    assert_eq!(place.text("a").as_deref(), Some("one\n"));
-    assert_eq!(place.text("c").as_deref(), Some("two\n"));
+    let test_tree = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
+    let before = test_tree.files();
+    let changes = traced(&test_tree, &[(&[("a", Name), ("c", Name)], "rm a c")]);
+    test_tree.sh("chmod 600 b");
+    test_tree.undo(changes.id);
+    assert_eq!(test_tree.text("a").as_deref(), Some("one\n"));
+    assert_eq!(test_tree.text("c").as_deref(), Some("two\n"));
     let links = |tree: &Tree| tree[std::ffi::OsStr::new("b")].links;
-    assert_eq!(links(&place.files()), links(&before));
-    let place = TestTree::new(TREE);
-    let changes = traced(&place, &[(&[("c", Name)], "rm c")]);
-    place.sh("echo more >>b");
-    let undone = place.store().undo(SESSION, changes.id, &[], false);
+    assert_eq!(links(&test_tree.files()), links(&before));
+    let test_tree = TestTree::new(TREE);
+    let changes = traced(&test_tree, &[(&[("c", Name)], "rm c")]);
+    test_tree.sh("echo more >>b");
+    let undone = test_tree.store().undo(SESSION, changes.id, &[], false);
     assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
 }
 
 /// A file that was moved out of the root stays there; the undo creates another file.
 #[test]
 fn undo_of_a_move_out_of_the_root_makes_two_files() {
-    let inode = |place: &TestTree, name: &str| {
-        let found = std::fs::symlink_metadata(place.root.join(name)).unwrap();
+    let inode = |tree: &TestTree, name: &str| {
+        let found = std::fs::symlink_metadata(tree.root.join(name)).unwrap();
         std::os::unix::fs::MetadataExt::ino(&found)
     };
     for (steps, undone, kept) in [
@@ -415,38 +414,37 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
         // A partial undo restores only the file at the old name.
         (&[(&[("a", Name), ("m", Name)], "mv a m")], "a", "m"),
     ] {
-        let place = TestTree::new(TREE);
-        let before = place.files();
-        let changes = traced(&place, steps);
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        let changes = traced(&tree, steps);
         let paths = ["a".into(), "b".into(), "c".into()];
         let paths = if kept == "m" { &paths[..1] } else { &[] };
-        place
-            .store()
+        tree.store()
             .undo(SESSION, changes.id, paths, false)
             .unwrap();
-        assert_ne!(inode(&place, undone), inode(&place, kept), "{steps:?}");
-        place.sh(&format!("echo later >>{kept}"));
+        assert_ne!(inode(&tree, undone), inode(&tree, kept), "{steps:?}");
+        tree.sh(&format!("echo later >>{kept}"));
         if kept != "m" {
-            same(&before, &place, &format!("{steps:?}"));
+            same(&before, &tree, &format!("{steps:?}"));
         }
     }
     // Negative controls: files without such a name are the same inodes again.
     for script in ["mv a m", "rm a", "mv b m"] {
-        let place = TestTree::new(TREE);
+        let tree = TestTree::new(TREE);
         let name = &script[3..4];
-        let was = inode(&place, name);
-        let changes = traced(&place, &[(&[(name, Name), ("m", Name)], script)]);
-        place.undo(changes.id);
-        assert_eq!(inode(&place, name), was, "{script}");
+        let was = inode(&tree, name);
+        let changes = traced(&tree, &[(&[(name, Name), ("m", Name)], script)]);
+        tree.undo(changes.id);
+        assert_eq!(inode(&tree, name), was, "{script}");
     }
     // Two moves, the last taken back first.
-    let place = TestTree::new(TREE);
-    let was = inode(&place, "a");
-    let first = traced(&place, &[(&[("a", Name), ("m", Name)], "mv a m")]);
-    let second = traced(&place, &[(&[("m", Name)], "mv m ../out")]);
-    place.undo(second.id);
-    assert_ne!(inode(&place, "m"), was);
-    place.undo(first.id);
-    place.sh("echo later >>../out");
-    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    let tree = TestTree::new(TREE);
+    let was = inode(&tree, "a");
+    let first = traced(&tree, &[(&[("a", Name), ("m", Name)], "mv a m")]);
+    let second = traced(&tree, &[(&[("m", Name)], "mv m ../out")]);
+    tree.undo(second.id);
+    assert_ne!(inode(&tree, "m"), was);
+    tree.undo(first.id);
+    tree.sh("echo later >>../out");
+    assert_eq!(tree.text("a").as_deref(), Some("one\n"));
 }

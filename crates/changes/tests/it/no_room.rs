@@ -67,20 +67,20 @@ fn without_room() {
 
 #[test]
 fn sets_are_listed_and_discarded_on_a_full_disk() {
-    let place = TestTree::new("echo one >a; echo two >b");
-    let committed = place.hold("echo new >d");
-    place.commit(committed.id);
-    let before = place.files();
+    let tree = TestTree::new("echo one >a; echo two >b");
+    let committed = tree.hold("echo new >d");
+    tree.commit(committed.id);
+    let before = tree.files();
     for _ in 0..2 {
-        place.hold("rm a; echo more >>b; echo new >c");
+        tree.hold("rm a; echo more >>b; echo new >c");
     }
     // This undo failed before its journal was written.
-    assert!(kill(&place, "undo", 0, None));
+    assert!(kill(&tree, "undo", 0, None));
     let script = r#"trap "" XFSZ; exec "$0" --exact no_room::without_room --nocapture"#;
     let output = Command::new("bash")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
-        .env(STATE, &place.state)
+        .env(STATE, &tree.state)
         .output()
         .unwrap();
     assert!(
@@ -89,10 +89,10 @@ fn sets_are_listed_and_discarded_on_a_full_disk() {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(place.files(), before);
+    assert_eq!(tree.files(), before);
     // The trial is held, and the disk has room again.
-    let store = place.store();
+    let store = tree.store();
     assert_eq!(states(&store)[1], Discarded);
-    place.commit(ChangesId(3));
-    assert!(!place.root.join("a").exists());
+    tree.commit(ChangesId(3));
+    assert!(!tree.root.join("a").exists());
 }

@@ -46,11 +46,11 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         return;
     };
     let script = "btrfs -q subvolume create sub; echo x >sub/x; echo y >sub/y; echo one >one; mkdir d; echo f >d/f";
-    let place = TestTree::within(&mounted.at(), script);
-    if !place.root.join("sub").is_dir() {
+    let test_tree = TestTree::within(&mounted.at(), script);
+    if !test_tree.root.join("sub").is_dir() {
         return;
     }
-    let before = place.files();
+    let before = test_tree.files();
     let steps: [(&[(&str, Touch)], &str); 1] = [(
         &[
             ("sub/y", Name),
@@ -61,7 +61,7 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         ],
         "rm sub/y; echo 2 >>sub/x; echo n >sub/new; echo more >>one; chmod 700 d",
     )];
-    let changes = traced(&place, &steps);
+    let changes = traced(&test_tree, &steps);
     let not_restorable: Vec<_> = changes.not_restorable.iter().map(|it| &*it.path).collect();
     assert_eq!(not_restorable, ["sub/new", "sub/x", "sub/y"]);
     assert_eq!(
@@ -69,7 +69,7 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         (Undoable::Part, 5),
         "{changes:?}"
     );
-    place.undo(changes.id);
+    test_tree.undo(changes.id);
     let path: &std::ffi::OsStr = "sub".as_ref();
     let rest = |mut tree: crate::support::Tree| {
         tree.retain(|name, _| {
@@ -77,10 +77,13 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         });
         crate::support::without_inodes(&tree)
     };
-    assert_eq!(difference(&rest(before), &rest(place.files())), "");
-    assert!(place.root.join("sub/new").exists() && !place.root.join("sub/y").exists());
+    assert_eq!(difference(&rest(before), &rest(test_tree.files())), "");
+    assert!(test_tree.root.join("sub/new").exists() && !test_tree.root.join("sub/y").exists());
     // The trial is refused before its command runs.
-    let refused = place.store().begin_trial(SESSION, &place.root).unwrap_err();
+    let refused = test_tree
+        .store()
+        .begin_trial(SESSION, &test_tree.root)
+        .unwrap_err();
     let is_named =
         matches!(&refused, ChangesError::OtherDevice { path, .. } if path == Path::new("sub"));
     assert!(is_named, "{refused}");

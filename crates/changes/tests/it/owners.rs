@@ -21,30 +21,30 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
         return;
     };
     let foreign = foreign.to_str().unwrap();
-    let place = TestTree::new("echo own >own; echo own >written");
-    place.sh(&format!("mv {foreign} public"));
+    let tree = TestTree::new("echo own >own; echo own >written");
+    tree.sh(&format!("mv {foreign} public"));
     let steps: &[(&[_], _)] = &[
         (&[("own", Name), ("public", Name)], "rm -f own public"),
         (&[("written", Content)], "echo x >>written"),
     ];
-    let changes = traced(&place, steps);
+    let changes = traced(&tree, steps);
     let not_restorable = changes.not_restorable.iter().map(|it| &*it.path);
     assert_eq!(not_restorable.collect::<Vec<_>>(), ["public"]);
     assert_eq!(changes.undo, Undoable::Part);
-    place.store().undo(SESSION, changes.id, &[], false).unwrap();
-    assert_eq!(place.text("own").as_deref(), Some("own\n"));
-    assert_eq!(place.text("written").as_deref(), Some("own\n"));
+    tree.store().undo(SESSION, changes.id, &[], false).unwrap();
+    assert_eq!(tree.text("own").as_deref(), Some("own\n"));
+    assert_eq!(tree.text("written").as_deref(), Some("own\n"));
     // A file that was only moved is not removed by the undo.
-    let place = TestTree::new("echo own >own");
-    place.sh(&format!("mv {foreign}2 public"));
+    let tree = TestTree::new("echo own >own");
+    tree.sh(&format!("mv {foreign}2 public"));
     let steps: &[(&[_], _)] = &[
         (&[("public", Name), ("moved", Name)], "mv public moved"),
         (&[("own", Name)], "rm own"),
     ];
-    let changes = traced(&place, steps);
-    place.store().undo(SESSION, changes.id, &[], false).unwrap();
-    assert_eq!(place.text("own").as_deref(), Some("own\n"));
-    assert_eq!(place.text("moved").as_deref(), Some("foreign\n"));
+    let changes = traced(&tree, steps);
+    tree.store().undo(SESSION, changes.id, &[], false).unwrap();
+    assert_eq!(tree.text("own").as_deref(), Some("own\n"));
+    assert_eq!(tree.text("moved").as_deref(), Some("foreign\n"));
 }
 
 /// A rename of a directory to another parent needs write permission for the directory itself.
@@ -54,13 +54,13 @@ fn undo_restores_removed_and_moved_read_only_directories() {
     if rustix::process::geteuid().is_root() {
         return without_privileges(THIS);
     }
-    let place = TestTree::new(
+    let tree = TestTree::new(
         "mkdir -p gone/in empty moved; touch gone/a gone/in/b moved/c; \
          chmod 500 gone/in gone empty moved",
     );
     let look = || {
-        place.sh("find . -printf '%P %m\\n' | sort >../list");
-        fs::read_to_string(place.root.join("../list")).unwrap()
+        tree.sh("find . -printf '%P %m\\n' | sort >../list");
+        fs::read_to_string(tree.root.join("../list")).unwrap()
     };
     let before = look();
     let steps: &[(&[_], _)] = &[
@@ -68,10 +68,10 @@ fn undo_restores_removed_and_moved_read_only_directories() {
         (&[("empty", Name)], "rmdir empty"),
         (&[("moved", Name), ("to", Name)], "mv moved to"),
     ];
-    let changes = traced(&place, steps);
+    let changes = traced(&tree, steps);
     assert_eq!(changes.undo, Undoable::Whole);
     let after = look();
-    let store = place.store();
+    let store = tree.store();
     for _ in 0..2 {
         store.undo(SESSION, changes.id, &[], false).unwrap();
         assert_eq!(look(), before);
@@ -99,9 +99,9 @@ fn without_privileges(test: &str) {
         .current_dir(&work)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}"
     );
 }

@@ -10,23 +10,23 @@ use Touch::{Attributes, Content, Name};
 /// The file has the same inode, size and modification time; only `ctime` shows the change.
 #[test]
 fn contents_with_restored_times_are_a_change() {
-    let place = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
-    let before = place.files();
+    let tree = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
+    let before = tree.files();
     let changes = traced(
-        &place,
+        &tree,
         &[
             (&[("a", Content)], "echo two >a"),
             (&[("a", Attributes)], "touch -r reference a"),
         ],
     );
     assert_eq!(changes.counts.changed, 1);
-    place.undo(changes.id);
-    let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+    tree.undo(changes.id);
+    let (want, got) = (without_inodes(&before), without_inodes(&tree.files()));
     assert_eq!(difference(&want, &got), "");
     // Control: a file that was only opened.
-    let place = TestTree::new("echo one >a; touch -d 2001-02-03 a");
+    let tree = TestTree::new("echo one >a; touch -d 2001-02-03 a");
     let changes = traced(
-        &place,
+        &tree,
         &[(&[("a", Content)], ": >>a; chmod 600 a; chmod 644 a")],
     );
     assert_eq!(changes.counts.total(), 0);
@@ -51,17 +51,17 @@ fn undo_restores_the_time_of_a_directory() {
         ],
     ];
     for steps in CASES {
-        let place = TestTree::new(TREE);
-        let before = place.files();
-        let changes = traced(&place, steps);
-        let after = place.files();
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        let changes = traced(&tree, steps);
+        let after = tree.files();
         let same = |want, when: &str| {
-            let difference = difference(&without_inodes(want), &without_inodes(&place.files()));
+            let difference = difference(&without_inodes(want), &without_inodes(&tree.files()));
             assert_eq!(difference, "", "{steps:?}: {when}");
         };
-        place.undo(changes.id);
+        tree.undo(changes.id);
         same(&before, "undone");
-        place.redo(changes.id);
+        tree.redo(changes.id);
         same(&after, "made again");
     }
 }
@@ -71,33 +71,33 @@ fn undo_restores_the_time_of_a_directory() {
 #[test]
 fn uncomparable_file_does_not_hide_other_changes() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";
-    let place = TestTree::new(BIND);
+    let tree = TestTree::new(BIND);
     let script = format!("rm s; {BIND} echo x >new");
     let touched = [("s", Name), ("new", Name)];
-    let changes = traced(&place, &[(&touched, &*script)]);
+    let changes = traced(&tree, &[(&touched, &*script)]);
     assert_eq!((changes.counts.total(), changes.exact), (1, true));
 
-    let place = TestTree::new("");
+    let tree = TestTree::new("");
     let long = vec!["d".repeat(250); 17].join("/");
     let deep = format!("{long}/{long}");
     let down = "for i in {1..34}; do mkdir $N; cd -P $N 2>/dev/null || cd $N; done";
     let script = format!("echo x >new; N={}; {down}", "d".repeat(250));
     let touched = [("new", Name), (&long[..250], Name), (&*deep, Name)];
-    let changes = traced(&place, &[(&touched, &*script)]);
+    let changes = traced(&tree, &[(&touched, &*script)]);
     assert_eq!((changes.undo, changes.exact), (Undoable::Part, false));
     assert!(changes.files.iter().any(|it| &*it.name.path == "new"));
     assert!(changes.not_restorable.iter().any(|it| *it.path == *deep));
-    place.undo(changes.id);
-    assert_eq!(place.text("new"), None);
+    tree.undo(changes.id);
+    assert_eq!(tree.text("new"), None);
 }
 
 #[test]
 fn too_long_path_is_listed_without_a_preimage() {
-    let place = TestTree::new("");
-    let store = place.store();
-    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let tree = TestTree::new("");
+    let store = tree.store();
+    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
     let mut recorder = Recorder::open(set.unwrap().dir()).unwrap();
-    let long = place.root.join(vec!["d".repeat(250); 20].join("/"));
+    let long = tree.root.join(vec!["d".repeat(250); 20].join("/"));
     assert_eq!(
         recorder.before(&long, Name).unwrap(),
         RecordOutcome::WithoutPreimage

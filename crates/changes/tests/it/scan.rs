@@ -10,16 +10,16 @@ const TREE: &str = r"
     touch -d '2001-02-03 04:05:06.123456789' a b c d/1
 ";
 
-fn scan(store: &Store, place: &TestTree) -> DirectoryScan {
-    store.scan_before(&place.root, |_| true).unwrap()
+fn scan(store: &Store, tree: &TestTree) -> DirectoryScan {
+    store.scan_before(&tree.root, |_| true).unwrap()
 }
 
 /// Returns the changes of an untraced script.
-fn compared(place: &TestTree, script: &str) -> Changes {
-    let store = place.store();
-    let before = scan(&store, place);
-    place.sh(script);
-    let after = scan(&store, place);
+fn compared(tree: &TestTree, script: &str) -> Changes {
+    let store = tree.store();
+    let before = scan(&store, tree);
+    tree.sh(script);
+    let after = scan(&store, tree);
     store.scan_after(SESSION, &before, &after).unwrap()
 }
 
@@ -62,8 +62,8 @@ fn scan_detects_changes_by_names_sizes_and_times() {
         ("echo x >t; rm t; cat a; ls d", &[]),
     ];
     for (script, wanted) in cases {
-        let place = TestTree::new(TREE);
-        let changes = compared(&place, script);
+        let tree = TestTree::new(TREE);
+        let changes = compared(&tree, script);
         let wanted: BTreeMap<_, _> = wanted
             .iter()
             .map(|(path, change, from)| (*path, (*change, *from)))
@@ -75,9 +75,9 @@ fn scan_detects_changes_by_names_sizes_and_times() {
 /// Without a trace, the list is never complete, a rename is inferred, and no preimage exists.
 #[test]
 fn scan_claims_no_exactness_renames_or_undo() {
-    let place = TestTree::new(TREE);
-    let changes = compared(&place, "mv a moved; echo more >>b; rm c");
-    let shown = place.store().show(SESSION, changes.id).unwrap();
+    let tree = TestTree::new(TREE);
+    let changes = compared(&tree, "mv a moved; echo more >>b; rm c");
+    let shown = tree.store().show(SESSION, changes.id).unwrap();
     for found in [&changes, &shown] {
         assert_eq!(
             (found.by, found.state, found.undo, found.exact),
@@ -89,20 +89,20 @@ fn scan_claims_no_exactness_renames_or_undo() {
             .find(|file| file.change == Change::Renamed);
         assert!(renamed.is_some_and(|file| file.inferred), "{found:?}");
     }
-    let store = place.store();
+    let store = tree.store();
     let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
     assert!(
         refused.to_string().contains("scanned, not traced"),
         "{refused}"
     );
     // Another process's file at the same path is not the former contents.
-    place.sh("echo other >c; echo other >a");
+    tree.sh("echo other >c; echo other >a");
     for diff in store.diff(SESSION, changes.id, &[]).unwrap() {
         assert_eq!(diff.text, DiffText::Unknown, "{diff:?}");
     }
     // Control: a traced change is exact, and can be undone.
     let set = store
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let watched = store.finish(set).unwrap();
     assert_eq!((watched.by, watched.exact), (ChangesBy::Trace, true));
@@ -110,29 +110,29 @@ fn scan_claims_no_exactness_renames_or_undo() {
 
 #[test]
 fn scan_ends_when_its_callback_returns_false() {
-    let place = TestTree::new("mkdir d; touch d/{1..50}");
-    let store = place.store();
-    let stopped = store.scan_before(&place.root, |files| files < 20);
-    let Err(ChangesError::TooManyFiles { scanned: seen, .. }) = stopped else {
+    let tree = TestTree::new("mkdir d; touch d/{1..50}");
+    let store = tree.store();
+    let stopped = store.scan_before(&tree.root, |files| files < 20);
+    let Err(ChangesError::TooManyFiles { scanned: count, .. }) = stopped else {
         panic!("{stopped:?}");
     };
-    assert_eq!(seen, 20);
-    assert!(store.scan_before(&place.root, |files| files < 51).is_ok());
+    assert_eq!(count, 20);
+    assert!(store.scan_before(&tree.root, |files| files < 51).is_ok());
     // The store must not scan itself.
-    let within = store.scan_before(place.root.parent().unwrap(), |_| true);
+    let within = store.scan_before(tree.root.parent().unwrap(), |_| true);
     assert!(matches!(within, Err(ChangesError::StoreInsideRoot { .. })));
 }
 
 /// A later call reuses an empty set under its own number.
 #[test]
 fn sets_of_scans_without_changes_are_reused() {
-    let place = TestTree::new(TREE);
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let store = tree.store();
     let mut ids = Vec::new();
     for script in ["cat a", "cat b", "rm c"] {
-        let before = scan(&store, &place);
-        place.sh(script);
-        let after = scan(&store, &place);
+        let before = scan(&store, &tree);
+        tree.sh(script);
+        let after = scan(&store, &tree);
         let changes = store.scan_after(SESSION, &before, &after).unwrap();
         ids.push((changes.id.0, changes.counts.total()));
     }
@@ -140,7 +140,7 @@ fn sets_of_scans_without_changes_are_reused() {
     assert_eq!(store.list(SESSION).unwrap().len(), 1);
     // Neither a trace nor a scan of another directory reuses one of these.
     let set = store
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     assert_eq!(set.id().0, 4);
 }
@@ -152,9 +152,9 @@ fn unlistable_entries_are_not_reported_as_deleted() {
     if rustix::process::geteuid().is_root() {
         return;
     }
-    let place = TestTree::new("mkdir shut; echo x >shut/file; echo y >gone");
-    let changes = compared(&place, "rm gone; chmod 000 shut");
-    place.sh("chmod 700 shut");
+    let tree = TestTree::new("mkdir shut; echo x >shut/file; echo y >gone");
+    let changes = compared(&tree, "rm gone; chmod 000 shut");
+    tree.sh("chmod 700 shut");
     let wanted = [
         ("gone", (Change::Deleted, None)),
         ("shut", (Change::Mode, None)),
@@ -164,9 +164,9 @@ fn unlistable_entries_are_not_reported_as_deleted() {
 
 #[test]
 fn scans_of_different_directories_are_not_compared() {
-    let (place, other) = (TestTree::new(TREE), TestTree::new(TREE));
-    let store = place.store();
-    let (before, after) = (scan(&store, &place), scan(&store, &other));
+    let (tree, other) = (TestTree::new(TREE), TestTree::new(TREE));
+    let store = tree.store();
+    let (before, after) = (scan(&store, &tree), scan(&store, &other));
     let refused = store.scan_after(SESSION, &before, &after);
     assert!(matches!(refused, Err(ChangesError::Replaced { .. })));
 }

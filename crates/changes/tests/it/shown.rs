@@ -10,9 +10,9 @@ use std::path::PathBuf;
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
 const SCRIPT: &str = "sed -i s/2/two/ text; printf 'a\\0c' >binary; mv old d/new; ln -sfn gone link; rm gone; chmod 700 d; printf '\\033[2J' >evil";
 
-fn diffs(place: &TestTree, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
+fn diffs(tree: &TestTree, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
     let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-    place.store().diff(SESSION, id, &paths).unwrap()
+    tree.store().diff(SESSION, id, &paths).unwrap()
 }
 
 fn of<'a>(diffs: &'a [FileDiff], path: &str) -> &'a FileDiff {
@@ -54,51 +54,51 @@ fn is_as_expected(diffs: &[FileDiff]) {
 
 #[test]
 fn diff_is_equal_when_held_done_and_undone() {
-    let place = TestTree::new(TREE);
-    let id = place.hold(SCRIPT).id;
-    let held = diffs(&place, id, &[]);
+    let tree = TestTree::new(TREE);
+    let id = tree.hold(SCRIPT).id;
+    let held = diffs(&tree, id, &[]);
     is_as_expected(&held);
     let (before, after) = of(&held, "d").mode.unwrap();
     assert_ne!(before, after);
     assert_eq!(after, 0o40700, "{after:o}");
-    place.commit(id);
-    assert_eq!(diffs(&place, id, &[]), held);
-    place.undo(id);
+    tree.commit(id);
+    assert_eq!(diffs(&tree, id, &[]), held);
+    tree.undo(id);
     assert_eq!(
-        place.store().show(SESSION, id).unwrap().state,
+        tree.store().show(SESSION, id).unwrap().state,
         ChangesState::Undone
     );
-    assert_eq!(diffs(&place, id, &[]), held);
-    place.redo(id);
+    assert_eq!(diffs(&tree, id, &[]), held);
+    tree.redo(id);
     assert_eq!(
-        place.store().show(SESSION, id).unwrap().state,
+        tree.store().show(SESSION, id).unwrap().state,
         ChangesState::Done
     );
-    assert_eq!(diffs(&place, id, &[]), held);
-    let some = diffs(&place, id, &["d", "text"]);
+    assert_eq!(diffs(&tree, id, &[]), held);
+    let some = diffs(&tree, id, &["d", "text"]);
     let names: Vec<_> = some.iter().map(|diff| &diff.file.name.path[..]).collect();
     assert_eq!(names, ["d", "d/new", "text"]);
-    let error = place.store().diff(SESSION, id, &["x".into()]).unwrap_err();
+    let error = tree.store().diff(SESSION, id, &["x".into()]).unwrap_err();
     assert!(matches!(error, ChangesError::NotInSet { .. }), "{error}");
 }
 
 /// In a list, in a diff, and in what an undo would do.
 #[test]
 fn files_of_git_are_listed_last() {
-    let place = TestTree::new(
+    let tree = TestTree::new(
         "mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z",
     );
-    let id = place
+    let id = tree
         .hold("echo b >.git/index; rm sub/.git/HEAD; echo b >z; echo b >.gitignore")
         .id;
-    place.commit(id);
-    let store = place.store();
+    tree.commit(id);
+    let store = tree.store();
     let names = |files: Vec<FileChange>| -> Vec<String> {
         files.into_iter().map(|file| file.name.path).collect()
     };
     let want = [".gitignore", "z", ".git/index", "sub/.git/HEAD"];
     assert_eq!(names(store.files(SESSION, id).unwrap()), want);
-    let diffs = diffs(&place, id, &[]);
+    let diffs = diffs(&tree, id, &[]);
     assert_eq!(names(diffs.into_iter().map(|it| it.file).collect()), want);
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!(names(preview.files), want);
@@ -107,22 +107,18 @@ fn files_of_git_are_listed_last() {
 /// The preview of an undo and a redo is correct, and changes nothing.
 #[test]
 fn preview_equals_the_undo() {
-    let place = TestTree::new(TREE);
-    let id = place.hold(SCRIPT).id;
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let id = tree.hold(SCRIPT).id;
+    let store = tree.store();
     let none = store.preview(SESSION, id, false).unwrap_err();
     assert!(matches!(none, ChangesError::State { .. }), "{none}");
-    place.commit(id);
+    tree.commit(id);
     for again in [false, true] {
-        let before = place.files();
+        let before = tree.files();
         let preview = store.preview(SESSION, id, again).unwrap();
-        assert!(place.files() == before, "nothing is done");
+        assert!(tree.files() == before, "nothing is done");
         assert_eq!(preview.conflicts, []);
-        let done = if again {
-            place.redo(id)
-        } else {
-            place.undo(id)
-        };
+        let done = if again { tree.redo(id) } else { tree.undo(id) };
         assert_eq!(preview.counts, done.counts);
         let names = |files: &[FileChange]| -> Vec<_> {
             let all = files.iter();
@@ -132,10 +128,10 @@ fn preview_equals_the_undo() {
         };
         assert_eq!(names(&preview.files), names(&done.files));
     }
-    place.sh("echo other >text");
+    tree.sh("echo other >text");
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!(preview.conflicts, [FileName::new("text")]);
-    let kept = place.text("text");
+    let kept = tree.text("text");
     assert_eq!(kept.as_deref(), Some("other\n"));
 }
 
@@ -143,15 +139,15 @@ fn preview_equals_the_undo() {
 /// include directories and both ends of a rename.
 #[test]
 fn preview_counts_files_without_conflict_as_the_partial_undo_does() {
-    let place = TestTree::new(
+    let tree = TestTree::new(
         "mkdir docs data; echo a >docs/intro; echo p >data/prices; echo r >readme; echo c >cart",
     );
-    let id = place
+    let id = tree
         .hold("mkdir build made; echo x >made/x; cp cart readme build/; mv docs/intro docs/start; rm data/prices; echo more >>readme; chmod +x cart")
         .id;
-    place.commit(id);
-    place.sh("echo theirs >build/cart");
-    let store = place.store();
+    tree.commit(id);
+    tree.sh("echo theirs >build/cart");
+    let store = tree.store();
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!((preview.files.len(), preview.counts.total()), (7, 7));
     assert_eq!(preview.conflicts, [FileName::new("build/cart")]);
@@ -172,7 +168,7 @@ fn preview_counts_files_without_conflict_as_the_partial_undo_does() {
         (6, 6, 6)
     );
     // If every file has a conflict, no partial undo is offered.
-    place.sh("rm build/cart; echo theirs >build/other");
+    tree.sh("rm build/cart; echo theirs >build/other");
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!(preview.without_conflict, []);
     let refused = store.undo(SESSION, id, &[], true).unwrap_err();
@@ -191,11 +187,11 @@ fn preview_counts_files_without_conflict_as_the_partial_undo_does() {
 /// Where all that is left to be undone is a mode, it is.
 #[test]
 fn mode_is_undone_next_to_a_conflicting_file() {
-    let place = TestTree::new("echo a >a; echo b >b");
-    let id = place.hold("echo aa >a; chmod 700 b").id;
-    place.commit(id);
-    place.sh("echo theirs >a");
-    let store = place.store();
+    let tree = TestTree::new("echo a >a; echo b >b");
+    let id = tree.hold("echo aa >a; chmod 700 b").id;
+    tree.commit(id);
+    tree.sh("echo theirs >a");
+    let store = tree.store();
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!(
         (preview.files.len(), preview.without_conflict.len()),
@@ -203,14 +199,14 @@ fn mode_is_undone_next_to_a_conflicting_file() {
     );
     let done = store.undo(SESSION, id, &[], true).unwrap();
     assert_eq!((done.counts.mode, done.counts.total()), (1, 1));
-    assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
+    assert_eq!(tree.text("a").as_deref(), Some("theirs\n"));
 }
 
 const ABC: &str = "echo a >a; echo b >b; echo c >c";
 
 /// Undoes some of what a set did to `a` and `b`, in both ways, and does it again.
-fn undo_in_part(place: &TestTree, id: ChangesId) {
-    let store = place.store();
+fn undo_in_part(tree: &TestTree, id: ChangesId) {
+    let store = tree.store();
     let known = || {
         let set = store.show(SESSION, id).unwrap();
         (set.state, set.undone_in_part, set.undo)
@@ -218,54 +214,54 @@ fn undo_in_part(place: &TestTree, id: ChangesId) {
     let done = (ChangesState::Done, false, Undoable::Whole);
     let part = (ChangesState::Done, true, Undoable::Whole);
     assert_eq!(known(), done);
-    let after = place.text("a");
+    let after = tree.text("a");
     store.undo(SESSION, id, &["a".into()], false).unwrap();
     assert_eq!(known(), part);
     let preview = store.preview(SESSION, id, true).unwrap();
     assert_eq!(preview.files.len(), 1, "a redo is of that part");
-    place.redo(id);
-    assert_eq!((known(), place.text("a")), (done, after.clone()));
-    place.sh("echo theirs >b");
+    tree.redo(id);
+    assert_eq!((known(), tree.text("a")), (done, after.clone()));
+    tree.sh("echo theirs >b");
     store.undo(SESSION, id, &[], true).unwrap();
     assert_eq!(known(), part);
     store.undo(SESSION, id, &[], true).unwrap_err();
     assert_eq!(known(), part, "where nothing more can be done");
-    place.redo(id);
-    assert_eq!((known(), place.text("a")), (done, after));
+    tree.redo(id);
+    assert_eq!((known(), tree.text("a")), (done, after));
 }
 
 #[test]
 fn partial_undo_is_reported_and_can_be_redone() {
-    let place = TestTree::new(ABC);
-    let id = place.hold("echo aa >a; echo bb >b; rm c").id;
-    place.commit(id);
-    undo_in_part(&place, id);
+    let tree = TestTree::new(ABC);
+    let id = tree.hold("echo aa >a; echo bb >b; rm c").id;
+    tree.commit(id);
+    undo_in_part(&tree, id);
 
-    let place = TestTree::new(ABC);
-    let store = place.store();
+    let tree = TestTree::new(ABC);
+    let store = tree.store();
     let set = store
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for path in ["a", "b"] {
-        let path = place.root.join(path);
+        let path = tree.root.join(path);
         recorder.before(&path, Touch::Content).unwrap();
     }
-    place.sh("echo aa >a; echo bb >b");
+    tree.sh("echo aa >a; echo bb >b");
     recorder.finish().unwrap();
     let id = store.finish(set).unwrap().id;
-    undo_in_part(&place, id);
+    undo_in_part(&tree, id);
 }
 
 #[test]
 fn trace_has_a_diff_when_done_and_undone() {
-    let place = TestTree::new(TREE);
-    let set = place
+    let tree = TestTree::new(TREE);
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
-    let temporary = place.root.join("sedtmp");
+    let temporary = tree.root.join("sedtmp");
     for (path, touch) in [
         ("text", Touch::Content),
         ("binary", Touch::Content),
@@ -276,29 +272,29 @@ fn trace_has_a_diff_when_done_and_undone() {
         ("d", Touch::Attributes),
         ("evil", Touch::Name),
     ] {
-        recorder.before(&place.root.join(path), touch).unwrap();
+        recorder.before(&tree.root.join(path), touch).unwrap();
     }
     assert!(!temporary.exists());
-    place.sh(&SCRIPT.replace("sed -i s/2/two/ text", "printf '1\\ntwo\\n3\\n' >text"));
+    tree.sh(&SCRIPT.replace("sed -i s/2/two/ text", "printf '1\\ntwo\\n3\\n' >text"));
     recorder.finish().unwrap();
-    let id = place.store().finish(set).unwrap().id;
-    let done = diffs(&place, id, &[]);
+    let id = tree.store().finish(set).unwrap().id;
+    let done = diffs(&tree, id, &[]);
     is_as_expected(&done);
-    place.undo(id);
-    assert_eq!(diffs(&place, id, &[]), done);
-    place.redo(id);
-    assert_eq!(diffs(&place, id, &[]), done);
+    tree.undo(id);
+    assert_eq!(diffs(&tree, id, &[]), done);
+    tree.redo(id);
+    assert_eq!(diffs(&tree, id, &[]), done);
 }
 
 #[test]
 fn list_has_the_state_of_each_change_set() {
-    let place = TestTree::new(TREE);
-    assert!(place.store().list("other").unwrap().is_empty());
-    let first = place.hold("echo x >a").id;
-    place.commit(first);
-    place.undo(first);
-    let held = place.hold("echo y >b").id;
-    let listed = place.store().list(SESSION).unwrap();
+    let tree = TestTree::new(TREE);
+    assert!(tree.store().list("other").unwrap().is_empty());
+    let first = tree.hold("echo x >a").id;
+    tree.commit(first);
+    tree.undo(first);
+    let held = tree.hold("echo y >b").id;
+    let listed = tree.store().list(SESSION).unwrap();
     let got: Vec<_> = listed
         .iter()
         .map(|it| (it.changes.id.0, it.changes.state, it.undoes))
@@ -309,25 +305,25 @@ fn list_has_the_state_of_each_change_set() {
         (held.0, ChangesState::Held, None),
     ];
     assert_eq!(got, want);
-    let error = place.store().show("other", first).unwrap_err().to_string();
+    let error = tree.store().show("other", first).unwrap_err().to_string();
     assert!(error.contains("changes 1 do not exist"), "{error}");
-    assert!(!place.state.join("changes/other").exists());
+    assert!(!tree.state.join("changes/other").exists());
 }
 
 #[test]
 fn old_or_surplus_change_sets_are_removed_and_held_ones_stay() {
-    let place = TestTree::new(TREE);
-    let held = place.hold("head -c 1M /dev/zero >held").id;
+    let tree = TestTree::new(TREE);
+    let held = tree.hold("head -c 1M /dev/zero >held").id;
     let done: Vec<ChangesId> = (0..3)
         .map(|n| {
-            let id = place.hold(&format!("head -c 1M /dev/zero >f{n}")).id;
-            place.commit(id);
-            place.undo(id);
+            let id = tree.hold(&format!("head -c 1M /dev/zero >f{n}")).id;
+            tree.commit(id);
+            tree.undo(id);
             id
         })
         .collect();
     let there = || -> Vec<u64> {
-        let listed = place.store().list(SESSION).unwrap();
+        let listed = tree.store().list(SESSION).unwrap();
         listed.iter().map(|it| it.changes.id.0).collect()
     };
     assert_eq!(there(), [1, 2, 3, 4, 5, 6, 7]);
@@ -335,8 +331,8 @@ fn old_or_surplus_change_sets_are_removed_and_held_ones_stay() {
     let mut limits = StoreLimits::default();
     limits.max_total_bytes = 4 << 20;
     let begin = |limits: StoreLimits| {
-        let store = place.store().limits(limits);
-        let set = store.begin_trial("another", &place.root).unwrap();
+        let store = tree.store().limits(limits);
+        let set = store.begin_trial("another", &tree.root).unwrap();
         store.drop_trial(set).unwrap();
     };
     begin(StoreLimits::default());
@@ -345,41 +341,41 @@ fn old_or_surplus_change_sets_are_removed_and_held_ones_stay() {
     assert_eq!(there(), [held.0, 4, 5, 6, 7]);
     // Sets that were last used long ago are too old, unless they are held.
     for id in [held.0, 4, 5] {
-        place.age(id);
+        tree.age(id);
     }
     begin(StoreLimits::default());
     assert_eq!(there(), [held.0, 4, 5, 6, 7], "the step is not due");
-    place.make_sweep_due();
+    tree.make_sweep_due();
     begin(StoreLimits::default());
     assert_eq!(there(), [held.0, 6, 7]);
-    place.redo(done[2]);
+    tree.redo(done[2]);
     // An undo without the change set that it refers to is removed, too.
-    place.age(6);
-    place.make_sweep_due();
+    tree.age(6);
+    tree.make_sweep_due();
     begin(StoreLimits::default());
     assert_eq!(there(), [held.0]);
-    place.commit(held);
+    tree.commit(held);
 }
 
 /// A directory keeps the times of another process's work; the undo counts as done all the same.
 #[test]
 fn undo_is_complete_beside_changes_of_other_processes() {
-    let place = TestTree::new(TREE);
-    let state = |id| place.store().show(SESSION, id).unwrap().state;
-    let id = place.hold("echo new >made").id;
-    place.commit(id);
-    place.sh("echo x >theirs");
-    place.undo(id);
+    let tree = TestTree::new(TREE);
+    let state = |id| tree.store().show(SESSION, id).unwrap().state;
+    let id = tree.hold("echo new >made").id;
+    tree.commit(id);
+    tree.sh("echo x >theirs");
+    tree.undo(id);
     assert_eq!(state(id), ChangesState::Undone);
-    let again = place.store().undo(SESSION, id, &[], false);
+    let again = tree.store().undo(SESSION, id, &[], false);
     assert!(again.is_err(), "{again:?}");
-    place.redo(id);
+    tree.redo(id);
     assert_eq!(state(id), ChangesState::Done);
-    assert_eq!(place.text("made").as_deref(), Some("new\n"));
+    assert_eq!(tree.text("made").as_deref(), Some("new\n"));
     // Where a call has changed nothing but times, that they are made again is seen.
-    let id = place.make("touch -d 2001-02-03 d");
-    place.undo(id);
+    let id = tree.make("touch -d 2001-02-03 d");
+    tree.undo(id);
     assert_eq!(state(id), ChangesState::Undone);
-    place.redo(id);
+    tree.redo(id);
     assert_eq!(state(id), ChangesState::Done);
 }

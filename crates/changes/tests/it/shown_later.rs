@@ -38,40 +38,40 @@ impl TestTree {
 
 #[test]
 fn each_call_shows_only_its_own_changes() {
-    let place = TestTree::new("echo zero >a");
+    let tree = TestTree::new("echo zero >a");
     let calls: Vec<ChangesId> = ["one", "two", "three"]
         .iter()
-        .map(|word| place.recorded(Touch::Content, &format!("echo {word} >a")))
+        .map(|word| tree.recorded(Touch::Content, &format!("echo {word} >a")))
         .collect();
-    let removed = place.recorded(Touch::Name, "rm a");
+    let removed = tree.recorded(Touch::Name, "rm a");
     for (call, want) in [
         (calls[0], "-zero +one"),
         (calls[1], "-one +two"),
         (calls[2], "-two +three"),
         (removed, "-three"),
     ] {
-        assert_eq!(place.lines(call, "a").as_deref(), Some(want));
+        assert_eq!(tree.lines(call, "a").as_deref(), Some(want));
     }
     // The calls are undone one after another.
-    place.undo(removed);
-    place.undo(calls[2]);
+    tree.undo(removed);
+    tree.undo(calls[2]);
     for (call, want) in [
         (calls[0], "-zero +one"),
         (calls[1], "-one +two"),
         (calls[2], "-two +three"),
     ] {
-        assert_eq!(place.lines(call, "a").as_deref(), Some(want));
+        assert_eq!(tree.lines(call, "a").as_deref(), Some(want));
     }
 }
 
 #[test]
 fn committed_change_set_shows_its_own_changes() {
-    let place = TestTree::new("echo zero >a");
-    let first = place.hold("echo one >a; echo new >b").id;
-    place.commit(first);
-    let second = place.hold("echo two >a; rm b").id;
-    place.commit(second);
-    let third = place.recorded(Touch::Content, "echo three >>a");
+    let tree = TestTree::new("echo zero >a");
+    let first = tree.hold("echo one >a; echo new >b").id;
+    tree.commit(first);
+    let second = tree.hold("echo two >a; rm b").id;
+    tree.commit(second);
+    let third = tree.recorded(Touch::Content, "echo three >>a");
     for (call, path, want) in [
         (first, "a", "-zero +one"),
         (first, "b", "+new"),
@@ -79,42 +79,42 @@ fn committed_change_set_shows_its_own_changes() {
         (second, "b", "-new"),
         (third, "a", "+three"),
     ] {
-        assert_eq!(place.lines(call, path).as_deref(), Some(want), "{path}");
+        assert_eq!(tree.lines(call, path).as_deref(), Some(want), "{path}");
     }
 }
 
 /// Without a preimage, the diff compares with the current file, and says so.
 #[test]
 fn diff_without_a_preimage_says_so() {
-    let place = TestTree::new("echo zero >a");
-    let call = place.recorded(Touch::Content, "echo one >a");
-    assert_eq!(place.lines(call, "a").as_deref(), Some("-zero +one"));
-    place.sh("echo by hand >>a");
-    let diff = place.diff(call, "a");
+    let tree = TestTree::new("echo zero >a");
+    let call = tree.recorded(Touch::Content, "echo one >a");
+    assert_eq!(tree.lines(call, "a").as_deref(), Some("-zero +one"));
+    tree.sh("echo by hand >>a");
+    let diff = tree.diff(call, "a");
     assert!(diff.changed_since);
     assert!(
         matches!(&diff.text, DiffText::Unified(text) if text.contains("+by hand")),
         "{diff:?}"
     );
-    place.sh("rm a");
-    let diff = place.diff(call, "a");
+    tree.sh("rm a");
+    let diff = tree.diff(call, "a");
     assert_eq!((diff.changed_since, diff.text), (true, DiffText::Unknown));
     // A later call stored the other process's contents, not this call's.
-    place.sh("echo again >a");
-    let later = place.recorded(Touch::Content, "echo later >a");
-    assert!(place.diff(call, "a").changed_since);
-    assert_eq!(place.lines(later, "a").as_deref(), Some("-again +later"));
+    tree.sh("echo again >a");
+    let later = tree.recorded(Touch::Content, "echo later >a");
+    assert!(tree.diff(call, "a").changed_since);
+    assert_eq!(tree.lines(later, "a").as_deref(), Some("-again +later"));
 }
 
 /// A rename is inferred from the contents at the time of the call.
 #[test]
 fn change_set_stays_unchanged_after_an_edit() {
-    let place = TestTree::new("echo same >m1; echo gone >f2");
-    let trial = place.hold("rm f2; sed s/s/S/ m1 >m2; rm m1; echo new >n");
-    place.commit(trial.id);
-    place.undo(trial.id);
-    place.sh("sed -i s/s/S/ m1");
-    let shown = place.store().show(SESSION, trial.id).unwrap();
+    let tree = TestTree::new("echo same >m1; echo gone >f2");
+    let trial = tree.hold("rm f2; sed s/s/S/ m1 >m2; rm m1; echo new >n");
+    tree.commit(trial.id);
+    tree.undo(trial.id);
+    tree.sh("sed -i s/s/S/ m1");
+    let shown = tree.store().show(SESSION, trial.id).unwrap();
     assert_eq!(shown.counts, trial.counts);
     assert_eq!((shown.counts.renamed, shown.counts.deleted), (0, 2));
 }
@@ -122,16 +122,16 @@ fn change_set_stays_unchanged_after_an_edit() {
 /// No file can be restored: the error says that, instead of claiming that nothing was to do.
 #[test]
 fn set_without_preimages_is_not_undone() {
-    let place = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
+    let tree = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
     let mut limits = StoreLimits::default();
     limits.max_preimage_bytes = 1 << 20;
-    let store = place.store().limits(limits);
-    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let store = tree.store().limits(limits);
+    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
     let set = set.unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
-    let touched = place.root.join("a");
+    let touched = tree.root.join("a");
     let kept = recorder.before(&touched, Touch::Content).unwrap();
-    place.sh("echo more >>a");
+    tree.sh("echo more >>a");
     recorder.finish().unwrap();
     let changes = store.finish(set).unwrap();
     if kept != RecordOutcome::WithoutPreimage {
@@ -147,20 +147,20 @@ fn set_without_preimages_is_not_undone() {
 
 #[test]
 fn time_of_a_decision_survives_undo_and_redo() {
-    let decided = |place: &TestTree, id: ChangesId| {
-        let sets = place.store().list(SESSION).unwrap();
+    let decided = |tree: &TestTree, id: ChangesId| {
+        let sets = tree.store().list(SESSION).unwrap();
         let set = sets.into_iter().find(|set| set.changes.id == id).unwrap();
         set.decided
     };
-    let place = TestTree::new("echo zero >a");
-    let (kept, gone) = (place.hold("echo one >a").id, place.hold("echo two >a").id);
-    assert_eq!((decided(&place, kept), decided(&place, gone)), (None, None));
-    place.store().discard(SESSION, gone).unwrap();
-    place.commit(kept);
-    let both = (decided(&place, kept), decided(&place, gone));
+    let tree = TestTree::new("echo zero >a");
+    let (kept, gone) = (tree.hold("echo one >a").id, tree.hold("echo two >a").id);
+    assert_eq!((decided(&tree, kept), decided(&tree, gone)), (None, None));
+    tree.store().discard(SESSION, gone).unwrap();
+    tree.commit(kept);
+    let both = (decided(&tree, kept), decided(&tree, gone));
     assert!(both.0.is_some() && both.1.is_some(), "{both:?}");
     std::thread::sleep(std::time::Duration::from_millis(20));
-    place.undo(kept);
-    place.redo(kept);
-    assert_eq!((decided(&place, kept), decided(&place, gone)), both);
+    tree.undo(kept);
+    tree.redo(kept);
+    assert_eq!((decided(&tree, kept), decided(&tree, gone)), both);
 }

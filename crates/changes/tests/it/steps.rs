@@ -13,42 +13,42 @@ use std::time::{Duration, SystemTime};
 
 const TREE: &str = "echo one >a; echo two >b";
 
-fn begin(store: &Store, place: &TestTree, session: &str) -> ChangeSet {
-    let set = store.begin_trace(session, &place.root, ChangesLevel::Undo);
+fn begin(store: &Store, tree: &TestTree, session: &str) -> ChangeSet {
+    let set = store.begin_trace(session, &tree.root, ChangesLevel::Undo);
     set.unwrap()
 }
 
 /// A call of a process of its own that records these files, and then runs a script.
-fn call(place: &TestTree, touched: &[&str], script: &str) -> Changes {
-    let store = place.store();
-    let set = begin(&store, place, SESSION);
+fn call(tree: &TestTree, touched: &[&str], script: &str) -> Changes {
+    let store = tree.store();
+    let set = begin(&store, tree, SESSION);
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for path in touched {
-        let path = place.root.join(path);
+        let path = tree.root.join(path);
         recorder.before(&path, Touch::Content).unwrap();
     }
-    place.sh(script);
+    tree.sh(script);
     recorder.finish().unwrap();
     store.finish(set).unwrap()
 }
 
 /// Stores this number of change sets with a change, each by a process of its own.
-fn store_sets(place: &TestTree, number: usize) {
+fn store_sets(tree: &TestTree, number: usize) {
     for _ in 0..number {
-        call(place, &["a"], "echo more >>a");
+        call(tree, &["a"], "echo more >>a");
     }
 }
 
 /// The files of the register.
-fn entries(place: &TestTree) -> usize {
-    let register = fs::read_dir(place.state.join("changes/.unfinished"));
+fn entries(tree: &TestTree) -> usize {
+    let register = fs::read_dir(tree.state.join("changes/.unfinished"));
     register.unwrap().count()
 }
 
 /// Waits until the lock of a change set is free: a process that another test has forked holds it
 /// until it executes its program.
-fn wait_until_unlocked(place: &TestTree, number: u64) {
-    let session = place.state.join("changes").join(SESSION);
+fn wait_until_unlocked(tree: &TestTree, number: u64) {
+    let session = tree.state.join("changes").join(SESSION);
     let lock = session.join(number.to_string()).join("lock");
     let is_free = || {
         let lock = fs::File::open(&lock).unwrap();
@@ -73,9 +73,9 @@ fn is_read(path: &PathBuf) -> bool {
 }
 
 /// The directory of the session, and the lock and the description of each stored set.
-fn files(place: &TestTree) -> Vec<PathBuf> {
-    let session = place.state.join("changes").join(SESSION);
-    let sets = place.ids().into_iter().flat_map(|id| {
+fn files(tree: &TestTree) -> Vec<PathBuf> {
+    let session = tree.state.join("changes").join(SESSION);
+    let sets = tree.ids().into_iter().flat_map(|id| {
         let set = session.join(id.to_string());
         ["lock", "meta.json"].map(|name| set.join(name))
     });
@@ -84,11 +84,11 @@ fn files(place: &TestTree) -> Vec<PathBuf> {
 
 #[test]
 fn call_of_a_new_process_reads_no_stored_set_and_lists_no_directory() {
-    let place = TestTree::new(TREE);
-    store_sets(&place, 20);
-    let files = files(&place);
+    let tree = TestTree::new(TREE);
+    store_sets(&tree, 20);
+    let files = files(&tree);
     mark_unread(&files);
-    let next = call(&place, &["a"], "echo more >>a");
+    let next = call(&tree, &["a"], "echo more >>a");
     assert_eq!(next.id, ChangesId(21));
     // The last one could have been reused.
     let last = Path::new(SESSION).join("20");
@@ -98,58 +98,55 @@ fn call_of_a_new_process_reads_no_stored_set_and_lists_no_directory() {
         .collect();
     assert_eq!(read, [] as [&PathBuf; 0]);
     // The control: a list reads them.
-    assert_eq!(place.store().list(SESSION).unwrap().len(), 21);
+    assert_eq!(tree.store().list(SESSION).unwrap().len(), 21);
     assert!(files.iter().all(is_read));
 }
 
 #[test]
 fn calls_that_change_nothing_leave_one_set_whatever_their_number() {
-    let place = TestTree::new(TREE);
-    let changed = call(&place, &["a"], "echo more >>a");
+    let tree = TestTree::new(TREE);
+    let changed = call(&tree, &["a"], "echo more >>a");
     for number in 2..30 {
-        let unchanged = call(&place, &[], "true");
-        wait_until_unlocked(&place, number);
+        let unchanged = call(&tree, &[], "true");
+        wait_until_unlocked(&tree, number);
         assert_eq!((unchanged.id.0, unchanged.counts.total()), (number, 0));
-        assert_eq!(place.ids(), [1, number]);
-        assert_eq!(entries(&place), 1);
+        assert_eq!(tree.ids(), [1, number]);
+        assert_eq!(entries(&tree), 1);
     }
     // Not with a record, nor while a process has it, nor for another directory.
-    let (store, another) = (place.store(), place.store());
-    let used = begin(&store, &place, SESSION);
-    assert_eq!((used.id().0, place.ids()), (30, vec![1, 30]));
-    let next = begin(&another, &place, SESSION);
-    assert_eq!((next.id().0, place.ids()), (31, vec![1, 30, 31]));
+    let (store, another) = (tree.store(), tree.store());
+    let used = begin(&store, &tree, SESSION);
+    assert_eq!((used.id().0, tree.ids()), (30, vec![1, 30]));
+    let next = begin(&another, &tree, SESSION);
+    assert_eq!((next.id().0, tree.ids()), (31, vec![1, 30, 31]));
     store.finish(used).unwrap();
     another.finish(next).unwrap();
-    let next = begin(&place.store(), &place, SESSION);
-    assert_eq!(place.ids(), [1, 30, 31, 32], "a process has 31");
+    let next = begin(&tree.store(), &tree, SESSION);
+    assert_eq!(tree.ids(), [1, 30, 31, 32], "a process has 31");
     drop((next, store, another));
-    place.sh("mkdir sub");
-    let sub = place.root.join("sub");
-    let other = place.store().begin_trace(SESSION, &sub, ChangesLevel::Undo);
+    tree.sh("mkdir sub");
+    let sub = tree.root.join("sub");
+    let other = tree.store().begin_trace(SESSION, &sub, ChangesLevel::Undo);
     assert_eq!(other.unwrap().id().0, 33);
-    let undone = place.store().undo(SESSION, changed.id, &[], false);
+    let undone = tree.store().undo(SESSION, changed.id, &[], false);
     assert_eq!(undone.unwrap().id.0, 34);
 }
 
 #[test]
 fn numbers_are_not_used_again() {
-    let place = TestTree::new(TREE);
-    let session = place.state.join("changes").join(SESSION);
-    store_sets(&place, 3);
+    let tree = TestTree::new(TREE);
+    let session = tree.state.join("changes").join(SESSION);
+    store_sets(&tree, 3);
     fs::remove_dir_all(session.join("3")).unwrap();
-    assert_eq!(call(&place, &["a"], "echo more >>a").id.0, 4);
+    assert_eq!(call(&tree, &["a"], "echo more >>a").id.0, 4);
     // A call that did not run has had no number.
-    let store = place.store();
-    let set = begin(&store, &place, SESSION);
+    let store = tree.store();
+    let set = begin(&store, &tree, SESSION);
     assert_eq!(set.id().0, 5);
     store.remove(set).unwrap();
-    let (five, six) = (
-        begin(&store, &place, SESSION),
-        begin(&store, &place, SESSION),
-    );
+    let (five, six) = (begin(&store, &tree, SESSION), begin(&store, &tree, SESSION));
     store.remove(five).unwrap();
-    let seven = begin(&store, &place, SESSION);
+    let seven = begin(&store, &tree, SESSION);
     assert_eq!((six.id().0, seven.id().0), (6, 7));
     drop((six, seven));
     // A counter that is missing, invalid, or too low.
@@ -163,13 +160,13 @@ fn numbers_are_not_used_again() {
             None => fs::remove_file(&counter).unwrap(),
             Some(text) => fs::write(&counter, text).unwrap(),
         }
-        assert_eq!(call(&place, &["a"], "echo more >>a").id.0, number);
+        assert_eq!(call(&tree, &["a"], "echo more >>a").id.0, number);
     }
     // Several processes at a time.
     let mut numbers: Vec<u64> = std::thread::scope(|scope| {
         let take = || {
-            let store = place.store();
-            let sets = (0..25).map(|_| begin(&store, &place, SESSION).id().0);
+            let store = tree.store();
+            let sets = (0..25).map(|_| begin(&store, &tree, SESSION).id().0);
             sets.collect::<Vec<_>>()
         };
         let takers: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
@@ -184,21 +181,21 @@ fn numbers_are_not_used_again() {
 
 #[test]
 fn opening_recovers_only_the_sets_of_dead_processes() {
-    let place = TestTree::new(TREE);
-    store_sets(&place, 2);
-    let store = place.store();
-    let dead = begin(&store, &place, SESSION);
+    let tree = TestTree::new(TREE);
+    store_sets(&tree, 2);
+    let store = tree.store();
+    let dead = begin(&store, &tree, SESSION);
     let mut recorder = Recorder::open(dead.dir()).unwrap();
     recorder
-        .before(&place.root.join("b"), Touch::Content)
+        .before(&tree.root.join("b"), Touch::Content)
         .unwrap();
-    place.sh("echo dead >b");
-    let trial = store.begin_trial(SESSION, &place.root).unwrap();
-    let live = begin(&store, &place, "other");
+    tree.sh("echo dead >b");
+    let trial = store.begin_trial(SESSION, &tree.root).unwrap();
+    let live = begin(&store, &tree, "other");
     let (dead_id, trial_id, upper) = (dead.id(), trial.id(), trial.upper());
-    assert_eq!(entries(&place), 3);
+    assert_eq!(entries(&tree), 3);
     drop((dead, recorder, trial));
-    let others = files(&place);
+    let others = files(&tree);
     let others: Vec<PathBuf> = others
         .into_iter()
         .filter(|path| {
@@ -210,15 +207,15 @@ fn opening_recovers_only_the_sets_of_dead_processes() {
     let has_recovered = |live: usize| {
         // A child that another test is starting holds the locks until it executes its program.
         soon(|| {
-            drop(place.store());
-            entries(&place) == live
+            drop(tree.store());
+            entries(&tree) == live
         })
     };
     assert!(has_recovered(1));
     assert!(!others.iter().any(is_read), "they are finished");
-    let next = place.store();
+    let next = tree.store();
     // The recovery compares the files before later calls change them.
-    call(&place, &["b"], "echo later >b");
+    call(&tree, &["b"], "echo later >b");
     let shown = next.show(SESSION, dead_id).unwrap();
     assert_eq!(
         (shown.state, shown.counts.changed),
@@ -239,30 +236,30 @@ fn opening_recovers_only_the_sets_of_dead_processes() {
 
 #[test]
 fn finished_set_is_not_registered() {
-    let place = TestTree::new(TREE);
-    let held = place.hold("echo more >>a");
-    assert_eq!(entries(&place), 0);
-    place.commit(held.id);
-    place.undo(held.id);
-    call(&place, &["a"], "echo more >>a");
-    let other = place.hold("echo more >>a");
-    place.store().discard(SESSION, other.id).unwrap();
-    let store = place.store();
+    let tree = TestTree::new(TREE);
+    let held = tree.hold("echo more >>a");
+    assert_eq!(entries(&tree), 0);
+    tree.commit(held.id);
+    tree.undo(held.id);
+    call(&tree, &["a"], "echo more >>a");
+    let other = tree.hold("echo more >>a");
+    tree.store().discard(SESSION, other.id).unwrap();
+    let store = tree.store();
     let job = store
-        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_job(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
-    assert_eq!(entries(&place), 1);
+    assert_eq!(entries(&tree), 1);
     Recorder::open(job.dir()).unwrap().conclude().unwrap();
-    assert_eq!(entries(&place), 0);
+    assert_eq!(entries(&tree), 0);
 }
 
 #[test]
 fn step_looks_at_some_sets_and_the_next_continues() {
     const SETS: u64 = 600;
     const AT_ONCE: u64 = 256;
-    let place = TestTree::new(TREE);
-    store_sets(&place, 1);
-    let session = place.state.join("changes").join(SESSION);
+    let tree = TestTree::new(TREE);
+    store_sets(&tree, 1);
+    let session = tree.state.join("changes").join(SESSION);
     for id in 2..=SETS {
         let copy = session.join(id.to_string());
         fs::create_dir(&copy).unwrap();
@@ -270,24 +267,24 @@ fn step_looks_at_some_sets_and_the_next_continues() {
             fs::copy(session.join("1").join(name), copy.join(name)).unwrap();
         }
     }
-    (1..=SETS).for_each(|id| place.age(id));
+    (1..=SETS).for_each(|id| tree.age(id));
     let begin_next = || {
-        let store = place.store();
-        let set = store.begin_trial("another", &place.root).unwrap();
+        let store = tree.store();
+        let set = store.begin_trial("another", &tree.root).unwrap();
         store.drop_trial(set).unwrap();
     };
     // Each call makes a step until all sets were counted once. The set of the other session is
     // looked at first.
-    place.make_sweep_due();
+    tree.make_sweep_due();
     for step in 1..=2 {
         begin_next();
-        assert_eq!(place.ids(), (step * AT_ONCE..=SETS).collect::<Vec<_>>());
+        assert_eq!(tree.ids(), (step * AT_ONCE..=SETS).collect::<Vec<_>>());
     }
     begin_next();
-    assert_eq!(place.ids(), [] as [u64; 0]);
-    store_sets(&place, 1);
-    let next = place.ids();
-    place.age(next[0]);
+    assert_eq!(tree.ids(), [] as [u64; 0]);
+    store_sets(&tree, 1);
+    let next = tree.ids();
+    tree.age(next[0]);
     begin_next();
-    assert_eq!(place.ids(), next, "the next step is not due");
+    assert_eq!(tree.ids(), next, "the next step is not due");
 }

@@ -35,27 +35,27 @@ impl TestTree {
         let root = dir.path().canonicalize().unwrap().join("root");
         let state = root.with_file_name("state");
         fs::create_dir(&root).unwrap();
-        let place = Self {
+        let tree = Self {
             _dir: dir,
             _far: None,
             root,
             state,
         };
-        place.sh(script);
-        place
+        tree.sh(script);
+        tree
     }
 
     /// The same, with a store on another file system.
     pub(crate) fn far(script: &str) -> Self {
         let near = Self::new("mkdir -m 700 .agent-bash-changes");
         let shared = tempfile::tempdir_in("/dev/shm").unwrap();
-        let place = Self {
+        let tree = Self {
             state: shared.path().join("state"),
             _far: Some(shared),
             ..near
         };
-        place.sh(script);
-        place
+        tree.sh(script);
+        tree
     }
 
     pub(crate) fn store(&self) -> Store {
@@ -137,8 +137,8 @@ impl TestTree {
 }
 
 fn succeeded(script: &str, output: &Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script}\n{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}\n{stderr}");
 }
 
 /// Runs a script in the view of a set.
@@ -247,16 +247,16 @@ pub(crate) fn attributes(path: &Path) -> Vec<(OsString, Vec<u8>)> {
 
 /// Says what differs between two trees, in words; nothing if nothing does.
 pub(crate) fn difference(want: &Tree, got: &Tree) -> String {
-    let mut said = String::new();
+    let mut printed = String::new();
     let paths: std::collections::BTreeSet<_> = want.keys().chain(got.keys()).collect();
     for path in paths {
         let (want, got) = (want.get(path), got.get(path));
         if want != got {
             let path = path.display();
-            let _ = write!(said, "{path}:\n   want {want:?}\n   got  {got:?}\n");
+            let _ = write!(printed, "{path}:\n   want {want:?}\n   got  {got:?}\n");
         }
     }
-    said
+    printed
 }
 
 /// The same without what a commit cannot keep: inodes and links of what it puts.

@@ -142,25 +142,25 @@ fn without_links(tree: &Tree) -> Tree {
     tree
 }
 
-fn record(place: &TestTree, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> ChangeSet {
-    let set = place
+fn record(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> ChangeSet {
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, level)
+        .begin_trace(SESSION, &tree.root, level)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for (touched, script) in steps {
         for (path, touch) in *touched {
-            recorder.before(&place.root.join(path), *touch).unwrap();
+            recorder.before(&tree.root.join(path), *touch).unwrap();
         }
-        place.sh(script);
+        tree.sh(script);
     }
     recorder.finish().unwrap();
     set
 }
 
-fn traced(place: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
-    let set = record(place, steps, ChangesLevel::Undo);
-    place.store().finish(set).unwrap()
+fn traced(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+    let set = record(tree, steps, ChangesLevel::Undo);
+    tree.store().finish(set).unwrap()
 }
 
 fn counts(changes: &Changes) -> [u64; 5] {
@@ -182,9 +182,9 @@ fn traced_changes_are_undone_with_a_store_on_another_device() {
 fn taken_back(new: fn(&str) -> TestTree, links: bool) {
     for case in CASES {
         let name = case.name;
-        let place = new(TREE);
-        let before = place.files();
-        let changes = traced(&place, case.steps);
+        let test_tree = new(TREE);
+        let before = test_tree.files();
+        let changes = traced(&test_tree, case.steps);
         assert_eq!(
             counts(&changes),
             case.counts,
@@ -197,7 +197,7 @@ fn taken_back(new: fn(&str) -> TestTree, links: bool) {
             "{name}"
         );
         assert!(changes.files.iter().all(|file| !file.inferred), "{name}");
-        let after = without_links(&place.files());
+        let after = without_links(&test_tree.files());
         if difference(&without_links(&before), &after).is_empty() {
             continue;
         }
@@ -208,18 +208,18 @@ fn taken_back(new: fn(&str) -> TestTree, links: bool) {
                 without_inodes(tree)
             }
         };
-        place.undo(changes.id);
+        test_tree.undo(changes.id);
         assert_eq!(
-            difference(&like(&before), &like(&place.files())),
+            difference(&like(&before), &like(&test_tree.files())),
             "",
             "{name}: undone"
         );
-        place.redo(changes.id);
-        let got = without_links(&place.files());
+        test_tree.redo(changes.id);
+        let got = without_links(&test_tree.files());
         assert_eq!(difference(&after, &got), "", "{name}: redone");
-        place.undo(changes.id);
+        test_tree.undo(changes.id);
         assert_eq!(
-            difference(&like(&before), &like(&place.files())),
+            difference(&like(&before), &like(&test_tree.files())),
             "",
             "{name}: again"
         );
@@ -228,35 +228,35 @@ fn taken_back(new: fn(&str) -> TestTree, links: bool) {
 
 #[test]
 fn files_without_preimages_are_named_and_the_rest_is_undone() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let set = place
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
-    let hidden = vec![place.root.join("d")];
+    let hidden = vec![tree.root.join("d")];
     let mut recorder = Recorder::open(set.dir()).unwrap().with_hidden_paths(hidden);
     for (path, touch) in [("a", Content), ("d/1", Content), ("d/sub/2", Name)] {
-        recorder.before(&place.root.join(path), touch).unwrap();
+        recorder.before(&tree.root.join(path), touch).unwrap();
     }
-    place.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
+    tree.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
     recorder.finish().unwrap();
     // No contents of hidden files are in the store, on any file system.
     let links = fs::read_dir(set.dir().join("links")).unwrap();
     let links = links.map(|link| fs::read(link.unwrap().path()).unwrap());
     let pack = fs::read(set.dir().join("pack")).unwrap_or_default();
     assert_eq!(links.fold(pack, |all, link| [all, link].concat()), b"one\n");
-    let changes = place.store().finish(set).unwrap();
+    let changes = tree.store().finish(set).unwrap();
     assert_eq!(changes.undo, Undoable::Part);
     let not_restorable: Vec<&str> = changes.not_restorable.iter().map(|it| &*it.path).collect();
     assert_eq!(not_restorable, ["d/1", "d/sub/2"]);
-    place.undo(changes.id);
+    tree.undo(changes.id);
     let path: &std::ffi::OsStr = "a".as_ref();
     assert_eq!(
-        without_inodes(&place.files())[path],
+        without_inodes(&tree.files())[path],
         without_inodes(&before)[path]
     );
-    assert_eq!(place.text("d/1").as_deref(), Some("1\nmore\n"));
+    assert_eq!(tree.text("d/1").as_deref(), Some("1\nmore\n"));
 }
 
 /// A file with several names is written to by one of them: all names change, and an undo restores
@@ -271,39 +271,39 @@ fn file_with_several_names_is_restored_under_each() {
         ),
         (&[("h1", Content), ("h3", Name)], "echo more >>h1; rm h3"),
     ] {
-        let place = TestTree::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
-        let before = place.files();
-        let changes = traced(&place, &[(touched, script)]);
+        let test_tree = TestTree::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
+        let before = test_tree.files();
+        let changes = traced(&test_tree, &[(touched, script)]);
         let counts = changes.counts;
         assert_eq!(counts.changed + counts.deleted, 4, "{script}: {changes:#?}");
         assert_eq!(changes.undo, Undoable::Whole);
-        let after = place.files();
-        place.undo(changes.id);
-        let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+        let after = test_tree.files();
+        test_tree.undo(changes.id);
+        let (want, got) = (without_inodes(&before), without_inodes(&test_tree.files()));
         assert_eq!(difference(&want, &got), "", "{script}");
         let inode = |tree: &Tree, path: &str| tree[std::ffi::OsStr::new(path)].inode;
-        let files = place.files();
+        let files = test_tree.files();
         for name in ["h2", "h3", "d/sub/h4"] {
             assert_eq!(inode(&files, name), inode(&files, "h1"), "{script}: {name}");
         }
-        place.redo(changes.id);
-        let (want, got) = (without_links(&after), without_links(&place.files()));
+        test_tree.redo(changes.id);
+        let (want, got) = (without_links(&after), without_links(&test_tree.files()));
         assert_eq!(difference(&want, &got), "", "{script}");
     }
 }
 
 #[test]
 fn file_size_and_set_size_are_limited() {
-    let place = TestTree::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
+    let tree = TestTree::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
     let mut limits = StoreLimits::default();
     limits.max_preimage_bytes = 2 << 20;
     limits.max_set_bytes = 3 << 19;
-    let store = place.store().limits(limits);
+    let store = tree.store().limits(limits);
     let set = store
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
-    let mut before = |name: &str| recorder.before(&place.root.join(name), Content);
+    let mut before = |name: &str| recorder.before(&tree.root.join(name), Content);
     // A file system that clones keeps them at no cost.
     let large = before("large").unwrap();
     if large == RecordOutcome::Stored {
@@ -320,15 +320,15 @@ fn file_size_and_set_size_are_limited() {
 
 #[test]
 fn changes_outside_of_the_root_are_counted() {
-    let place = TestTree::new(TREE);
-    place.sh("ln -s /tmp out");
-    let set = place
+    let tree = TestTree::new(TREE);
+    tree.sh("ln -s /tmp out");
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
-    let beside = tempfile::tempdir().unwrap();
-    let at = |name: &str| beside.path().join(name);
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| outside.path().join(name);
     fs::create_dir_all(at("d/e")).unwrap();
     for name in ["old", "same", "gone"] {
         fs::write(at(name), "as it was\n").unwrap();
@@ -349,13 +349,13 @@ fn changes_outside_of_the_root_are_counted() {
         assert_eq!(kept, RecordOutcome::Outside);
     }
     // Stored records are not changes of a call.
-    let kept = place.state.join("journal/x");
+    let kept = tree.state.join("journal/x");
     assert_eq!(
         recorder.before(&kept, Name).unwrap(),
         RecordOutcome::Outside
     );
     // Not through a link, either.
-    let through = place.root.join("out/z-of-a-test");
+    let through = tree.root.join("out/z-of-a-test");
     assert_eq!(
         recorder.before(&through, Name).unwrap(),
         RecordOutcome::Outside
@@ -366,7 +366,7 @@ fn changes_outside_of_the_root_are_counted() {
     fs::remove_file(at("gone")).unwrap();
     fs::remove_file(at("temporary")).unwrap();
     recorder.finish().unwrap();
-    let changes = place.store().finish(set).unwrap();
+    let changes = tree.store().finish(set).unwrap();
     // In directories, distinguished by three levels.
     assert_eq!(changes.outside.len(), 1, "{changes:?}");
     assert_eq!(changes.outside.values().sum::<u64>(), 4, "{changes:?}");
@@ -374,18 +374,18 @@ fn changes_outside_of_the_root_are_counted() {
 
 #[test]
 fn level_list_stores_no_contents() {
-    let place = TestTree::new(TREE);
+    let tree = TestTree::new(TREE);
     let steps: &[(&[(&str, Touch)], &str)] =
         &[(&[("a", Content), ("b", Name)], "echo more >>a; rm b")];
-    let set = record(&place, steps, ChangesLevel::List);
+    let set = record(&tree, steps, ChangesLevel::List);
     assert!(!set.dir().join("pack").exists());
-    let changes = place.store().finish(set).unwrap();
+    let changes = tree.store().finish(set).unwrap();
     assert_eq!(counts(&changes), [0, 1, 1, 0, 0]);
     assert_eq!(
         (changes.state, changes.undo),
         (ChangesState::Listed, Undoable::No)
     );
-    let error = place
+    let error = tree
         .store()
         .undo(SESSION, changes.id, &[], false)
         .unwrap_err()
@@ -395,47 +395,47 @@ fn level_list_stores_no_contents() {
 
 #[test]
 fn trace_of_a_dead_host_is_interrupted_and_can_be_undone() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let set = place
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
-    recorder.before(&place.root.join("a"), Content).unwrap();
-    place.sh("echo more >>a");
+    recorder.before(&tree.root.join("a"), Content).unwrap();
+    tree.sh("echo more >>a");
     let id = set.id();
     drop((recorder, set));
     // A test beside this one may be starting a process, which has the lock as well until it
     // executes its program.
-    let mut changes = place.store().show(SESSION, id).unwrap();
+    let mut changes = tree.store().show(SESSION, id).unwrap();
     for _ in 0..1000 {
         if changes.state == ChangesState::Interrupted {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
-        changes = place.store().show(SESSION, id).unwrap();
+        changes = tree.store().show(SESSION, id).unwrap();
     }
     assert_eq!(
         (changes.state, changes.exact),
         (ChangesState::Interrupted, false)
     );
-    place.undo(id);
-    let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+    tree.undo(id);
+    let (want, got) = (without_inodes(&before), without_inodes(&tree.files()));
     assert_eq!(difference(&want, &got), "");
 }
 
 #[test]
 fn git_status_after_a_call_is_no_conflict() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
-    let place = TestTree::new(&format!(
+    let tree = TestTree::new(&format!(
         "{GIT} git init -q .; echo 1 >a; git add a; git commit -qm one"
     ));
     // git refreshes the index, since the file has another time.
     let status = format!("{GIT} touch -d 2001-01-01 a; git status >/dev/null");
-    let set = place
+    let set = tree
         .store()
-        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for (path, touch) in [
@@ -443,13 +443,13 @@ fn git_status_after_a_call_is_no_conflict() {
         (".git/index.lock", Name),
         (".git/index", Name),
     ] {
-        recorder.before(&place.root.join(path), touch).unwrap();
+        recorder.before(&tree.root.join(path), touch).unwrap();
     }
-    let was = fs::read(place.root.join(".git/index")).unwrap();
-    place.sh(&status);
-    assert_ne!(was, fs::read(place.root.join(".git/index")).unwrap());
+    let was = fs::read(tree.root.join(".git/index")).unwrap();
+    tree.sh(&status);
+    assert_ne!(was, fs::read(tree.root.join(".git/index")).unwrap());
     recorder.finish().unwrap();
-    let changes = place.store().finish(set).unwrap();
+    let changes = tree.store().finish(set).unwrap();
     assert_eq!(changes.counts.total(), 0, "{:#?}", changes.files);
 }
 
@@ -457,8 +457,8 @@ fn git_status_after_a_call_is_no_conflict() {
 /// they are named, and the rest is listed and undone.
 #[test]
 fn unreadable_directory_is_undone_by_root_and_named_for_others() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
+    let test_tree = TestTree::new(TREE);
+    let before = test_tree.files();
     let steps: &[(&[(&str, Touch)], &str)] = &[
         (&[("d/1", Content)], "echo more >>d/1"),
         (&[("a", Name)], "rm a"),
@@ -472,18 +472,21 @@ fn unreadable_directory_is_undone_by_root_and_named_for_others() {
         ),
         (&[("d", Attributes), ("new", Attributes)], "chmod 000 d new"),
     ];
-    let set = record(&place, steps, ChangesLevel::Undo);
-    let done = place.store().finish(set);
+    let set = record(&test_tree, steps, ChangesLevel::Undo);
+    let done = test_tree.store().finish(set);
     if rustix::process::geteuid().is_root() {
-        place
+        test_tree
             .store()
             .undo(SESSION, done.unwrap().id, &[], false)
             .unwrap();
         let inodes = |tree: &Tree| without_links(&without_inodes(tree));
-        assert_eq!(difference(&inodes(&before), &inodes(&place.files())), "");
+        assert_eq!(
+            difference(&inodes(&before), &inodes(&test_tree.files())),
+            ""
+        );
     } else {
         let done = done.unwrap();
-        let shown = place.store().show(SESSION, done.id).unwrap();
+        let shown = test_tree.store().show(SESSION, done.id).unwrap();
         for changes in [&done, &shown] {
             assert_eq!((changes.exact, changes.undo), (false, Undoable::Part));
             let names = changes.not_restorable.iter().map(|name| &*name.path);
@@ -502,9 +505,12 @@ fn unreadable_directory_is_undone_by_root_and_named_for_others() {
                 ]
             );
         }
-        place.store().undo(SESSION, done.id, &[], false).unwrap();
-        place.sh("chmod 755 new; test \"$(cat d/1)\" = $'1\\nmore'; test \"$(cat new/x)\" = x");
-        let texts = ["a", "b"].map(|name| place.text(name));
+        test_tree
+            .store()
+            .undo(SESSION, done.id, &[], false)
+            .unwrap();
+        test_tree.sh("chmod 755 new; test \"$(cat d/1)\" = $'1\\nmore'; test \"$(cat new/x)\" = x");
+        let texts = ["a", "b"].map(|name| test_tree.text(name));
         assert_eq!(texts, [Some("one\n".into()), Some("two\n".into())]);
     }
 }

@@ -132,13 +132,13 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
         if *name == "no permissions" && !is_root {
             continue;
         }
-        let place = TestTree::new(TREE);
+        let tree = TestTree::new(TREE);
         let really = TestTree::new(TREE);
         really.sh(script);
-        let before = place.files();
+        let before = tree.files();
 
-        let held = place.hold(script);
-        let unchanged = difference(&before, &place.files());
+        let held = tree.hold(script);
+        let unchanged = difference(&before, &tree.files());
         assert_eq!(unchanged, "", "{name}: held, but changed");
         let got = held.counts;
         let got = [got.created, got.changed, got.deleted, got.renamed, got.mode];
@@ -147,21 +147,21 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
         if counts.iter().all(|count| *count == 0) {
             // There is nothing to decide.
             assert_eq!(held.state, ChangesState::Discarded, "{name}");
-            let error = place.store().commit("test", held.id).unwrap_err();
+            let error = tree.store().commit("test", held.id).unwrap_err();
             assert!(error.to_string().contains("discarded"), "{name}: {error}");
         }
         // A trial that is committed anyway restores the times of files.
         let id = match held.state {
-            ChangesState::Discarded => place.make(script),
+            ChangesState::Discarded => tree.make(script),
             _ => held.id,
         };
         let done = match held.state {
-            ChangesState::Discarded => place.store().show("test", id).unwrap(),
-            _ => place.commit(id),
+            ChangesState::Discarded => tree.store().show("test", id).unwrap(),
+            _ => tree.commit(id),
         };
         assert_eq!(done.state, ChangesState::Done, "{name}");
         assert_eq!(done.counts, held.counts, "{name}: {:#?}", done.files);
-        let after = place.files();
+        let after = tree.files();
         let want = comparable(&really.files());
         assert_eq!(
             difference(&want, &comparable(&after)),
@@ -170,25 +170,25 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
         );
 
         if difference(&before, &after).is_empty() {
-            let error = place.store().undo("test", id, &[], false);
+            let error = tree.store().undo("test", id, &[], false);
             let error = error.unwrap_err().to_string();
             assert!(error.contains("nothing to undo"), "{name}: {error}");
             continue;
         }
-        let undone = place.undo(id);
-        assert_eq!(difference(&before, &place.files()), "", "{name}: undone");
-        place.redo(id);
-        assert_eq!(difference(&after, &place.files()), "", "{name}: done again");
-        place.undo(id);
+        let undone = tree.undo(id);
+        assert_eq!(difference(&before, &tree.files()), "", "{name}: undone");
+        tree.redo(id);
+        assert_eq!(difference(&after, &tree.files()), "", "{name}: done again");
+        tree.undo(id);
         assert_eq!(
-            difference(&before, &place.files()),
+            difference(&before, &tree.files()),
             "",
             "{name}: undone again"
         );
         // The undo is an ordinary change set.
-        place.undo(undone.id);
+        tree.undo(undone.id);
         assert_eq!(
-            difference(&after, &place.files()),
+            difference(&after, &tree.files()),
             "",
             "{name}: the undo undone"
         );
@@ -199,51 +199,51 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
 /// file.
 #[test]
 fn undo_restores_hard_links_that_the_overlay_split() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let held = place.hold("echo more >>h1");
-    place.commit(held.id);
-    assert_eq!(place.text("h1").as_deref(), Some("h\nmore\n"));
-    assert_eq!(place.text("h2").as_deref(), Some("h\n"));
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let held = tree.hold("echo more >>h1");
+    tree.commit(held.id);
+    assert_eq!(tree.text("h1").as_deref(), Some("h\nmore\n"));
+    assert_eq!(tree.text("h2").as_deref(), Some("h\n"));
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
 }
 
 /// For a user other than root, unreadable directories must be made accessible first.
 #[test]
 fn directories_without_owner_permissions_are_committed() {
-    let place = TestTree::new("mkdir r; echo 1 >r/1; chmod 555 r");
-    let before = place.files();
-    let held = place.hold(
+    let tree = TestTree::new("mkdir r; echo 1 >r/1; chmod 555 r");
+    let before = tree.files();
+    let held = tree.hold(
         "chmod 755 r; echo 2 >r/2; echo 3 >>r/1; chmod 555 r; mkdir n; echo x >n/x; chmod 500 n",
     );
     // Showing the trial again changes nothing.
-    assert_eq!(place.store().show("test", held.id).unwrap(), held);
-    place.commit(held.id);
-    let got = place.files();
+    assert_eq!(tree.store().show("test", held.id).unwrap(), held);
+    tree.commit(held.id);
+    let got = tree.files();
     let mode = |path: &str| got[path.as_ref() as &std::ffi::OsStr].mode & 0o7777;
     assert_eq!((mode("r"), mode("n")), (0o555, 0o500));
-    assert_eq!(place.text("r/2").as_deref(), Some("2\n"));
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
-    place.sh("chmod 755 r");
+    assert_eq!(tree.text("r/2").as_deref(), Some("2\n"));
+    tree.undo(held.id);
+    assert_eq!(difference(&before, &tree.files()), "");
+    tree.sh("chmod 755 r");
 }
 
 #[test]
 fn store_on_another_file_system_gives_equal_results() {
     use std::os::unix::fs::MetadataExt;
-    let place = TestTree::far(TREE);
+    let test_tree = TestTree::far(TREE);
     let device = |path: &std::path::Path| fs::metadata(path).unwrap().dev();
-    let before = place.files();
+    let before = test_tree.files();
     let script = "echo 2 >>a; rm b; mkdir n; mkfifo n/f; ln -s x n/l; echo 5 >n/1; ln n/1 n/2; chmod 4751 n/1; \
         truncate -s 3G n/sparse; echo end >>n/sparse; python3 -c 'import os; os.setxattr(\"n/2\", b\"user.x\", b\"y\")'; mv d e; rm h1; touch -d 2001-01-01 n";
-    let held = place.hold(script);
-    assert_ne!(device(&place.state), device(&place.root));
-    assert_eq!(difference(&before, &place.files()), "");
-    place.commit(held.id);
-    let after = place.files();
+    let held = test_tree.hold(script);
+    assert_ne!(device(&test_tree.state), device(&test_tree.root));
+    assert_eq!(difference(&before, &test_tree.files()), "");
+    test_tree.commit(held.id);
+    let after = test_tree.files();
     let really = TestTree::new(&format!("{TREE} {script}"));
-    let said = |tree: &Tree| -> Vec<_> {
+    let printed = |tree: &Tree| -> Vec<_> {
         let all = tree.iter().filter(|(path, _)| !path.is_empty());
         let of = |file: &crate::support::File| {
             let is_dir = file.mode & 0o170_000 == 0o040_000;
@@ -259,41 +259,43 @@ fn store_on_another_file_system_gives_equal_results() {
         };
         all.map(|(path, file)| (path.clone(), of(file))).collect()
     };
-    let names: Vec<_> = said(&after)
+    let names: Vec<_> = printed(&after)
         .into_iter()
         .filter(|(path, _)| path != "h2")
         .collect();
-    let want: Vec<_> = said(&really.files())
+    let want: Vec<_> = printed(&really.files())
         .into_iter()
         .filter(|(path, _)| path != "h2")
         .collect();
     assert_eq!(names, want);
-    let blocks = fs::metadata(place.root.join("n/sparse")).unwrap().blocks();
+    let blocks = fs::metadata(test_tree.root.join("n/sparse"))
+        .unwrap()
+        .blocks();
     assert!(blocks < 100, "holes were written: {blocks}");
-    assert!(place.store().diff("test", held.id, &[]).is_ok());
-    place.undo(held.id);
-    assert_eq!(difference(&before, &place.files()), "");
-    place.redo(held.id);
-    assert_eq!(difference(&after, &place.files()), "");
+    assert!(test_tree.store().diff("test", held.id, &[]).is_ok());
+    test_tree.undo(held.id);
+    assert_eq!(difference(&before, &test_tree.files()), "");
+    test_tree.redo(held.id);
+    assert_eq!(difference(&after, &test_tree.files()), "");
     // A change of another process is detected by the tree's clock.
-    let held = place.hold("echo mine >a");
-    place.sh("echo theirs >a");
-    place.store().commit("test", held.id).unwrap_err();
-    assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
+    let held = test_tree.hold("echo mine >a");
+    test_tree.sh("echo theirs >a");
+    test_tree.store().commit("test", held.id).unwrap_err();
+    assert_eq!(test_tree.text("a").as_deref(), Some("theirs\n"));
 }
 
 #[test]
 fn discard_removes_all_files() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let held = place.hold("rm -rf d; echo x >a; mkdir m; chmod 000 m");
-    let set = place.state.join("changes/test").join(held.id.to_string());
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let held = tree.hold("rm -rf d; echo x >a; mkdir m; chmod 000 m");
+    let set = tree.state.join("changes/test").join(held.id.to_string());
     assert!(set.join("upper/a").exists());
-    let gone = place.store().discard("test", held.id).unwrap();
+    let gone = tree.store().discard("test", held.id).unwrap();
     assert_eq!(gone.state, ChangesState::Discarded);
     assert!(!set.join("upper").exists() && !set.join("work").exists());
-    assert_eq!(difference(&before, &place.files()), "");
-    let error = place.store().commit("test", held.id).unwrap_err();
+    assert_eq!(difference(&before, &tree.files()), "");
+    let error = tree.store().commit("test", held.id).unwrap_err();
     assert!(error.to_string().contains("they were discarded"), "{error}");
 }
 
@@ -311,38 +313,34 @@ fn concurrent_change_is_a_conflict_and_nothing_is_committed() {
         ("echo mine >>d/1", "mv d d.old; ln -s /etc d", "d"),
         ("echo mine >d/9", "mv d d.old; ln -s /etc d", "d"),
     ] {
-        let place = TestTree::new(TREE);
-        let held = place.hold(&format!("{script}; echo other >>b"));
-        place.sh(theirs);
-        let before = place.files();
-        let error = place.store().commit("test", held.id).unwrap_err();
+        let tree = TestTree::new(TREE);
+        let held = tree.hold(&format!("{script}; echo other >>b"));
+        tree.sh(theirs);
+        let before = tree.files();
+        let error = tree.store().commit("test", held.id).unwrap_err();
         let agent_bash_changes::ChangesError::Conflict { conflicts, .. } = &error else {
             panic!("{script}, {theirs}: {error}");
         };
         let named: Vec<_> = conflicts.iter().map(|name| name.path.as_str()).collect();
         assert!(named.contains(&path), "{script}, {theirs}: {named:?}");
-        assert_eq!(
-            difference(&before, &place.files()),
-            "",
-            "{script}, {theirs}"
-        );
+        assert_eq!(difference(&before, &tree.files()), "", "{script}, {theirs}");
         // The trial is still held, and can be shown.
-        let state = place.store().show("test", held.id).unwrap().state;
+        let state = tree.store().show("test", held.id).unwrap().state;
         assert_eq!(state, ChangesState::Held, "{script}");
     }
 }
 
 #[test]
 fn unrelated_concurrent_change_is_no_conflict() {
-    let place = TestTree::new(TREE);
-    let held = place.hold("echo mine >>a; echo mine >d/9; rm d/1");
-    place.sh("echo theirs >>c; echo theirs >d/8; touch d/sub/2");
-    let theirs = place.files();
-    place.commit(held.id);
-    assert_eq!(place.text("d/8").as_deref(), Some("theirs\n"));
-    assert_eq!(place.text("d/9").as_deref(), Some("mine\n"));
-    place.undo(held.id);
-    let mut got = place.files();
+    let tree = TestTree::new(TREE);
+    let held = tree.hold("echo mine >>a; echo mine >d/9; rm d/1");
+    tree.sh("echo theirs >>c; echo theirs >d/8; touch d/sub/2");
+    let theirs = tree.files();
+    tree.commit(held.id);
+    assert_eq!(tree.text("d/8").as_deref(), Some("theirs\n"));
+    assert_eq!(tree.text("d/9").as_deref(), Some("mine\n"));
+    tree.undo(held.id);
+    let mut got = tree.files();
     // The time of the directory is that of the other process, or later.
     let time = theirs.get("d".as_ref() as &std::ffi::OsStr).unwrap().mtime;
     let directory = got.get_mut("d".as_ref() as &std::ffi::OsStr).unwrap();
@@ -353,56 +351,56 @@ fn unrelated_concurrent_change_is_no_conflict() {
 
 #[test]
 fn undo_refuses_conflicts_and_partial_undo_skips_them() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let held = place.hold("echo mine >>a; echo mine >>b; rm c; mkdir n; echo x >n/x; echo y >n/y");
-    place.commit(held.id);
-    place.sh("echo editor >>b; echo editor >n/z");
-    let committed = place.files();
-    let error = place.store().undo("test", held.id, &[], false).unwrap_err();
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let held = tree.hold("echo mine >>a; echo mine >>b; rm c; mkdir n; echo x >n/x; echo y >n/y");
+    tree.commit(held.id);
+    tree.sh("echo editor >>b; echo editor >n/z");
+    let committed = tree.files();
+    let error = tree.store().undo("test", held.id, &[], false).unwrap_err();
     let agent_bash_changes::ChangesError::Conflict { conflicts, .. } = &error else {
         panic!("{error}");
     };
     let named: Vec<_> = conflicts.iter().map(|name| name.path.as_str()).collect();
     assert_eq!(named, ["b", "n/z"]);
-    assert_eq!(difference(&committed, &place.files()), "");
+    assert_eq!(difference(&committed, &tree.files()), "");
 
-    let undone = place.store().undo("test", held.id, &[], true).unwrap();
+    let undone = tree.store().undo("test", held.id, &[], true).unwrap();
     let left: Vec<_> = undone
         .conflicts
         .iter()
         .map(|name| name.path.as_str())
         .collect();
     assert_eq!(left, ["b", "n/z"]);
-    let got = place.files();
+    let got = tree.files();
     for path in ["a", "c"] {
         let path: &std::ffi::OsStr = path.as_ref();
         assert_eq!(got.get(path), before.get(path), "{path:?}");
     }
-    assert!(place.text("b").unwrap().ends_with("mine\neditor\n"));
-    assert_eq!(place.text("n/z").as_deref(), Some("editor\n"));
-    assert_eq!(place.text("n/x"), None);
+    assert!(tree.text("b").unwrap().ends_with("mine\neditor\n"));
+    assert_eq!(tree.text("n/z").as_deref(), Some("editor\n"));
+    assert_eq!(tree.text("n/x"), None);
     // The undone changes can be redone.
-    place.redo(held.id);
-    assert_eq!(place.text("n/x").as_deref(), Some("x\n"));
-    assert!(place.text("a").unwrap().ends_with("mine\n"));
+    tree.redo(held.id);
+    assert_eq!(tree.text("n/x").as_deref(), Some("x\n"));
+    assert!(tree.text("a").unwrap().ends_with("mine\n"));
 }
 
 #[test]
 fn selected_paths_are_undone_alone() {
-    let place = TestTree::new(TREE);
-    let before = place.files();
-    let held = place.hold("echo mine >>a; rm -r d; echo new >new");
-    place.commit(held.id);
-    let undo = |path: &str| place.store().undo("test", held.id, &[path.into()], false);
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let held = tree.hold("echo mine >>a; rm -r d; echo new >new");
+    tree.commit(held.id);
+    let undo = |path: &str| tree.store().undo("test", held.id, &[path.into()], false);
     undo("d/sub").unwrap();
-    assert_eq!(place.text("d/sub/deep/3").as_deref(), Some("3\n"));
-    assert_eq!(place.text("d/1"), None);
+    assert_eq!(tree.text("d/sub/deep/3").as_deref(), Some("3\n"));
+    assert_eq!(tree.text("d/1"), None);
     undo("a").unwrap();
     let error = undo("link").unwrap_err().to_string();
     assert!(error.contains("did nothing to `link`"), "{error}");
-    place.undo(held.id);
-    let mut got = place.files();
+    tree.undo(held.id);
+    let mut got = tree.files();
     for path in ["", "d"] {
         let path: &std::ffi::OsStr = path.as_ref();
         got.get_mut(path).unwrap().mtime = before[path].mtime;
@@ -412,48 +410,48 @@ fn selected_paths_are_undone_alone() {
 
 #[test]
 fn first_committed_trial_makes_others_conflict() {
-    let place = TestTree::new(TREE);
-    let first = place.hold("echo 1 >>a");
-    let second = place.hold("echo 2 >>a");
-    let third = place.hold("echo 3 >>c");
-    place.commit(second.id);
-    place.store().commit("test", first.id).unwrap_err();
-    place.commit(third.id);
-    assert_eq!(place.text("a").as_deref(), Some("one\n2\n"));
+    let tree = TestTree::new(TREE);
+    let first = tree.hold("echo 1 >>a");
+    let second = tree.hold("echo 2 >>a");
+    let third = tree.hold("echo 3 >>c");
+    tree.commit(second.id);
+    tree.store().commit("test", first.id).unwrap_err();
+    tree.commit(third.id);
+    assert_eq!(tree.text("a").as_deref(), Some("one\n2\n"));
 }
 
 #[test]
 fn commit_of_three_files_in_a_large_tree() {
-    let place =
+    let tree =
         TestTree::new("mkdir d; cd d; seq 100000 | xargs touch; echo x >1; echo y >2; echo z >3");
-    let held = place.hold("cd d; echo 1 >1; rm 2; echo 4 >0; ls >/dev/null");
+    let held = tree.hold("cd d; echo 1 >1; rm 2; echo 4 >0; ls >/dev/null");
     let counts = held.counts;
     assert_eq!((counts.created, counts.changed, counts.deleted), (1, 1, 1));
-    place.commit(held.id);
-    assert_eq!(fs::read_dir(place.root.join("d")).unwrap().count(), 100_000);
-    place.undo(held.id);
-    assert_eq!(place.text("d/2").as_deref(), Some("y\n"));
+    tree.commit(held.id);
+    assert_eq!(fs::read_dir(tree.root.join("d")).unwrap().count(), 100_000);
+    tree.undo(held.id);
+    assert_eq!(tree.text("d/2").as_deref(), Some("y\n"));
 }
 
 #[test]
 fn git_commit_in_a_trial_is_committed_and_undone() {
     const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
-    let place = TestTree::new(&format!(
+    let tree = TestTree::new(&format!(
         "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
     ));
-    let before = place.files();
-    let held = place.hold(&format!(
+    let before = tree.files();
+    let held = tree.hold(&format!(
         "{GIT}; echo 2 >>a; echo 3 >b; git add .; git commit -qm second"
     ));
-    assert_eq!(difference(&before, &place.files()), "");
-    place.commit(held.id);
-    place.sh(&format!(
+    assert_eq!(difference(&before, &tree.files()), "");
+    tree.commit(held.id);
+    tree.sh(&format!(
         "{GIT}; git fsck --strict; test \"$(git log --format=%s | head -1)\" = second; test -z \"$(git status --porcelain)\""
     ));
     // The status rewrote the index with the same entries, which is not a conflict.
-    let undone = place.undo(held.id);
+    let undone = tree.undo(held.id);
     assert!(undone.conflicts.is_empty());
-    place.sh(&format!(
+    tree.sh(&format!(
         "{GIT}; git fsck --strict; test \"$(git log --format=%s)\" = first; test -z \"$(git status --porcelain)\""
     ));
     let renamed = held
@@ -472,20 +470,20 @@ fn git_add_conflicts_with_a_held_trial_and_git_status_does_not() {
         ("touch -d 2001-01-01 a; git status >/dev/null", false),
         ("echo 4 >d; git add d", true),
     ] {
-        let place = TestTree::new(&format!(
+        let tree = TestTree::new(&format!(
             "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
         ));
-        let held = place.hold(&format!(
+        let held = tree.hold(&format!(
             "{GIT}; echo 3 >b; git add b; git commit -qm second"
         ));
-        let index = || fs::read(place.root.join(".git/index")).unwrap();
+        let index = || fs::read(tree.root.join(".git/index")).unwrap();
         let was = index();
-        place.sh(&format!("{GIT}; {meanwhile}"));
+        tree.sh(&format!("{GIT}; {meanwhile}"));
         assert_ne!(was, index(), "{meanwhile}");
-        let committed = place.store().commit("test", held.id);
+        let committed = tree.store().commit("test", held.id);
         assert_eq!(committed.is_err(), conflicts, "{meanwhile}: {committed:?}");
         if !conflicts {
-            place.sh(&format!(
+            tree.sh(&format!(
                 "{GIT}; git fsck --strict; test -z \"$(git status --porcelain)\"; test \"$(git ls-files | tr '\\n' ' ')\" = 'a b '"
             ));
         }
@@ -495,10 +493,13 @@ fn git_add_conflicts_with_a_held_trial_and_git_status_does_not() {
 #[test]
 fn change_set_is_unreadable_for_other_users() {
     use std::os::unix::fs::MetadataExt;
-    let place = TestTree::new(TREE);
-    let held = place.hold("echo x >a");
-    place.commit(held.id);
-    let set = place.state.join("changes/test").join(held.id.to_string());
+    let test_tree = TestTree::new(TREE);
+    let held = test_tree.hold("echo x >a");
+    test_tree.commit(held.id);
+    let set = test_tree
+        .state
+        .join("changes/test")
+        .join(held.id.to_string());
     for (path, file) in tree(&set) {
         // A created file keeps its permissions, within a private directory.
         let first = std::path::Path::new(&path)
@@ -514,18 +515,15 @@ fn change_set_is_unreadable_for_other_users() {
 
 #[test]
 fn root_around_or_inside_the_store_is_refused() {
-    let place = TestTree::new("");
-    let store = place.store();
-    let above = place.root.parent().unwrap();
-    for root in [above, &place.state.join("changes")] {
+    let tree = TestTree::new("");
+    let store = tree.store();
+    let above = tree.root.parent().unwrap();
+    for root in [above, &tree.state.join("changes")] {
         let error = store.begin_trial("s", root).unwrap_err().to_string();
         assert!(error.contains("contains the other"), "{error}");
     }
     for name in ["", "..", "a/b", ".x"] {
-        let error = store
-            .begin_trial(name, &place.root)
-            .unwrap_err()
-            .to_string();
+        let error = store.begin_trial(name, &tree.root).unwrap_err().to_string();
         assert!(error.contains("cannot name a session"), "{error}");
     }
 }
@@ -559,7 +557,7 @@ fn results_are_equal_for_an_unprivileged_user() {
         .current_dir(&work)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("test trial::directories"), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}");
+    assert!(stdout.contains("test trial::directories"), "{stdout}");
 }

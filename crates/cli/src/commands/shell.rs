@@ -19,7 +19,7 @@ use agent_bash::process::own_process_group;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
-use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
+use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal, with_resolved_parent};
 use agent_bash_hooks::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash_hooks::take_over::ShellLink;
 use anyhow::{Context, bail};
@@ -266,10 +266,11 @@ fn supervised(
         args: line.args.clone(),
         captured: Vec::new(),
         group: own_process_group().map_or(0, rustix::process::Pid::as_raw_pid),
+        // Changes are recorded by such paths.
         unrecorded: command
             .wrapper_files
             .iter()
-            .map(|file| without_links(file))
+            .map(|file| with_resolved_parent(file))
             .collect(),
     };
     let reported = reported_line(&invocation);
@@ -329,13 +330,6 @@ pub(super) fn run_in_place(
     })
 }
 
-/// Returns the path with a directory without links: the form in which changes are recorded.
-fn without_links(file: &Path) -> PathBuf {
-    let parent = file.parent().and_then(|it| it.canonicalize().ok());
-    let found = parent.zip(file.file_name());
-    found.map_or_else(|| file.to_owned(), |(parent, name)| parent.join(name))
-}
-
 /// Makes the call, and forwards signals to the shell. Also returns true if the output does not end
 /// with a newline.
 async fn call(
@@ -353,7 +347,9 @@ async fn call(
         ..CallOptions::default()
     };
     let tool = conversation.tool();
-    let mut finished = tool.account(Request::new(command), options, &cancel).await;
+    let mut finished = tool
+        .execute_with_details(Request::new(command), options, &cancel)
+        .await;
     if signals.first_received().is_some() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {

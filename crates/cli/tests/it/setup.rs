@@ -124,10 +124,10 @@ fn entry_of_an_older_installation_is_undone() {
 #[test]
 fn without_a_terminal_setup_names_its_options_and_writes_nothing() {
     let home = home();
-    let asked = setup(&home, &[]);
-    assert_eq!(asked.code, Some(2));
+    let run = setup(&home, &[]);
+    assert_eq!(run.code, Some(2));
     for part in ["--yes", "--agent NAME=WAY", "--dry-run"] {
-        assert!(asked.stderr.contains(part), "{}", asked.stderr);
+        assert!(run.stderr.contains(part), "{}", run.stderr);
     }
     for line in [
         "claude-code (",
@@ -135,10 +135,10 @@ fn without_a_terminal_setup_names_its_options_and_writes_nothing() {
         "codex (",
         "hook, mcp (proposed)\n",
     ] {
-        assert!(asked.stdout.contains(line), "{}", asked.stdout);
+        assert!(run.stdout.contains(line), "{}", run.stdout);
     }
     // An agent that is not on this machine is not proposed.
-    assert!(!asked.stdout.contains("cursor"), "{}", asked.stdout);
+    assert!(!run.stdout.contains("cursor"), "{}", run.stdout);
     let shown = setup(&home, &["--dry-run"]);
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
     assert!(shown.stdout.contains("+[mcp_servers.agent-bash]"));

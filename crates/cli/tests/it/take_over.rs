@@ -186,12 +186,12 @@ fn install_refuses_to_replace_the_users_shell() {
 fn agents_without_a_setting_get_instructions() {
     let home = Home::new();
     for (agent, program) in [("gemini-cli", "gemini"), ("qwen", "qwen")] {
-        let said = install(&home, agent);
-        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let printed = install(&home, agent);
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
         let links = link(&home, "bash");
         let links = links.parent().expect("a parent").display();
         let line = format!("PATH={links}:\"$PATH\" {program}\n");
-        assert!(said.stdout.contains(&line), "{}", said.stdout);
+        assert!(printed.stdout.contains(&line), "{}", printed.stdout);
         assert!(link(&home, "bash").exists());
         assert_eq!(uninstall(&home, agent).code, Some(0));
     }

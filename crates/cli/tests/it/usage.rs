@@ -12,7 +12,7 @@ use std::process::Command;
 #[test]
 fn usage_errors_explain_the_valid_values() {
     let home = Home::new();
-    for (words, said) in [
+    for (words, printed) in [
         (&["run", "ls", "-la"][..], "agent-bash run -- ls -la"),
         (&["run", "--head", "0", "ls"], "a whole number, 1 or more"),
         (&["run", "--head", "x", "ls"], "a whole number, 1 or more"),
@@ -32,7 +32,7 @@ fn usage_errors_explain_the_valid_values() {
     ] {
         let run = home.run(words);
         assert_eq!(run.code, Some(2), "{words:?}: {}", run.stdout);
-        assert!(run.stderr.contains(said), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains(printed), "{words:?}: {}", run.stderr);
         for jargon in ["non-zero", "digit", "NonZero"] {
             assert!(!run.stderr.contains(jargon), "{words:?}: {}", run.stderr);
         }
@@ -232,9 +232,9 @@ fn doctor_checks_work_under_restrictive_settings() {
         home.write(".config/agent-bash/config.toml", settings);
         let run = home.run(&["doctor"]);
         for works in ["canary", "survivors", "artifacts", "terminal"] {
-            let said = run.stdout.lines().find(|line| line[9..].starts_with(works));
-            let said = said.expect("a line");
-            assert!(said.starts_with("ok"), "{settings}: {said}");
+            let printed = run.stdout.lines().find(|line| line[9..].starts_with(works));
+            let printed = printed.expect("a line");
+            assert!(printed.starts_with("ok"), "{settings}: {printed}");
         }
     }
 }

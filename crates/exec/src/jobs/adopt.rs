@@ -43,7 +43,7 @@ impl SurvivorRegistry for Jobs {
         let _ = supervised
             .adopt(pipes, &files, one_shot, quota, directory)
             .await;
-        new_job.filter(NewJob::is_taken).map(NewJob::keep)
+        new_job.filter(NewJob::has_supervisor).map(NewJob::keep)
     }
 }
 

@@ -302,7 +302,7 @@ impl NewJob {
     }
 
     /// True if a supervisor has taken the job over: it renames the entry's file.
-    pub(super) fn is_taken(&self) -> bool {
+    pub(super) fn has_supervisor(&self) -> bool {
         self.directory.join(ENTRY_FILE).exists()
     }
 

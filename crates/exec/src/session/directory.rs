@@ -6,7 +6,7 @@ use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -23,10 +23,15 @@ const STATUS_FIFO: &str = "status";
 /// Name of the FIFO for a script's stdout.
 const STDOUT_FIFO: &str = "out";
 
+/// Name of the FIFO for a script's stderr.
+const STDERR_FIFO: &str = "err";
+
 /// A session's directory. Removed when dropped, even while the shell writes to it.
 #[derive(Debug)]
 pub(super) struct SessionDirectory {
     path: PathBuf,
+    /// The open directory. A script may replace the name of the directory by a link.
+    opened: OwnedFd,
     /// The open [`STATUS_FIFO`].
     _status_fifo: OwnedFd,
 }
@@ -45,8 +50,11 @@ impl SessionDirectory {
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
             let status_fifo = fifo(&made.path().join(STATUS_FIFO))?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = open(made.path(), flags, Mode::empty())?;
             Ok(Self {
                 path: made.keep(),
+                opened,
                 _status_fifo: status_fifo,
             })
         })
@@ -57,32 +65,53 @@ impl SessionDirectory {
         fs::canonicalize(&self.path)
     }
 
-    /// Returns the path of the FIFO for a script's stdout.
+    /// Returns the path of the FIFO for a script's stdout, for the shell.
     pub(super) fn stdout(&self) -> PathBuf {
         self.path.join(STDOUT_FIFO)
     }
 
-    /// Returns the path of the FIFO for a script's stderr; with merged streams, another name of the
-    /// FIFO for stdout.
+    /// Returns the path of the FIFO for a script's stderr, for the shell; with merged streams,
+    /// another name of the FIFO for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
-        self.path.join("err")
+        self.path.join(STDERR_FIFO)
+    }
+
+    /// Returns the path of the FIFO for a script's stdout, for the host.
+    pub(super) fn host_stdout(&self) -> PathBuf {
+        self.host_path(STDOUT_FIFO)
+    }
+
+    /// Returns the path of the FIFO for a script's stderr, for the host.
+    pub(super) fn host_stderr(&self) -> PathBuf {
+        self.host_path(STDERR_FIFO)
+    }
+
+    /// Returns a path below the open directory, or below its name on a system without `/proc`,
+    /// which has no sandbox.
+    fn host_path(&self, name: &str) -> PathBuf {
+        let opened = PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()));
+        if opened.exists() {
+            opened.join(name)
+        } else {
+            self.path.join(name)
+        }
     }
 
     /// Makes stderr another name of stdout's FIFO, unless it is already. The name is a hard link,
     /// because the recorder of changes follows a symbolic link more slowly.
     pub(super) fn join_outputs(&self, stdout: &OwnedFd) -> io::Result<()> {
-        let path = self.stderr();
+        let path = self.host_stderr();
         if self.are_joined(stdout)? {
             return Ok(());
         }
         remove(&path)?;
-        fs::hard_link(self.stdout(), path)
+        fs::hard_link(self.host_stdout(), path)
     }
 
     /// True if stderr is a name of this FIFO.
     pub(super) fn are_joined(&self, stdout: &OwnedFd) -> io::Result<bool> {
         let stdout = fstat(stdout)?;
-        let stderr = lstat(self.stderr());
+        let stderr = lstat(self.host_stderr());
         Ok(stderr
             .is_ok_and(|stderr| (stderr.st_dev, stderr.st_ino) == (stdout.st_dev, stdout.st_ino)))
     }
@@ -183,6 +212,24 @@ mod tests {
             let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(found, mode, "{}", path.display());
         }
+    }
+
+    #[test]
+    fn host_paths_lead_to_the_directory_after_its_name_became_a_link() {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = SessionDirectory::make(temp.path(), None).unwrap();
+        let [moved, other] = ["moved", "other"].map(|name| temp.path().join(name));
+        fs::create_dir(&other).unwrap();
+        fs::rename(&directory.path, &moved).unwrap();
+        std::os::unix::fs::symlink(&other, &directory.path).unwrap();
+        make_fifo(&directory.host_stdout()).unwrap();
+        let stdout = open_fifo(&directory.host_stdout(), OFlags::RDWR).unwrap();
+        directory.join_outputs(&stdout).unwrap();
+        assert!(moved.join(STDOUT_FIFO).exists() && moved.join(STDERR_FIFO).exists());
+        remove(&directory.host_stderr()).unwrap();
+        assert!(!moved.join(STDERR_FIFO).exists());
+        drop(directory);
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
     }
 
     #[test]

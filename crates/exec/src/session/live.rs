@@ -16,7 +16,7 @@ use rustix::fs::{FileType, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,10 +60,11 @@ pub(super) struct ShellFifo {
 }
 
 impl ShellFifo {
-    fn open(path: PathBuf) -> io::Result<Self> {
+    /// Opens the FIFO at the host's path `host_path`, which is `path` for the shell.
+    fn open(host_path: &Path, path: PathBuf) -> io::Result<Self> {
         Ok(Self {
-            read: open_fifo(&path, OFlags::RDONLY)?,
-            write: open_fifo(&path, OFlags::WRONLY)?,
+            read: open_fifo(host_path, OFlags::RDONLY)?,
+            write: open_fifo(host_path, OFlags::WRONLY)?,
             path,
         })
     }
@@ -171,33 +172,34 @@ impl LiveShell {
         }
     }
 
-    /// Opens the FIFO at this path from an earlier call, or creates one. Afterwards, only the host
-    /// has the FIFO open.
-    fn fifo(path: PathBuf) -> io::Result<ShellFifo> {
+    /// Opens the FIFO at the host's path `host_path` from an earlier call, or creates one.
+    /// Afterwards, only the host has the FIFO open.
+    fn fifo(host_path: &Path, path: PathBuf) -> io::Result<ShellFifo> {
         // A script may have removed or replaced the FIFO.
-        if let Ok(fifo) = ShellFifo::open(path.clone())
+        if let Ok(fifo) = ShellFifo::open(host_path, path.clone())
             && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
         {
             return Ok(fifo);
         }
-        remove(&path)?;
-        make_fifo(&path)?;
-        ShellFifo::open(path)
+        remove(host_path)?;
+        make_fifo(host_path)?;
+        ShellFifo::open(host_path, path)
     }
 
     /// Returns the FIFOs for the next script's output, one per stream.
     pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, ShellFifo)>> {
-        let stdout = Self::fifo(self.directory.stdout())?;
+        let directory = &self.directory;
+        let stdout = Self::fifo(&directory.host_stdout(), directory.stdout())?;
         match streams {
             Streams::Merged => {
-                self.directory.join_outputs(&stdout.read)?;
+                directory.join_outputs(&stdout.read)?;
                 Ok(vec![(StreamId::Merged, stdout)])
             }
             Streams::Split => {
-                if self.directory.are_joined(&stdout.read)? {
-                    remove(&self.directory.stderr())?;
+                if directory.are_joined(&stdout.read)? {
+                    remove(&directory.host_stderr())?;
                 }
-                let stderr = Self::fifo(self.directory.stderr())?;
+                let stderr = Self::fifo(&directory.host_stderr(), directory.stderr())?;
                 Ok(vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)])
             }
         }

@@ -105,15 +105,15 @@ impl ShellChannel {
         &self.pending_report
     }
 
-    /// True if the shell has read the record: it shares its file offset with the host.
-    pub(super) fn has_taken(&self) -> bool {
+    /// True if the shell has read the record. The shell shares its file offset with the host.
+    pub(super) fn has_read_record(&self) -> bool {
         rustix::fs::tell(&self.record) != Ok(0)
     }
 
     /// Withdraws the record unless the shell has read it. Returns true if it was withdrawn: the
     /// shell then reads an empty record.
     pub(super) fn withdraw(&self) -> io::Result<bool> {
-        if self.has_taken() {
+        if self.has_read_record() {
             return Ok(false);
         }
         self.record.write_all_at(b"\0", 0)?;

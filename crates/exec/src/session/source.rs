@@ -118,17 +118,17 @@ impl<'a> SessionSource<'a> {
             Some(SilentShell::TookNothing) => {
                 HandoverOutcome::Unread("its shell did not answer in time")
             }
-            None if self.channel.has_taken() => HandoverOutcome::End,
+            None if self.channel.has_read_record() => HandoverOutcome::End,
             None => HandoverOutcome::RefusedHandoff,
         }
     }
 
     /// Checks whether the shell has taken its record. If so, writes a probe byte. If not, sets the
     /// time of another check, or withdraws the record.
-    fn check_taken(&mut self) -> Option<Progress> {
+    fn check_record_read(&mut self) -> Option<Progress> {
         let now = self.clock.now();
         self.next_check = None;
-        if self.channel.has_taken() {
+        if self.channel.has_read_record() {
             self.pending_probe = self.channel.probe().ok();
         } else if let Some(extra) = self.start_allowance.take() {
             self.next_check = Some(now + extra);
@@ -173,7 +173,7 @@ impl Source for SessionSource<'_> {
                 report.map(|_| Progress::ShellDone)
             }
             SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
-            SessionEvent::Check => self.check_taken(),
+            SessionEvent::Check => self.check_record_read(),
             SessionEvent::Answered => {
                 self.pending_probe = None;
                 // The shell writes its report before it reads the probe byte, so any report has

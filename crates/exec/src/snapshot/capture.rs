@@ -10,14 +10,15 @@ use super::dump::{
     Variable,
 };
 use super::filter;
-use super::idle_terminal::{self, IdleTerminal};
+use super::idle_terminal::{self, IdleTerminal, REDIRECTION};
 use super::options::SnapshotOptions;
 use super::skipped::SkipReason;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, Shell};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
-    Disconnected, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervisor, SupervisorClient,
+    Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, Supervisor,
+    SupervisorClient,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -94,6 +95,8 @@ impl ConfigurationReader {
     /// of a shell in a terminal.
     pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
         let begin = Duration::from_millis(self.clock.wall().0);
+        let sandbox = self.sandbox().await?;
+        let sandbox = sandbox.as_ref();
         let rc = &self.options.rc;
         let text = read_file(rc).map_err(|source| SkipReason::Unreadable {
             rc: rc.clone(),
@@ -109,9 +112,9 @@ impl ConfigurationReader {
                 .ok()
         });
         let mut dump = match &terminal {
-            None => self.read_rc(None).await?,
+            None => self.read_rc(sandbox, None).await?,
             Some(terminal) => {
-                let dump = self.read_rc(Some(terminal));
+                let dump = self.read_rc(sandbox, Some(terminal));
                 let clock = &*self.clock;
                 let mut dump = tokio::select! {
                     dump = dump => dump?,
@@ -147,7 +150,7 @@ impl ConfigurationReader {
         let mut excluded =
             configured_variables::drop_broken(functions, aliases, &variables.withheld, &none);
         configured_variables::retain_used(&mut variables.changed, functions, aliases);
-        let reloaded = self.reload(&variables, functions, aliases).await?;
+        let reloaded = self.reload(sandbox, &variables, functions, aliases).await?;
         let unreadable =
             retain_reloaded_variables(&mut variables.changed, &reloaded.after.variables);
         retain_reloaded(functions, &reloaded.after.functions);
@@ -180,18 +183,50 @@ impl ConfigurationReader {
         })
     }
 
+    /// Returns the sandbox of the shells that read the configuration; `None` without one.
+    async fn sandbox(&self) -> Result<Option<ShellSandbox>, SkipReason> {
+        let Some(sandbox) = &self.options.sandbox else {
+            return Ok(None);
+        };
+        let refused = |reason| SkipReason::NoSandbox {
+            rc: self.options.rc.clone(),
+            reason,
+        };
+        let directory = sandbox.directory();
+        let report = self.supervisor.sandbox_report(&directory, &self.clock);
+        let report = report.await.map_err(|error| refused(error.to_string()))?;
+        let plan = sandbox.plan(report.tier).await.map_err(refused)?;
+        Ok(Some(ShellSandbox {
+            plan: Some(plan),
+            trial: None,
+            private_mounts: false,
+            trace: false,
+            directory,
+            writable: Vec::new(),
+        }))
+    }
+
     /// Reads the configuration in one mode after another, until a shell reports its state.
-    async fn read_rc(&self, terminal: Option<&IdleTerminal>) -> Result<ShellDump, SkipReason> {
+    async fn read_rc(
+        &self,
+        sandbox: Option<&ShellSandbox>,
+        terminal: Option<&IdleTerminal>,
+    ) -> Result<ShellDump, SkipReason> {
         let mut ended = ShellEnd::Exited(0);
         for mode in CAPTURE_MODES {
             let supervised = &mut self.launch().await?;
             supervised
                 .let_finish(self.options.capture_timeout, GRACE_PERIOD)
                 .map_err(|_| StartError::Disconnected)?;
-            let args = mode.args(&self.options.rc, &self.directory, terminal);
-            let fds = self
-                .start(supervised, args, self.terminal_environment())
-                .await?;
+            let args = mode.args(&self.options.rc, &self.directory, terminal.is_some());
+            let start = ShellStart {
+                env_changes: self.terminal_environment(),
+                inherits_stdin: terminal.is_some(),
+                sandbox: sandbox.cloned(),
+                ..ShellStart::of(&self.shell, args)
+            };
+            let terminal = terminal.map(IdleTerminal::program_side);
+            let fds = supervised.start(start, terminal).await?;
             ended = until_ended(supervised).await?;
             if let Some(dump) = ShellDump::parse(&read_from(fds.script, 0)?) {
                 return Ok(dump);
@@ -206,6 +241,7 @@ impl ConfigurationReader {
     /// Loads the definitions in another shell, and returns that shell's report of them.
     async fn reload(
         &self,
+        sandbox: Option<&ShellSandbox>,
         variables: &ConfiguredVariables,
         functions: &[Definition],
         aliases: &[Definition],
@@ -220,8 +256,12 @@ impl ConfigurationReader {
             parts.push(0);
         }
         let args = ["--norc", "--noprofile", "-c", READ_PARTS].map(OsString::from);
+        let start = ShellStart {
+            sandbox: sandbox.cloned(),
+            ..ShellStart::of(&self.shell, args.into())
+        };
         let mut supervised = self.launch().await?;
-        let fds = self.start(&mut supervised, args.into(), Vec::new()).await?;
+        let fds = supervised.start(start, None).await?;
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script
@@ -242,19 +282,6 @@ impl ConfigurationReader {
         launch(&self.supervisor, &self.base, &self.clock, true).await
     }
 
-    async fn start(
-        &self,
-        supervised: &mut SupervisorClient,
-        args: Vec<OsString>,
-        env_changes: Vec<(OsString, Option<OsString>)>,
-    ) -> Result<ShellFds, StartError> {
-        let start = ShellStart {
-            env_changes,
-            ..ShellStart::of(&self.shell, args)
-        };
-        supervised.start(start, None).await
-    }
-
     /// Returns the changes that make the environment like the environment of a terminal.
     fn terminal_environment(&self) -> Vec<(OsString, Option<OsString>)> {
         let unset = UNSET_IN_TERMINALS.iter().filter(|name| {
@@ -271,7 +298,7 @@ impl ConfigurationReader {
 
 impl CaptureMode {
     /// Returns the arguments of the shell.
-    fn args(self, rc: &Path, directory: &Path, terminal: Option<&IdleTerminal>) -> Vec<OsString> {
+    fn args(self, rc: &Path, directory: &Path, has_terminal: bool) -> Vec<OsString> {
         let interactive: &[&str] = &["--norc", "--noprofile", "-i", "-c"];
         let (options, before_source): (&[&str], &str) = match self {
             Self::Interactive => (interactive, ""),
@@ -284,8 +311,8 @@ impl CaptureMode {
         let mut text = SET_DIRECTORY.as_bytes().to_vec();
         text.extend(quoted(directory.as_os_str()));
         text.extend_from_slice(BEFORE_RC.as_bytes());
-        if let Some(terminal) = terminal {
-            text.extend(terminal.redirection());
+        if has_terminal {
+            text.extend_from_slice(REDIRECTION.as_bytes());
         }
         text.extend_from_slice(before_source.as_bytes());
         text.extend_from_slice(SOURCE_RC.as_bytes());

@@ -226,7 +226,6 @@ fn is_same(first: Option<&Variable>, second: Option<&Variable>) -> bool {
     first.map(|variable| &variable.declaration) == second.map(|variable| &variable.declaration)
 }
 
-/// Returns the identifiers in a text.
 fn identifiers(text: &[u8]) -> impl Iterator<Item = &str> {
     let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
     let words = words.filter(|word| word.first().is_some_and(|byte| !byte.is_ascii_digit()));

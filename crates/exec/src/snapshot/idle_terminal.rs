@@ -4,7 +4,6 @@
 //! variables to its path, or start line editors. The terminal is no process's controlling terminal.
 
 use agent_bash_core::Clock;
-use agent_bash_process::quoted;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::pty::OpenptFlags;
@@ -13,13 +12,17 @@ use std::convert::Infallible;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 use tokio::net::unix::pipe::Receiver;
 
 /// The key Ctrl-D: a program that reads a line gets an end of input.
 const END_OF_INPUT: u8 = 4;
+
+/// The command, followed by `; `, that makes the terminal that a shell has inherited its stdin,
+/// stdout and stderr.
+pub(super) const REDIRECTION: &str = r"\command exec <&{stdin_fd}- >&0 2>&0; ";
 
 /// The presses of Ctrl-D that are sent at the start.
 const FIRST_ENDS: [u8; 16] = [END_OF_INPUT; 16];
@@ -58,7 +61,7 @@ pub(super) struct IdleTerminal {
     host_side: Receiver,
     /// Stays open, because the host's side reports an error while no descriptor of the program's
     /// side is open.
-    _program_side: OwnedFd,
+    program_side: OwnedFd,
     path: CString,
 }
 
@@ -77,7 +80,7 @@ impl IdleTerminal {
         rustix::io::write(&host_side, &FIRST_ENDS)?;
         Ok(Self {
             host_side: Receiver::from_file_unchecked(File::from(host_side))?,
-            _program_side: program_side,
+            program_side,
             path,
         })
     }
@@ -87,10 +90,10 @@ impl IdleTerminal {
         OsStr::from_bytes(self.path.as_bytes())
     }
 
-    /// Returns the command, followed by `; `, that makes the terminal a shell's stdin, stdout and
-    /// stderr.
-    pub(super) fn redirection(&self) -> Vec<u8> {
-        [br"\command exec <>", &*quoted(self.path()), b" >&0 2>&0; "].concat()
+    /// Returns the program's side. Shells inherit this descriptor, because a sandbox has no path to
+    /// the terminal.
+    pub(super) fn program_side(&self) -> BorrowedFd<'_> {
+        self.program_side.as_fd()
     }
 
     /// Discards the output of programs, and ends their input.

@@ -1,10 +1,28 @@
 //! Options for loading the user's configuration.
 
+use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_process::environment::SecretFilter;
+use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt::Debug;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Plans the sandbox in which a configuration is read: the configuration may run files of the
+/// project, which sandboxed calls may write.
+#[async_trait]
+pub trait CaptureSandbox: Debug + Send + Sync {
+    /// Returns the directory for the private directories of sandboxed shells.
+    fn directory(&self) -> PathBuf;
+
+    /// Returns the plan for a system that enforces this tier.
+    ///
+    /// # Errors
+    /// The reason why there is no plan.
+    async fn plan(&self, tier: Tier) -> Result<Plan, String>;
+}
 
 /// The configuration to load, and how to load it.
 #[derive(Debug, Clone)]
@@ -31,6 +49,8 @@ pub struct SnapshotOptions {
     /// Detects definitions that hold secrets and are excluded; with `None`, no definition is
     /// excluded.
     pub secrets: Option<SecretFilter>,
+    /// The sandbox in which the configuration is read; `None` for no sandbox.
+    pub sandbox: Option<Arc<dyn CaptureSandbox>>,
 }
 
 impl SnapshotOptions {
@@ -46,6 +66,7 @@ impl SnapshotOptions {
             may_unset_ci: true,
             functions: BTreeMap::new(),
             secrets: Some(SecretFilter::default()),
+            sandbox: None,
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum SkipReason {
     TooLong,
     #[error("the shell that read the configuration could not be ended")]
     Stuck,
+    #[error("`{rc}` is read in a sandbox only, and that cannot be started: {reason}", rc = rc.display())]
+    NoSandbox { rc: PathBuf, reason: String },
     #[error("{0}")]
     Start(#[from] StartError),
     #[error("the definitions could not be transferred: {0}")]

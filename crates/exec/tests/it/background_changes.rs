@@ -81,35 +81,35 @@ async fn processes_that_outlive_a_call_have_a_separate_set() {
         ),
     ];
     for (script, add) in ways {
-        let (place, cache) = (TestWorkspace::with(FILES), cache());
-        let call = place
+        let (workspace, cache) = (TestWorkspace::with(FILES), cache());
+        let call = workspace
             .call(&cache, &format!("echo x >>one; {script}"), add)
             .await;
-        assert!(place.after(call).is_empty(), "nothing was written yet");
-        fs::write(place.temp.path().join("go"), "").unwrap();
+        assert!(workspace.after(call).is_empty(), "nothing was written yet");
+        fs::write(workspace.temp.path().join("go"), "").unwrap();
         let is_done = || {
-            let after = place.after(call);
+            let after = workspace.after(call);
             after.len() == 1 && after[0].changes.state == ChangesState::Done
         };
         assert!(
             soon(is_done).await,
             "{script}: {:?}",
-            place.store().list(SESSION)
+            workspace.store().list(SESSION)
         );
-        let after = place.after(call);
+        let after = workspace.after(call);
         assert_eq!(names(&after[0]), ["late", "two"], "{script}");
-        let store = place.store();
+        let store = workspace.store();
         // Each set can be undone alone.
         store
             .undo(SESSION, after[0].changes.id, &[], false)
             .unwrap();
         assert_eq!(
-            (place.text("late"), place.text("two")),
+            (workspace.text("late"), workspace.text("two")),
             (String::new(), "two\n".into())
         );
-        assert_eq!(place.text("one"), "one\nx\n");
+        assert_eq!(workspace.text("one"), "one\nx\n");
         store.undo(SESSION, call, &[], false).unwrap();
-        assert_eq!(place.text("one"), "one\n");
+        assert_eq!(workspace.text("one"), "one\n");
     }
 }
 
@@ -117,21 +117,21 @@ async fn processes_that_outlive_a_call_have_a_separate_set() {
 /// recorded.
 #[tokio::test(flavor = "multi_thread")]
 async fn open_descriptor_is_found() {
-    let (place, cache) = (TestWorkspace::with(FILES), cache());
+    let (workspace, cache) = (TestWorkspace::with(FILES), cache());
     let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
         echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
-    let call = place.call(&cache, script, |it| it).await;
-    fs::write(place.temp.path().join("go"), "").unwrap();
+    let call = workspace.call(&cache, script, |it| it).await;
+    fs::write(workspace.temp.path().join("go"), "").unwrap();
     let is_done = || {
-        let after = place.after(call);
+        let after = workspace.after(call);
         after
             .first()
             .is_some_and(|it| it.changes.state == ChangesState::Done)
     };
     assert!(soon(is_done).await);
-    let after = place.after(call);
+    let after = workspace.after(call);
     assert_eq!(names(&after[0]), ["two"]);
-    let store = place.store();
+    let store = workspace.store();
     // The call's own changes cannot be undone before the later ones.
     let refused = store.undo(SESSION, call, &[], false);
     assert!(
@@ -141,7 +141,7 @@ async fn open_descriptor_is_found() {
     store
         .undo(SESSION, after[0].changes.id, &[], false)
         .unwrap();
-    assert_eq!(place.text("two"), "two\nfirst\n");
+    assert_eq!(workspace.text("two"), "two\nfirst\n");
 }
 
 /// A command that waits for a file outside of the root.
@@ -153,52 +153,52 @@ fn until(name: &str) -> String {
 /// None of these changes belongs to the running call.
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_of_survivors_belong_to_their_call_while_others_run() {
-    let (place, cache) = (TestWorkspace::with(FILES), cache());
+    let (workspace, cache) = (TestWorkspace::with(FILES), cache());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
-    let file = |name: &str| place.temp.path().join(name);
+    let file = |name: &str| workspace.temp.path().join(name);
     let writes = |go: &str, name: &str| {
         let until = until(go);
         format!(
             "({until}; echo x >{name}; sh -c 'echo y >>by_{name}'; touch ../{go}ed; sleep 60) >/dev/null 2>&1 &"
         )
     };
-    let first = place.call(&cache, &writes("go1", "one"), session).await;
+    let first = workspace.call(&cache, &writes("go1", "one"), session).await;
     // The survivor of the first call writes while this call runs, which also has a survivor.
     let script = format!(
         "{} touch ../go1; {}; echo own >own",
         writes("go2", "two"),
         until("go1ed")
     );
-    let second = place.call(&cache, &script, session).await;
+    let second = workspace.call(&cache, &script, session).await;
     fs::write(file("go2"), "").unwrap();
     assert!(soon(|| file("go2ed").exists()).await);
     // Later changes of the survivors go to further sets: the sets so far are closed.
-    let third = place.call(&cache, "echo third >third", session).await;
+    let third = workspace.call(&cache, "echo third >third", session).await;
     let own = |call| {
-        let (_, files) = place.store().show_all(SESSION, call).unwrap();
+        let (_, files) = workspace.store().show_all(SESSION, call).unwrap();
         let names = files.into_iter().map(|file| file.name.path);
         names.collect::<Vec<_>>()
     };
-    let listed = || place.store().list(SESSION).unwrap();
+    let listed = || workspace.store().list(SESSION).unwrap();
     assert_eq!(own(second), ["own"], "{:?}", listed());
     assert_eq!(own(third), ["third"], "{:?}", listed());
     for (call, wanted) in [(first, ["by_one", "one"]), (second, ["by_two", "two"])] {
-        let after = place.after(call);
+        let after = workspace.after(call);
         assert_eq!(after.len(), 1, "{call}: {:?}", listed());
         assert_eq!(names(&after[0]), wanted, "{call}");
         let is_known = !after[0].maybe_earlier;
         assert!(is_known && after[0].changes.state == ChangesState::Done);
     }
-    assert!(place.after(third).is_empty());
+    assert!(workspace.after(third).is_empty());
     for call in [first, second] {
-        let set = place.after(call)[0].changes.id;
-        place.store().undo(SESSION, set, &[], false).unwrap();
+        let set = workspace.after(call)[0].changes.id;
+        workspace.store().undo(SESSION, set, &[], false).unwrap();
     }
     assert_eq!(
-        (place.text("one"), place.text("two")),
+        (workspace.text("one"), workspace.text("two")),
         ("one\n".into(), "two\n".into())
     );
-    assert_eq!(place.text("own"), "own\n");
+    assert_eq!(workspace.text("own"), "own\n");
 }
 
 /// A process with a parent that ended before the supervisor saw the process may belong to the
@@ -213,20 +213,20 @@ async fn changes_of_a_process_with_unknown_owner_name_no_call() {
     // The control: where nothing else was left, it can only be the call's.
     // The control: without other survivors, the process can only belong to the call.
     for is_alone in [false, true] {
-        let (place, cache) = (TestWorkspace::with(FILES), cache());
+        let (workspace, cache) = (TestWorkspace::with(FILES), cache());
         let left = if is_alone {
             "true"
         } else {
             "sleep 60 >/dev/null 2>&1 &"
         };
-        let first = place.call(&cache, left, session).await;
+        let first = workspace.call(&cache, left, session).await;
         let script = format!("{orphan}; touch ../go; until [[ -e orphans ]]; do sleep 0.02; done");
-        let second = place.call(&cache, &script, session).await;
-        assert!(place.after(first).is_empty());
-        let own = place.store().show(SESSION, second).unwrap();
+        let second = workspace.call(&cache, &script, session).await;
+        assert!(workspace.after(first).is_empty());
+        let own = workspace.store().show(SESSION, second).unwrap();
         assert_eq!(own.counts.created, u64::from(is_alone), "{own:?}");
         let is_said = || {
-            let after = place.after(second);
+            let after = workspace.after(second);
             after.len() == 1 && after[0].maybe_earlier && names(&after[0]) == ["orphans"]
         };
         assert_eq!(is_said(), !is_alone);
@@ -235,18 +235,18 @@ async fn changes_of_a_process_with_unknown_owner_name_no_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_refuses_a_process_that_still_writes_and_works_after_the_supervisor_was_killed() {
-    let (place, cache) = (TestWorkspace::with(FILES), cache());
+    let (workspace, cache) = (TestWorkspace::with(FILES), cache());
     let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
         (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
-    let call = place.call(&cache, script, |it| it).await;
-    fs::write(place.temp.path().join("go"), "").unwrap();
-    assert!(soon(|| !place.text("late").is_empty()).await);
-    let after = place.after(call);
+    let call = workspace.call(&cache, script, |it| it).await;
+    fs::write(workspace.temp.path().join("go"), "").unwrap();
+    assert!(soon(|| !workspace.text("late").is_empty()).await);
+    let after = workspace.after(call);
     assert_eq!(
         (after[0].changes.state, names(&after[0])),
         (ChangesState::Running, vec!["late"])
     );
-    let (store, id) = (place.store(), after[0].changes.id);
+    let (store, id) = (workspace.store(), after[0].changes.id);
     let refused = store.undo(SESSION, id, &[], false).unwrap_err();
     assert!(
         refused
@@ -254,13 +254,13 @@ async fn undo_refuses_a_process_that_still_writes_and_works_after_the_supervisor
             .contains("belong to a command that is still running"),
         "{refused}"
     );
-    let up = fs::read_to_string(place.temp.path().join("up")).unwrap();
+    let up = fs::read_to_string(workspace.temp.path().join("up")).unwrap();
     let up = nix::unistd::Pid::from_raw(up.trim().parse().unwrap());
     nix::sys::signal::kill(up, nix::sys::signal::Signal::SIGKILL).unwrap();
-    let is_over = || place.after(call)[0].changes.state == ChangesState::Interrupted;
+    let is_over = || workspace.after(call)[0].changes.state == ChangesState::Interrupted;
     assert!(soon(is_over).await);
     store.undo(SESSION, id, &[], false).unwrap();
-    assert_eq!(place.text("late"), "");
+    assert_eq!(workspace.text("late"), "");
 }
 
 /// The job has started processes since its last listing, and their parents have ended as well.
@@ -269,68 +269,68 @@ async fn changes_of_a_job_can_be_undone_once_it_was_ended() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let ways: [(&str, In); 2] = [("its own shell", |it| it), ("a session's", session)];
     for (which, add) in ways {
-        let (place, world) = (TestWorkspace::with(FILES), World::new());
+        let (workspace, world) = (TestWorkspace::with(FILES), World::new());
         let until = until("go");
         let script =
             format!("({until}; echo tick >tick; sleep 60; echo over >tick) & echo started");
-        let call = place.call(&world.cache, &script, add).await;
-        fs::write(place.temp.path().join("go"), "").unwrap();
-        assert!(soon(|| !place.text("tick").is_empty()).await);
+        let call = workspace.call(&world.cache, &script, add).await;
+        fs::write(workspace.temp.path().join("go"), "").unwrap();
+        assert!(soon(|| !workspace.text("tick").is_empty()).await);
         let jobs = world.jobs.list().unwrap();
         let job = world.kill(&jobs[0].id).await;
         assert!(matches!(job.state, JobState::Ended(_)), "{job:?}");
         assert_eq!(world.census.commands(), [], "{which}");
         let is_done = || {
-            let after = place.after(call);
+            let after = workspace.after(call);
             after.len() == 1 && after[0].changes.state == ChangesState::Done
         };
-        let listed = || place.store().list(SESSION);
+        let listed = || workspace.store().list(SESSION);
         assert!(soon(is_done).await, "{which}: {:?}", listed());
-        let id = place.after(call)[0].changes.id;
-        place.store().undo(SESSION, id, &[], false).unwrap();
-        assert_eq!(place.text("tick"), "");
+        let id = workspace.after(call)[0].changes.id;
+        workspace.store().undo(SESSION, id, &[], false).unwrap();
+        assert_eq!(workspace.text("tick"), "");
     }
 }
 
 /// A process with parents that ended before the supervisor saw the process is in no job.
 #[tokio::test(flavor = "multi_thread")]
 async fn end_of_a_process_without_job_is_noticed() {
-    let (place, world) = (TestWorkspace::with(FILES), World::new());
+    let (workspace, world) = (TestWorkspace::with(FILES), World::new());
     let until = until("go");
     let script = format!("(sleep 0.2; ({until}; echo late >late) &) >/dev/null 2>&1 &");
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
-    let call = place.call(&world.cache, &script, session).await;
+    let call = workspace.call(&world.cache, &script, session).await;
     let jobs = world.jobs.list().unwrap();
     // If the supervisor saw the process in time, it is in that job, which continues.
     let (patience, never) = (Some(Duration::from_secs(1)), Cancel::new());
     let waited = world.jobs.wait(&jobs[0].id, patience, &never).await;
     waited.unwrap();
-    assert!(place.after(call).is_empty());
-    fs::write(place.temp.path().join("go"), "").unwrap();
+    assert!(workspace.after(call).is_empty());
+    fs::write(workspace.temp.path().join("go"), "").unwrap();
     let is_done = || {
-        let after = place.after(call);
+        let after = workspace.after(call);
         after.len() == 1 && after[0].changes.state == ChangesState::Done
     };
-    assert!(soon(is_done).await, "{:?}", place.store().list(SESSION));
-    assert_eq!(names(&place.after(call)[0]), ["late"]);
+    assert!(soon(is_done).await, "{:?}", workspace.store().list(SESSION));
+    assert_eq!(names(&workspace.after(call)[0]), ["late"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn job_has_its_own_change_set_from_its_start() {
-    let (place, world) = (TestWorkspace::with(FILES), World::new());
-    let store = place.store();
+    let (workspace, world) = (TestWorkspace::with(FILES), World::new());
+    let store = workspace.store();
     let set = store
-        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_job(SESSION, &workspace.root, ChangesLevel::Undo)
         .unwrap();
     let id = set.id();
     let script = "echo x >>one; until [[ -e ../go ]]; do sleep 0.02; done; echo late >late";
-    let spec = world.spec(script).cwd(place.root.clone());
+    let spec = world.spec(script).cwd(workspace.root.clone());
     let spec = spec.trace(Some(set.dir().to_owned()));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     assert_eq!(job.unrecorded, None);
     // The job's supervisor has the set now.
     drop(set);
-    assert!(soon(|| place.text("one") == "one\nx\n").await);
+    assert!(soon(|| workspace.text("one") == "one\nx\n").await);
     let running = store.show(SESSION, id).unwrap();
     assert_eq!(
         (running.state, running.counts.changed),
@@ -341,7 +341,7 @@ async fn job_has_its_own_change_set_from_its_start() {
         matches!(refused, Err(ChangesError::Running { .. })),
         "{refused:?}"
     );
-    fs::write(place.temp.path().join("go"), "").unwrap();
+    fs::write(workspace.temp.path().join("go"), "").unwrap();
     world.end(&job.id).await;
     let is_done = || store.show(SESSION, id).unwrap().state == ChangesState::Done;
     assert!(soon(is_done).await);
@@ -349,21 +349,21 @@ async fn job_has_its_own_change_set_from_its_start() {
     assert!(done.exact, "{done:?}");
     assert_eq!((done.counts.changed, done.counts.created), (1, 1));
     // A change by another process after the job's end conflicts.
-    fs::write(place.root.join("one"), "another's\n").unwrap();
+    fs::write(workspace.root.join("one"), "another's\n").unwrap();
     let refused = store.undo(SESSION, id, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     store
         .undo(SESSION, id, &[PathBuf::from("late")], false)
         .unwrap();
     assert_eq!(
-        (place.text("late"), place.text("one")),
+        (workspace.text("late"), workspace.text("one")),
         (String::new(), "another's\n".into())
     );
     // The control: a job that is not to be recorded.
     let set = store
-        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .begin_job(SESSION, &workspace.root, ChangesLevel::Undo)
         .unwrap();
-    let spec = world.spec("echo y >>two").cwd(place.root.clone());
+    let spec = world.spec("echo y >>two").cwd(workspace.root.clone());
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     world.end(&job.id).await;
     let id = set.id();
@@ -373,17 +373,17 @@ async fn job_has_its_own_change_set_from_its_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn job_that_cannot_be_recorded_runs_and_reports_the_reason() {
-    let (place, world) = (TestWorkspace::with(FILES), World::new());
+    let (workspace, world) = (TestWorkspace::with(FILES), World::new());
     // The negative control: if the set's directory exists, there is a record.
     for is_gone in [true, false] {
-        let store = place.store();
+        let store = workspace.store();
         let set = store
-            .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+            .begin_job(SESSION, &workspace.root, ChangesLevel::Undo)
             .unwrap();
         if is_gone {
             fs::remove_dir_all(set.dir()).unwrap();
         }
-        let spec = world.spec("echo x >>one").cwd(place.root.clone());
+        let spec = world.spec("echo x >>one").cwd(workspace.root.clone());
         let spec = spec.trace(Some(set.dir().to_owned()));
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         let why = job.unrecorded.unwrap_or_default();
@@ -391,5 +391,5 @@ async fn job_that_cannot_be_recorded_runs_and_reports_the_reason() {
         assert_eq!(why.is_empty(), !is_gone, "{why:?}");
         world.end(&job.id).await;
     }
-    assert_eq!(place.text("one"), "one\nx\nx\n");
+    assert_eq!(workspace.text("one"), "one\nx\nx\n");
 }

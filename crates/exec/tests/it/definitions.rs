@@ -34,8 +34,8 @@ async fn new_shell_gets_definitions_and_the_session_is_unchanged() {
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
     let definitions = cache.definitions_of(&name()).await.map(Arc::new).unwrap();
     let script = "g | cat\nprintf '%s ' ${plain-none} /ab/none*; echo as ever; false; echo not";
-    let beside = spec(script).definitions(Some(definitions));
-    let ran = run_with(&cache, &beside, &Cancel::new()).await.unwrap();
+    let outside = spec(script).definitions(Some(definitions));
+    let ran = run_with(&cache, &outside, &Cancel::new()).await.unwrap();
     assert_eq!(ran.out, "it's b\nnone as ever\n", "{ran:?}");
     let after = say(&cache, "trap - ERR; printf '%s ' $plain; jobs -p | wc -l").await;
     assert!(after.out.ends_with("kept 1\n"), "{after:?}");
@@ -44,7 +44,7 @@ async fn new_shell_gets_definitions_and_the_session_is_unchanged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_last_status_is_kept() {
+async fn last_status_of_a_session_is_stored() {
     let cache = support::cache();
     say(&cache, "f() { :; }; (exit 5)").await;
     for _ in 0..2 {

@@ -49,8 +49,8 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
     let ran = run(&spec("echo out; echo err >&2; cd /; exit 3")).await;
     assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"));
     assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
-    let said = reason(&ran.outcome).unwrap();
-    assert!(said.contains("supervisor::init()"), "{said}");
+    let printed = reason(&ran.outcome).unwrap();
+    assert!(printed.contains("supervisor::init()"), "{printed}");
     let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
     assert!(matches!(killed, ScriptEnding::Signaled { number: 9, .. }));
     // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no
@@ -147,8 +147,8 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
         "{}",
         ran.out
     );
-    let said = reason(&ran.outcome).unwrap();
-    assert!(said.contains("ended before it answered"), "{said}");
+    let printed = reason(&ran.outcome).unwrap();
+    assert!(printed.contains("ended before it answered"), "{printed}");
     let missing = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::at("/nope/supervisor"),
         ..options()

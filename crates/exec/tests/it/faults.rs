@@ -161,8 +161,8 @@ async fn missing_program_is_not_started() {
             .shell(shell.clone());
         let context = format!("{} in {}", shell.path.display(), cwd.display());
         let not_started = run(&spec).await.err();
-        let said = not_started.expect(&context).to_string();
-        assert!(said.contains(reason), "{context}: {said}");
+        let printed = not_started.expect(&context).to_string();
+        assert!(printed.contains(reason), "{context}: {printed}");
         assert!(!path("made").exists(), "{context}");
         census.assert_empty_soon(&context).await;
     }

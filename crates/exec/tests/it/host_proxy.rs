@@ -25,12 +25,12 @@ fn server() -> String {
     address
 }
 
-fn plan(place: &TestWorkspace, hosts: &[&str]) -> Plan {
+fn plan(workspace: &TestWorkspace, hosts: &[&str]) -> Plan {
     Plan {
         network: Network::Hosts,
         hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
         tier: Tier::Full,
-        ..place.plan()
+        ..workspace.plan()
     }
 }
 
@@ -42,8 +42,8 @@ fn tunnel(target: &str) -> String {
     )
 }
 
-fn sandboxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
-    let spec = spec(script).cwd(place.workspace.clone());
+fn sandboxed(workspace: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
+    let spec = spec(script).cwd(workspace.workspace.clone());
     spec.sandbox(Arc::new(plan))
 }
 
@@ -63,21 +63,25 @@ fn refused(host: &str, count: u64) -> Vec<RefusedHost> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn listed_host_is_reached_and_other_hosts_are_refused_and_counted() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     let (listed, other) = (server(), server());
-    let plan = plan(&place, &[&listed]);
-    let (out, none) = run(&cache, &sandboxed(&place, &tunnel(&listed), plan.clone())).await;
+    let plan = plan(&workspace, &[&listed]);
+    let (out, none) = run(
+        &cache,
+        &sandboxed(&workspace, &tunnel(&listed), plan.clone()),
+    )
+    .await;
     assert!(out.ends_with("\r\n\r\nanswered\n"), "{out}");
     assert_eq!(none, []);
     let script = format!("{}; {}", tunnel(&other), tunnel(&other));
-    let (out, counted) = run(&cache, &sandboxed(&place, &script, plan.clone())).await;
+    let (out, counted) = run(&cache, &sandboxed(&workspace, &script, plan.clone())).await;
     assert!(out.contains("403 Not allowed") && !out.contains("answered"));
     assert_eq!(counted, refused(&other, 2));
     // Neither server is reached without the proxy.
     for address in [&listed, &other] {
         let direct = format!("cat </dev/tcp/{}", address.replace(':', "/"));
-        let (out, none) = run(&cache, &sandboxed(&place, &direct, plan.clone())).await;
+        let (out, none) = run(&cache, &sandboxed(&workspace, &direct, plan.clone())).await;
         assert_eq!((out.as_str(), none), ("", Vec::new()));
     }
     // Without a list, the same address of the environment leads nowhere.
@@ -87,13 +91,13 @@ async fn listed_host_is_reached_and_other_hosts_are_refused_and_counted() {
         ..plan
     };
     let script = format!("HTTPS_PROXY=http://127.0.0.1:31280; {}", tunnel(&listed));
-    let (out, _) = run(&cache, &sandboxed(&place, &script, off)).await;
+    let (out, _) = run(&cache, &sandboxed(&workspace, &script, off)).await;
     assert_eq!(out, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_share_a_network_and_its_proxy_only_with_equal_lists() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     let (one, two) = (server(), server());
     let network = "; readlink /proc/self/ns/net";
@@ -105,7 +109,11 @@ async fn calls_share_a_network_and_its_proxy_only_with_equal_lists() {
         vec![&one],
     ] {
         let script = format!("({}); ({}){network}", tunnel(&one), tunnel(&two));
-        let (out, _) = run(&cache, &sandboxed(&place, &script, plan(&place, &hosts))).await;
+        let (out, _) = run(
+            &cache,
+            &sandboxed(&workspace, &script, plan(&workspace, &hosts)),
+        )
+        .await;
         assert_eq!(out.matches("answered").count(), hosts.len(), "{hosts:?}");
         networks.push(out.lines().last().unwrap().to_owned());
     }
@@ -118,12 +126,12 @@ async fn calls_share_a_network_and_its_proxy_only_with_equal_lists() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_reaches_listed_hosts_and_counts_the_refusals_of_each_call() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     let (listed, other) = (server(), server());
     let in_session = |target: &str| {
         let script = format!("({})", tunnel(target));
-        let spec = sandboxed(&place, &script, plan(&place, &[&listed]));
+        let spec = sandboxed(&workspace, &script, plan(&workspace, &[&listed]));
         spec.session(SessionName("s".into()))
     };
     let (_, counted) = run(&cache, &in_session(&other)).await;
@@ -135,7 +143,7 @@ async fn session_reaches_listed_hosts_and_counts_the_refusals_of_each_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_reaches_listed_hosts_in_a_network_of_its_own() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     let listed = server();
     let held = tempfile::tempdir().unwrap();
@@ -144,9 +152,9 @@ async fn trial_reaches_listed_hosts_in_a_network_of_its_own() {
         fs::create_dir(directory).unwrap();
     }
     let script = format!("{}; readlink /proc/self/ns/net", tunnel(&listed));
-    let call = sandboxed(&place, &script, plan(&place, &[&listed]));
+    let call = sandboxed(&workspace, &script, plan(&workspace, &[&listed]));
     let trial = call.clone().trial(Arc::new(Overlay {
-        root: place.workspace.clone(),
+        root: workspace.workspace.clone(),
         upper,
         work,
     }));
@@ -158,7 +166,7 @@ async fn trial_reaches_listed_hosts_in_a_network_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn proxy_ends_with_its_host() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let listed = server();
     let cache = Arc::new(cache());
     // The process survives its call, and so the host.
@@ -168,15 +176,15 @@ async fn proxy_ends_with_its_host() {
     );
     run(
         &cache,
-        &sandboxed(&place, &script, plan(&place, &[&listed])),
+        &sandboxed(&workspace, &script, plan(&workspace, &[&listed])),
     )
     .await;
-    let exists = |name: &str| place.workspace.join(name).exists();
+    let exists = |name: &str| workspace.workspace.join(name).exists();
     assert!(support::soon(|| exists("started")).await);
     drop(cache);
-    fs::write(place.workspace.join("go"), "").unwrap();
+    fs::write(workspace.workspace.join("go"), "").unwrap();
     assert!(support::soon(|| exists("ended")).await);
-    let out = fs::read_to_string(place.workspace.join("out")).unwrap();
+    let out = fs::read_to_string(workspace.workspace.join("out")).unwrap();
     // The kernel may have queued the connection before the host closed its listener.
     let is_refused = out.contains("Connection refused") || out.contains("Connection reset");
     assert!(is_refused && !out.contains("answered"), "{out}");
@@ -184,12 +192,12 @@ async fn proxy_ends_with_its_host() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_list_starts_nothing() {
-    let place = TestWorkspace::new();
-    let spec = sandboxed(&place, "touch started", plan(&place, &["no host"]));
+    let workspace = TestWorkspace::new();
+    let spec = sandboxed(&workspace, "touch started", plan(&workspace, &["no host"]));
     let error = run_with(&cache(), &spec, &Cancel::new()).await.unwrap_err();
     assert!(
         error.to_string().contains("`no host` is no host"),
         "{error}"
     );
-    assert!(!place.workspace.join("started").exists());
+    assert!(!workspace.workspace.join("started").exists());
 }

@@ -72,14 +72,14 @@ async fn words_are_expanded_in_the_order_of_the_shell() {
 /// A script prints its name as `$0`; `exec` would make a relative name absolute.
 #[tokio::test(flavor = "multi_thread")]
 async fn script_has_the_name_by_which_it_was_started() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for (name, text) in [("named", "#!/bin/sh\necho $0\n"), ("bare", "echo $0\n")] {
-        let script = place.path().join(name);
+        let script = directory.path().join(name);
         std::fs::write(&script, text).unwrap();
         let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&script, runs).unwrap();
     }
-    let here = place.path().to_str().unwrap();
+    let here = directory.path().to_str().unwrap();
     let near = here.trim_start_matches('/');
     let (path, near) = (
         format!("{here}:/usr/bin:/bin"),

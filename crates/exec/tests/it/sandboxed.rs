@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-fn sandboxed(place: &TestWorkspace, script: &str) -> RunSpec {
-    place.in_sandbox(spec(script), Tier::Base)
+fn sandboxed(workspace: &TestWorkspace, script: &str) -> RunSpec {
+    workspace.in_sandbox(spec(script), Tier::Base)
 }
 
 fn code(ran: &FinishedRun) -> i32 {
@@ -27,17 +27,17 @@ fn code(ran: &FinishedRun) -> i32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_workspace_is_written() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         let name = format!("{tier:?}");
         let plan = Plan {
             tier,
-            ..place.plan()
+            ..workspace.plan()
         };
-        let script = place.writes(&name);
-        let spec = sandboxed(&place, &script).sandbox(Arc::new(plan));
+        let script = workspace.writes(&name);
+        let spec = sandboxed(&workspace, &script).sandbox(Arc::new(plan));
         let ran = run(&spec).await.unwrap();
-        assert_eq!(place.written(&name), (true, false), "{ran:?}");
+        assert_eq!(workspace.written(&name), (true, false), "{ran:?}");
         assert_eq!(
             ran.outcome
                 .sandbox
@@ -47,34 +47,37 @@ async fn only_the_workspace_is_written() {
         );
         // Without a sandbox, the same script writes both files.
         let ran = run(&spec.sandbox(None)).await.unwrap();
-        assert_eq!(place.written(&name), (true, true), "{ran:?}");
+        assert_eq!(workspace.written(&name), (true, true), "{ran:?}");
         assert_eq!(ran.outcome.sandbox, None);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_of_another_sandbox_is_not_used() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
     });
     let cancel = Cancel::new();
     for round in 0..6 {
-        let script = place.writes(&format!("{round}"));
-        let mut spec = sandboxed(&place, &script);
+        let script = workspace.writes(&format!("{round}"));
+        let mut spec = sandboxed(&workspace, &script);
         let is_sandboxed = round % 2 == 1;
         if !is_sandboxed {
             spec = spec.sandbox(None);
         }
         run_with(&cache, &spec, &cancel).await.unwrap();
-        assert_eq!(place.written(&format!("{round}")), (true, !is_sandboxed));
+        assert_eq!(
+            workspace.written(&format!("{round}")),
+            (true, !is_sandboxed)
+        );
         assert!(support::soon(|| cache.warm_shells() > usize::from(round > 0)).await);
     }
     let before = cache.warm_shells();
-    let alone = sandboxed(&place, "true").sandbox(Arc::new(Plan {
+    let alone = sandboxed(&workspace, "true").sandbox(Arc::new(Plan {
         network: Network::On,
-        ..place.plan()
+        ..workspace.plan()
     }));
     run_with(&cache, &alone.pool(None), &cancel).await.unwrap();
     assert_eq!(
@@ -85,9 +88,9 @@ async fn shell_of_another_sandbox_is_not_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_stages_and_its_directory_are_reported() {
-    let place = TestWorkspace::new();
-    let ran = run(&sandboxed(&place, "cd /usr; false | true").report_stages(true))
+async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
+    let workspace = TestWorkspace::new();
+    let ran = run(&sandboxed(&workspace, "cd /usr; false | true").report_stages(true))
         .await
         .unwrap();
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
@@ -98,9 +101,9 @@ async fn its_stages_and_its_directory_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_temporary_directory_is_its_own_and_goes_with_it() {
-    let place = TestWorkspace::new();
-    let ran = run(&sandboxed(&place, r#"mktemp && echo "$TMPDIR""#))
+async fn temporary_directory_is_private_and_removed_with_the_call() {
+    let workspace = TestWorkspace::new();
+    let ran = run(&sandboxed(&workspace, r#"mktemp && echo "$TMPDIR""#))
         .await
         .unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -116,15 +119,15 @@ async fn its_temporary_directory_is_its_own_and_goes_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_stays_in_its_sandbox() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     let cancel = Cancel::new();
     let name = SessionName("s".into());
-    let call = |script: &str| sandboxed(&place, script).session(name.clone());
+    let call = |script: &str| sandboxed(&workspace, script).session(name.clone());
     run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
         .await
         .unwrap();
-    let script = place.writes("session");
+    let script = workspace.writes("session");
     let ran = run_with(
         &cache,
         &call(&format!("echo $kept; pwd; cd ..; {script}")).enter_cwd(false),
@@ -134,34 +137,34 @@ async fn session_stays_in_its_sandbox() {
     .unwrap();
     assert_eq!(
         ran.out,
-        format!("1\n{}\n", place.workspace.join("sub").display())
+        format!("1\n{}\n", workspace.workspace.join("sub").display())
     );
-    assert_eq!(place.written("session"), (true, false), "{ran:?}");
+    assert_eq!(workspace.written("session"), (true, false), "{ran:?}");
     assert!(ran.outcome.sandbox.is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_box_nothing_runs() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let plan = Plan {
-        hidden: vec![place.workspace.clone()],
-        ..place.plan()
+        hidden: vec![workspace.workspace.clone()],
+        ..workspace.plan()
     };
     for session in [None, Some(SessionName("s".into()))] {
-        let spec = sandboxed(&place, "echo ran >ran").sandbox(Arc::new(plan.clone()));
+        let spec = sandboxed(&workspace, "echo ran >ran").sandbox(Arc::new(plan.clone()));
         let error = run(&spec.session(session)).await.unwrap_err();
         let NotStarted::Sandbox { reason } = &error else {
             panic!("{error:?}");
         };
         assert!(reason.contains("is to be hidden"), "{reason}");
-        assert_eq!(place.written("ran"), (false, false));
+        assert_eq!(workspace.written("ran"), (false, false));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requested_library_is_not_loaded_before_the_sandbox() {
-    let place = TestWorkspace::new();
-    let mut spec = sandboxed(&place, "true");
+    let workspace = TestWorkspace::new();
+    let mut spec = sandboxed(&workspace, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
     let ran = run(&spec).await.unwrap();
@@ -171,9 +174,12 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
-    let place = TestWorkspace::new();
-    assert_eq!(code(&run(&sandboxed(&place, "exit 3")).await.unwrap()), 3);
-    let ran = run(&sandboxed(&place, "kill -TERM $$")).await.unwrap();
+    let workspace = TestWorkspace::new();
+    assert_eq!(
+        code(&run(&sandboxed(&workspace, "exit 3")).await.unwrap()),
+        3
+    );
+    let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await.unwrap();
     assert_eq!(ran.outcome.shell_signal, Some(15));
 }
 
@@ -181,12 +187,12 @@ async fn exit_codes_and_signals_are_the_scripts() {
 async fn enforcement_is_known_before_the_first_call() {
     let found = cache().sandbox_report().await.unwrap();
     // A call in this sandbox reports the same.
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let plan = Plan {
         tier: found.tier,
-        ..place.plan()
+        ..workspace.plan()
     };
-    let ran = run(&sandboxed(&place, "true").sandbox(Arc::new(plan)))
+    let ran = run(&sandboxed(&workspace, "true").sandbox(Arc::new(plan)))
         .await
         .unwrap();
     assert_eq!(
@@ -202,12 +208,17 @@ async fn enforcement_is_known_before_the_first_call() {
         alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
     ));
-    let error = run_with(&alone, &sandboxed(&place, "echo ran >ran"), &Cancel::new()).await;
+    let error = run_with(
+        &alone,
+        &sandboxed(&workspace, "echo ran >ran"),
+        &Cancel::new(),
+    )
+    .await;
     assert!(
         matches!(error, Err(NotStarted::SandboxLacks { .. })),
         "{error:?}"
     );
-    assert_eq!(place.written("ran"), (false, false));
+    assert_eq!(workspace.written("ran"), (false, false));
 }
 
 /// Writes the private directory of the sandbox, and the pid of the supervisor, to a file.
@@ -215,9 +226,9 @@ const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn directory_of_a_killed_supervisor_is_removed() {
-    let place = TestWorkspace::new();
-    let file = place.workspace.join("where");
-    let spec = sandboxed(&place, WHERE);
+    let workspace = TestWorkspace::new();
+    let file = workspace.workspace.join("where");
+    let spec = sandboxed(&workspace, WHERE);
     let call = tokio::spawn(async move { run(&spec).await });
     let whole = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
     assert!(support::soon(whole).await);
@@ -238,7 +249,7 @@ async fn directory_of_a_killed_supervisor_is_removed() {
 /// If host and supervisor were killed, the next host removes the directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_directory_is_removed_by_a_later_call() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-sandbox-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
@@ -246,7 +257,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
         directory: temp.path().to_owned(),
         ..options()
     });
-    run_with(&cache, &sandboxed(&place, "true"), &Cancel::new())
+    run_with(&cache, &sandboxed(&workspace, "true"), &Cancel::new())
         .await
         .unwrap();
     assert!(support::soon(|| !left.exists()).await);
@@ -256,9 +267,9 @@ async fn unused_directory_is_removed_by_a_later_call() {
 /// that.
 #[tokio::test(flavor = "multi_thread")]
 async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
-    let call = sandboxed(&place, "echo x >file");
+    let call = sandboxed(&workspace, "echo x >file");
     let plan = call.sandbox.clone();
     cache.start_in_advance(
         &call.shell,
@@ -279,8 +290,8 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
 
     // A sandbox that cannot be set up gives no answer.
     let refused = Plan {
-        hidden: vec![place.workspace.clone()],
-        ..place.plan()
+        hidden: vec![workspace.workspace.clone()],
+        ..workspace.plan()
     };
     cache.start_in_advance(
         &call.shell,

@@ -50,7 +50,7 @@ const KEPT: &[(&str, &str)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn new_shell_starts_in_the_sessions_directory() {
-    for (before, place) in KEPT {
+    for (before, workspace) in KEPT {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         let base = top.join("base");
@@ -60,7 +60,7 @@ async fn new_shell_starts_in_the_sessions_directory() {
         assert!(is_reset(&say(&cache, "exit 3", &base).await), "{before}");
         let next = say(&cache, "\\builtin pwd", &base).await;
         // An empty last component leaves a trailing slash.
-        let wanted: PathBuf = top.join(place).components().collect();
+        let wanted: PathBuf = top.join(workspace).components().collect();
         assert_eq!(next.out, format!("{}\n", wanted.display()), "{before}");
         let real = fs::canonicalize(wanted).unwrap();
         assert_eq!(next.outcome.final_cwd, Some(real), "{before}");

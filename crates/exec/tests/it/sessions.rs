@@ -99,8 +99,13 @@ async fn status_of_the_last_command_is_available_to_the_next_call() {
     ] {
         say(&cache, script).await;
         let ran = say(&cache, "echo $?").await;
-        let said = (ran.out.clone(), reset(&ran));
-        assert_eq!(said, (format!("{status}\n"), None), "{script}: {}", ran.err);
+        let printed = (ran.out.clone(), reset(&ran));
+        assert_eq!(
+            printed,
+            (format!("{status}\n"), None),
+            "{script}: {}",
+            ran.err
+        );
     }
     let trapped = std::fs::read_to_string(directory.path().join("trapped")).unwrap();
     assert_eq!(trapped, "\n", "what failed has failed once");
@@ -118,8 +123,8 @@ async fn script_sees_no_variable_or_descriptor_of_the_record() {
         format!("f() {{ local x; {names}; }}; f; env"),
     ] {
         for stages in [false, true] {
-            let asked = named("names", &script).report_stages(stages);
-            let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+            let spec = named("names", &script).report_stages(stages);
+            let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
             // Bash shows the text that it runs, and so the commands that follow the script.
             let is_variable = |line: &&str| !line.contains("BASH_EXECUTION_STRING=");
             let mut lines = ran.out.lines().filter(is_variable);
@@ -149,8 +154,8 @@ async fn script_sees_no_variable_or_descriptor_of_the_record() {
         ("set +x; set -v", "", "+++ set +x\n"),
         ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
     ] {
-        let asked = named("a", script).report_stages(true);
-        let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+        let spec = named("a", script).report_stages(true);
+        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
         let mut lines: Vec<_> = ran.err.lines().collect();
         // The order between both sides of a pipeline is arbitrary.
         lines.sort_unstable();
@@ -180,7 +185,7 @@ async fn line_numbers_are_those_of_the_script_after_a_reset() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pipeline_stages_are_reported_without_traces() {
     let cache = support::cache();
-    let asked = |script: &str| named("a", script).report_stages(true);
+    let spec = |script: &str| named("a", script).report_stages(true);
     for (script, told, status) in [
         ("(exit 3) | (exit 0) | (exit 5)", Some(vec![3, 0, 5]), 5),
         ("set -o pipefail; (exit 3) | true", Some(vec![3, 0]), 3),
@@ -190,7 +195,7 @@ async fn pipeline_stages_are_reported_without_traces() {
         ("false | syntax (", None, 2),
     ] {
         let cancel = Cancel::new();
-        let ran = run_with(&cache, &asked(script), &cancel).await.unwrap();
+        let ran = run_with(&cache, &spec(script), &cancel).await.unwrap();
         let stages = ran.outcome.stages.as_ref();
         let codes = stages.map(|stages| stages.iter().map(|stage| stage.code).collect());
         assert_eq!((codes, code(&ran)), (told, status), "{script}: {}", ran.err);
@@ -540,6 +545,6 @@ async fn waiting_for_a_command_uses_no_cpu_time() {
     say(&cache, "echo first").await;
     let before = computed();
     assert_eq!(say(&cache, "sleep 1; echo second").await.out, "second\n");
-    let took = Duration::from_nanos(computed() - before);
-    assert!(took < Duration::from_millis(300), "{took:?}");
+    let duration = Duration::from_nanos(computed() - before);
+    assert!(duration < Duration::from_millis(300), "{duration:?}");
 }

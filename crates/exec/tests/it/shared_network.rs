@@ -15,83 +15,94 @@ use std::sync::Arc;
 const SERVER: &str = env!("CARGO_BIN_EXE_exec-test-supervisor");
 
 /// The sandbox of these calls.
-fn plan(place: &TestWorkspace) -> Plan {
+fn plan(workspace: &TestWorkspace) -> Plan {
     Plan {
         network: Network::Loopback,
         hosts: Vec::new(),
         tier: Tier::Full,
-        ..place.plan()
+        ..workspace.plan()
     }
 }
 
-fn sandboxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
-    let spec = spec(script).cwd(place.workspace.clone());
+fn sandboxed(workspace: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
+    let spec = spec(script).cwd(workspace.workspace.clone());
     spec.sandbox(Arc::new(plan))
 }
 
 /// Returns the server's answer to a call with this plan.
-async fn heard(place: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
-    let spec = sandboxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
+async fn heard(workspace: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
+    let spec = sandboxed(workspace, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
     run_with(cache, &spec, &Cancel::new()).await.unwrap().out
 }
 
 /// Starts the server in a call of its own, which runs until it is cancelled.
-async fn serve(place: &TestWorkspace, cache: &Arc<ShellCache>, cancel: &Cancel) {
-    let spec = sandboxed(place, &format!("exec {SERVER} listen >port"), plan(place));
+async fn serve(workspace: &TestWorkspace, cache: &Arc<ShellCache>, cancel: &Cancel) {
+    let spec = sandboxed(
+        workspace,
+        &format!("exec {SERVER} listen >port"),
+        plan(workspace),
+    );
     let (cache, cancel) = (Arc::clone(cache), cancel.clone());
     tokio::spawn(async move { run_with(&cache, &spec, &cancel).await });
-    let port = place.workspace.join("port");
+    let port = workspace.workspace.join("port");
     assert!(support::soon(|| fs::read(&port).is_ok_and(|text| text.ends_with(b"\n"))).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn server_of_a_call_answers_only_later_calls_with_an_equal_sandbox() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let (cache, cancel) = (Arc::new(cache()), Cancel::new());
     // The network outlives the call that made it.
-    assert_eq!(heard(&place, &cache, plan(&place)).await, "");
-    serve(&place, &cache, &cancel).await;
+    assert_eq!(heard(&workspace, &cache, plan(&workspace)).await, "");
+    serve(&workspace, &cache, &cancel).await;
     for _ in 0..2 {
-        assert_eq!(heard(&place, &cache, plan(&place)).await, "answered\n");
+        assert_eq!(
+            heard(&workspace, &cache, plan(&workspace)).await,
+            "answered\n"
+        );
     }
-    let in_session = sandboxed(&place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan(&place));
+    let in_session = sandboxed(
+        &workspace,
+        "cat </dev/tcp/127.0.0.1/$(cat port)",
+        plan(&workspace),
+    );
     let in_session = in_session.session(SessionName("s".into()));
-    let said = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
-    assert_eq!(said.out, "answered\n");
+    let printed = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
+    assert_eq!(printed.out, "answered\n");
 
     let others = [
         Plan {
             network: Network::Off,
-            ..plan(&place)
+            ..plan(&workspace)
         },
         Plan {
             network: Network::On,
-            ..plan(&place)
+            ..plan(&workspace)
         },
         Plan {
             level: WriteLevel::ReadOnly,
             writable: Vec::new(),
-            ..plan(&place)
+            ..plan(&workspace)
         },
     ];
     for other in others {
-        let said = heard(&place, &cache, other.clone()).await;
-        assert_eq!(said, "", "{other:?}");
+        let printed = heard(&workspace, &cache, other.clone()).await;
+        assert_eq!(printed, "", "{other:?}");
     }
     let other_host = support::cache();
-    assert_eq!(heard(&place, &other_host, plan(&place)).await, "");
+    assert_eq!(heard(&workspace, &other_host, plan(&workspace)).await, "");
     cancel.cancel();
 }
 
 /// Concurrent calls share one network, whichever call creates it.
 #[tokio::test(flavor = "multi_thread")]
 async fn first_calls_at_once_share_one_network() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = Arc::new(cache());
     let calls: Vec<_> = (0..6)
         .map(|_| {
             let cache = Arc::clone(&cache);
-            let spec = sandboxed(&place, "readlink /proc/self/ns/net", plan(&place));
+            let spec = sandboxed(&workspace, "readlink /proc/self/ns/net", plan(&workspace));
             tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await })
         })
         .collect();
@@ -115,15 +126,15 @@ async fn refused(cache: &ShellCache, spec: &RunSpec) -> Option<u64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let cache = cache();
     for network in [Network::Off, Network::Loopback] {
         let plan = Plan {
             network,
-            ..plan(&place)
+            ..plan(&workspace)
         };
         let counted =
-            async |script| refused(&cache, &sandboxed(&place, script, plan.clone())).await;
+            async |script| refused(&cache, &sandboxed(&workspace, script, plan.clone())).await;
         assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
         assert_eq!(counted("true").await, Some(0), "{network}");
         // No process listens there, but the address is their own.
@@ -132,7 +143,7 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
 
         let in_session = |script| {
             let name = SessionName(format!("{network}"));
-            sandboxed(&place, script, plan.clone()).session(name)
+            sandboxed(&workspace, script, plan.clone()).session(name)
         };
         assert_eq!(refused(&cache, &in_session(ATTEMPTS)).await, Some(3));
         assert_eq!(refused(&cache, &in_session("true")).await, Some(0));
@@ -141,15 +152,15 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
         network: Network::Off,
         hosts: Vec::new(),
         tier: Tier::Base,
-        ..plan(&place)
+        ..plan(&workspace)
     };
     let host = Plan {
         network: Network::On,
-        ..plan(&place)
+        ..plan(&workspace)
     };
     for plan in [base, host] {
         assert_eq!(
-            refused(&cache, &sandboxed(&place, "true", plan)).await,
+            refused(&cache, &sandboxed(&workspace, "true", plan)).await,
             None
         );
     }

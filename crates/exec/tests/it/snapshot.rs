@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 mod cases;
+mod confined;
 mod home;
 mod projects;
 
@@ -446,7 +447,7 @@ async fn removed_snapshot_is_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_it_cannot_be_kept_the_call_goes_on_and_says_so() {
+async fn call_continues_with_a_notice_if_the_snapshot_cannot_be_stored() {
     let home = Home::with("plain");
     std::fs::write(home.path("file"), "").unwrap();
     let options = SnapshotOptions {

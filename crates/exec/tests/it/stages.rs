@@ -78,7 +78,11 @@ async fn script_cannot_detect_the_query() {
         "nosuch | cat\nnosuch2 | cat",
     ] {
         let plain = run(&spec(script)).await.unwrap();
-        let asked = run(&spec(script).report_stages(true)).await.unwrap();
-        assert_eq!((plain.out, plain.err), (asked.out, asked.err), "{script}");
+        let session_run = run(&spec(script).report_stages(true)).await.unwrap();
+        assert_eq!(
+            (plain.out, plain.err),
+            (session_run.out, session_run.err),
+            "{script}"
+        );
     }
 }

@@ -87,10 +87,10 @@ async fn output_of_a_job_begins_with_output_of_its_shell() {
         .start_job(&spec, JobStdin::Null, &Cancel::new())
         .await
         .unwrap();
-    let said = || fs::read_to_string(job.output.as_ref().unwrap()).unwrap_or_default();
-    let all = soon(|| said().ends_with("ran\n")).await;
-    assert!(all, "{}", said().len());
-    assert_eq!(lines(&said()), ["warning", "ran"]);
+    let printed = || fs::read_to_string(job.output.as_ref().unwrap()).unwrap_or_default();
+    let all = soon(|| printed().ends_with("ran\n")).await;
+    assert!(all, "{}", printed().len());
+    assert_eq!(lines(&printed()), ["warning", "ran"]);
 }
 
 /// bash's own warning, at a random moment.

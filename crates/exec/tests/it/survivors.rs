@@ -167,8 +167,8 @@ fn count_lines(text: &str, of_each: usize) -> usize {
         .filter(|line| !line.starts_with("end"))
         .collect();
     assert!(text.ends_with('\n'));
-    for (place, line) in lines.iter().enumerate() {
-        assert_eq!(*line, format!("line {}", place / of_each));
+    for (workspace, line) in lines.iter().enumerate() {
+        assert_eq!(*line, format!("line {}", workspace / of_each));
     }
     assert_eq!(lines.len() % of_each, 0);
     lines.len() / of_each

@@ -22,8 +22,11 @@ pub(crate) fn has_own_mounts(test: &str) -> bool {
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test]);
     let ran = own.env(OWN_MOUNTS, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+    let stdout = String::from_utf8_lossy(&ran.stdout);
+    assert!(
+        ran.status.success() && stdout.contains("1 passed"),
+        "{stdout}"
+    );
     false
 }
 

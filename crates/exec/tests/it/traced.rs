@@ -90,10 +90,10 @@ fn code(ran: &FinishedRun) -> Option<i32> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_files_are_recorded_before_and_read_files_are_not() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let script = "echo x >>one; rm two; mv three moved; cat five >/dev/null; \
         sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
-    let (ran, record) = place.run(script).await;
+    let (ran, record) = workspace.run(script).await;
     assert_eq!(code(&ran), Some(4), "{ran:?}");
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     for name in ["one", "two", "three", "moved", "d/six", "new/link", "four"] {
@@ -105,25 +105,27 @@ async fn changed_files_are_recorded_before_and_read_files_are_not() {
     }
     assert!(!record.keeps("content of five") && !record.keeps("other of"));
     assert_eq!(
-        fs::read(place.root.join("one")).unwrap(),
+        fs::read(workspace.root.join("one")).unwrap(),
         b"content of one\nx\n"
     );
     // The negative control: an untraced call leaves the set empty.
-    let place = TestWorkspace::with(FILES);
-    let set = place.set();
-    let ran = run(&place.traced(script, &set).trace(None)).await.unwrap();
+    let workspace = TestWorkspace::with(FILES);
+    let set = workspace.set();
+    let ran = run(&workspace.traced(script, &set).trace(None))
+        .await
+        .unwrap();
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
     assert!(SetFiles::of(&set).index.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_by_all_processes_of_a_call_are_recorded() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let script = "(cd d; exec 5<.; echo x >>/proc/self/fd/5/six); \
         setsid sh -c 'echo x >>one' & wait; \
         bash -c 'exec -a other sh -c \"echo x >>../root/two\"'; \
         find . -name three -exec truncate -s 3 {} +";
-    let (ran, record) = place.run(script).await;
+    let (ran, record) = workspace.run(script).await;
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
     for name in ["one", "two", "three", "d/six"] {
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
@@ -132,16 +134,16 @@ async fn changes_by_all_processes_of_a_call_are_recorded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_else_of_a_call_is_different() {
-    let place = TestWorkspace::with(FILES);
-    let set = place.set();
-    let mut spec = place.traced("cd d; echo $KEPT >/dev/stdout; false | true", &set);
+    let workspace = TestWorkspace::with(FILES);
+    let set = workspace.set();
+    let mut spec = workspace.traced("cd d; echo $KEPT >/dev/stdout; false | true", &set);
     spec.env
         .changes
         .extend([("KEPT".into(), Some("kept".into()))]);
     let ran = run(&spec.report_stages(true)).await.unwrap();
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
-    assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
+    assert_eq!(ran.outcome.final_cwd, Some(workspace.root.join("d")));
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     // Files of this program and devices are not recorded.
     let record = SetFiles::of(&set);
@@ -150,18 +152,18 @@ async fn nothing_else_of_a_call_is_different() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_record_each_into_the_set_of_its_call() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
     });
     let cancel = Cancel::new();
     for name in ["one", "two", "three"] {
-        let set = place.set();
-        let plain = spec("echo x >plain").cwd(place.root.clone());
+        let set = workspace.set();
+        let plain = spec("echo x >plain").cwd(workspace.root.clone());
         run_with(&cache, &plain, &cancel).await.unwrap();
         let script = format!("echo x >>{name}");
-        let ran = run_with(&cache, &place.traced(&script, &set), &cancel)
+        let ran = run_with(&cache, &workspace.traced(&script, &set), &cancel)
             .await
             .unwrap();
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
@@ -176,12 +178,12 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 /// continue, so the shell is ready and reads its control pipe before its call.
 #[tokio::test(flavor = "multi_thread")]
 async fn traced_warm_shell_starts_before_its_call() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
     });
-    let spec = place.traced("echo $PPID", &place.set());
+    let spec = workspace.traced("echo $PPID", &workspace.set());
     let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
     let supervisor = ran.out.trim().to_owned();
     let reads = || {
@@ -202,7 +204,7 @@ fn children(supervisor: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn persistent_shell_records_each_call_into_its_own_change_set() {
-    let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
+    let (workspace, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let mut all = Vec::new();
     for (script, names) in [
@@ -213,15 +215,15 @@ async fn persistent_shell_records_each_call_into_its_own_change_set() {
         ),
         ("exec 3>&1 >>four; echo y; exec >&3", "four"),
     ] {
-        let set = place.set();
-        let spec = session(place.traced(script, &set));
+        let set = workspace.set();
+        let spec = session(workspace.traced(script, &set));
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         all.push((names, SetFiles::of(&set)));
         // Changes between two calls belong to neither.
         if names == "two" {
-            fs::write(place.temp.path().join("go"), "").unwrap();
-            let grown = || fs::metadata(place.root.join("three")).unwrap().len() > 18;
+            fs::write(workspace.temp.path().join("go"), "").unwrap();
+            let grown = || fs::metadata(workspace.root.join("three")).unwrap().len() > 18;
             assert!(soon(grown).await);
         }
     }
@@ -239,11 +241,13 @@ async fn persistent_shell_records_each_call_into_its_own_change_set() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn persistent_shell_is_untraced_once_a_command_takes_privileges() {
-    let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
+    let (workspace, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
     let say = async |script: &str, untraced| {
-        let set = place.set();
-        let spec = place.traced(script, &set).session(SessionName("a".into()));
+        let set = workspace.set();
+        let spec = workspace
+            .traced(script, &set)
+            .session(SessionName("a".into()));
         let spec = if untraced {
             spec.trace(None).untraced(true)
         } else {
@@ -281,25 +285,25 @@ fn has_clones(set: &Path) -> bool {
 async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
     // The negative control: with a larger limit, the call continues.
     for (limit, ends) in [(1 << 20, true), (1 << 30, false)] {
-        let place = TestWorkspace::with(FILES);
+        let workspace = TestWorkspace::with(FILES);
         for name in ["large", "larger"] {
-            fs::write(place.root.join(name), vec![b'x'; 800 << 10]).unwrap();
+            fs::write(workspace.root.join(name), vec![b'x'; 800 << 10]).unwrap();
         }
         let mut limits = StoreLimits::default();
         limits.max_set_bytes = limit;
-        let store = Store::open(&place.temp.path().join("state")).unwrap();
+        let store = Store::open(&workspace.temp.path().join("state")).unwrap();
         let store = store.limits(limits);
         let set = store
-            .begin_trace("s", &place.root, ChangesLevel::Undo)
+            .begin_trace("s", &workspace.root, ChangesLevel::Undo)
             .unwrap();
         let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
-        let ran = run(&place.traced(script, &set)).await.unwrap();
+        let ran = run(&workspace.traced(script, &set)).await.unwrap();
         let traced = ran.outcome.traced.clone().unwrap();
         // A clone is not a copy, and does not count.
         let ends = ends && !has_clones(set.dir());
         assert_eq!(traced.reached_limit, ends, "{ran:?}");
         assert_eq!(code(&ran).is_none(), ends, "{ran:?}");
-        let size = |name: &str| fs::metadata(place.root.join(name)).unwrap().len();
+        let size = |name: &str| fs::metadata(workspace.root.join(name)).unwrap().len();
         let untouched = size("larger") == 800 << 10 && size("one") == 15;
         assert_eq!((size("large"), untouched), (2, ends));
         let changes = store.finish(set).unwrap();
@@ -316,26 +320,26 @@ async fn changes_below_a_mount_are_counted_and_not_undone() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let place = TestWorkspace::with(FILES);
-    let below = place.root.join("d/below");
+    let workspace = TestWorkspace::with(FILES);
+    let below = workspace.root.join("d/below");
     fs::create_dir(&below).unwrap();
     mount(&below);
     fs::write(below.join("in"), "in\n").unwrap();
-    let set = place.set();
+    let set = workspace.set();
     let script = "echo x >>one; echo x >>d/below/in; echo x >d/below/new; mv two d/below/two; mv d/below/in three";
-    let ran = run(&place.traced(script, &set)).await.unwrap();
+    let ran = run(&workspace.traced(script, &set)).await.unwrap();
     assert_eq!(
         (code(&ran), ran.outcome.traced.clone()),
         (Some(0), Some(TraceState::complete())),
         "{ran:?}"
     );
-    let store = place.store();
+    let store = workspace.store();
     let changes = store.finish(set).unwrap();
     assert_eq!((changes.counts.changed, changes.counts.deleted), (2, 1));
     // One is gone, and two are new.
     assert_eq!(changes.outside.values().sum::<u64>(), 3, "{changes:?}");
     store.undo("s", changes.id, &[], false).unwrap();
-    let text = |path: &str| fs::read_to_string(place.root.join(path)).unwrap();
+    let text = |path: &str| fs::read_to_string(workspace.root.join(path)).unwrap();
     for name in ["one", "two", "three"] {
         assert_eq!(text(name), format!("content of {name}\n"));
     }
@@ -348,10 +352,10 @@ async fn changes_below_a_mount_are_counted_and_not_undone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ended_call_is_recorded() {
-    let place = TestWorkspace::with(FILES);
-    let set = place.set();
+    let workspace = TestWorkspace::with(FILES);
+    let set = workspace.set();
     let script = "while :; do echo x >>one; done";
-    let spec = place.traced(script, &set);
+    let spec = workspace.traced(script, &set);
     let spec = spec.timeout(Some(Duration::from_secs(2)));
     let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
@@ -361,30 +365,30 @@ async fn ended_call_is_recorded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sandboxed_call_is_confined_and_traced() {
     for tier in [Tier::Base, Tier::Full] {
-        let place = TestWorkspace::with(FILES);
-        let set = place.set();
+        let workspace = TestWorkspace::with(FILES);
+        let set = workspace.set();
         let plan = Plan {
             level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier,
-            writable: vec![place.root.join("d")],
+            writable: vec![workspace.root.join("d")],
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
             caches: Caches::default(),
         };
-        let spec = place.traced("echo x >>d/six; echo x >>one", &set);
+        let spec = workspace.traced("echo x >>d/six; echo x >>one", &set);
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
         let want = TraceState {
-            refused_writes: vec![place.root.join("one")],
+            refused_writes: vec![workspace.root.join("one")],
             ..TraceState::complete()
         };
         assert_eq!(ran.outcome.traced, Some(want), "{ran:?}");
         assert!(ran.outcome.sandbox.is_some());
         assert!(SetFiles::of(&set).keeps("content of d/six\n"));
         assert_eq!(
-            fs::read(place.root.join("one")).unwrap(),
+            fs::read(workspace.root.join("one")).unwrap(),
             b"content of one\n"
         );
     }
@@ -393,13 +397,13 @@ async fn sandboxed_call_is_confined_and_traced() {
 /// Tracing needs a supervisor process, and a change set.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
-    let place = TestWorkspace::with(FILES);
-    let set = place.set();
+    let workspace = TestWorkspace::with(FILES);
+    let set = workspace.set();
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
         ..options()
     });
-    let spec = place.traced("echo x >>one; echo ran", &set);
+    let spec = workspace.traced("echo x >>one; echo ran", &set);
     let ran = run_with(&alone, &spec, &Cancel::new()).await.unwrap();
     let incomplete_reason = ran
         .outcome
@@ -408,7 +412,7 @@ async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     assert_eq!(ran.out, "ran\n");
     assert!(incomplete_reason.is_some_and(|why| why.contains("supervisor")));
     // The directory is not a change set.
-    let missing = spec.trace(Some(place.root.join("d")));
+    let missing = spec.trace(Some(workspace.root.join("d")));
     let ran = run(&missing).await.unwrap();
     let incomplete_reason = ran
         .outcome
@@ -448,25 +452,25 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 /// Each change is recorded and can be undone, by whichever system call it is made.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_call_that_changes_files_is_seen() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let files = "openat2 truncated mapped shortened target this that moved saved removed linked mode mode2 times \
         attribute d/inner tree/a tree/b/c gone/a gone/b/c";
     let script = format!(
         "mkdir -p tree/b gone/b; for f in {files}; do echo before $f >$f; done; ln -s target link"
     );
-    let made = run(&place.traced(&script, &place.set()).trace(None))
+    let made = run(&workspace.traced(&script, &workspace.set()).trace(None))
         .await
         .unwrap();
     assert_eq!((&*made.err, code(&made)), ("", Some(0)));
-    let before = tree(&place.root);
-    let store = Store::open(&place.temp.path().join("state")).unwrap();
-    let mut set = place.set();
+    let before = tree(&workspace.root);
+    let store = Store::open(&workspace.temp.path().join("state")).unwrap();
+    let mut set = workspace.set();
     set.mark().unwrap();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
-    let ran = run(&place.traced(program, &set)).await.unwrap();
+    let ran = run(&workspace.traced(program, &set)).await.unwrap();
     assert_eq!((&*ran.err, code(&ran)), ("", Some(0)), "{ran:?}");
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
-    let after = tree(&place.root);
+    let after = tree(&workspace.root);
     let changes = store.finish(set).unwrap();
     let listed = changes.files.iter();
     let listed = listed.flat_map(|file| file.from.as_deref().into_iter().chain([&*file.name.path]));
@@ -486,7 +490,7 @@ async fn every_call_that_changes_files_is_seen() {
     }
     assert!(!named.contains("passing") && !named.contains("target2"));
     store.undo("s", changes.id, &[], false).unwrap();
-    let undone = tree(&place.root);
+    let undone = tree(&workspace.root);
     for path in before.keys().chain(undone.keys()) {
         assert_eq!(before.get(path), undone.get(path), "{path:?}");
     }

@@ -16,8 +16,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 /// has no file open, its calls are recorded only once they are about to change one.
 #[tokio::test(flavor = "multi_thread")]
 async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() {
-    let (place, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());
-    let store = place.store();
+    let (workspace, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());
+    let store = workspace.store();
     let mut calls = Vec::new();
     let scripts = [
         ("exec 3>>a; echo one >&3", 1),
@@ -35,10 +35,10 @@ async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() 
         ("echo six >>a & wait; true", 1),
     ];
     for (script, changed) in scripts {
-        let set = store.begin_trace("s", &place.root, ChangesLevel::Undo);
+        let set = store.begin_trace("s", &workspace.root, ChangesLevel::Undo);
         let set = set.unwrap();
         let traced = Some(set.dir().to_owned());
-        let spec = spec(script).cwd(place.root.clone()).trace(traced);
+        let spec = spec(script).cwd(workspace.root.clone()).trace(traced);
         let spec = spec.session(SessionName("a".into())).enter_cwd(false);
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
@@ -49,24 +49,24 @@ async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() 
     for call in calls.iter().filter(|call| call.counts.changed == 1).rev() {
         store.undo("s", call.id, &[], false).unwrap();
     }
-    assert_eq!(fs::read_to_string(place.root.join("a")).unwrap(), "a\n");
+    assert_eq!(fs::read_to_string(workspace.root.join("a")).unwrap(), "a\n");
 }
 
 /// Runs the scripts in one session. Asserts which records are incomplete. `before` is called before
 /// each script.
 #[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 async fn assert_lacking(
-    place: &TestWorkspace,
+    workspace: &TestWorkspace,
     scripts: &[(&str, bool)],
     mut before: impl FnMut(&str),
 ) {
-    let (cache, cancel, store) = (cache(), Cancel::new(), place.store());
+    let (cache, cancel, store) = (cache(), Cancel::new(), workspace.store());
     for (script, lacks) in scripts {
         before(script);
-        let set = store.begin_trace("s", &place.root, ChangesLevel::Undo);
+        let set = store.begin_trace("s", &workspace.root, ChangesLevel::Undo);
         let set = set.unwrap();
         let traced = Some(set.dir().to_owned());
-        let spec = spec(script).cwd(place.root.clone()).trace(traced);
+        let spec = spec(script).cwd(workspace.root.clone()).trace(traced);
         let spec = spec.session(SessionName("a".into())).enter_cwd(false);
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         let incomplete_reason = ran
@@ -86,10 +86,10 @@ async fn assert_lacking(
     reason = "the process must not belong to the host"
 )]
 async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
-    let place = TestWorkspace::with(&[("a", "a\n")]);
+    let workspace = TestWorkspace::with(&[("a", "a\n")]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let fifo = place.temp.path().join("fifo");
+    let fifo = workspace.temp.path().join("fifo");
     let mode = Mode::RUSR | Mode::WUSR;
     mknodat(CWD, &fifo, FileType::Fifo, mode, 0).unwrap();
     // The host's own FIFOs carry outputs, so another process reads this one.
@@ -114,7 +114,7 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
         // Pipes of the call itself.
         ("echo a | cat >/dev/stderr; echo b >/proc/$$/fd/1", false),
     ];
-    assert_lacking(&place, &scripts, |_| {}).await;
+    assert_lacking(&workspace, &scripts, |_| {}).await;
     reader.kill().unwrap();
     reader.wait().unwrap();
 }
@@ -122,8 +122,8 @@ async fn call_with_an_open_connection_to_an_outside_process_is_not_exact() {
 /// After the end of a traced server, an outside process can listen at its address.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_connects_to_the_successor_of_a_traced_server_is_not_exact() {
-    let place = TestWorkspace::with(&[("a", "a\n")]);
-    let path = place.temp.path().join("socket");
+    let workspace = TestWorkspace::with(&[("a", "a\n")]);
+    let path = workspace.temp.path().join("socket");
     // No other process binds this address, so that it stays free in between.
     let own = Ipv4Addr::from_bits(0x7f00_0000 | std::process::id());
     let unused = TcpListener::bind((own, 0)).unwrap();
@@ -148,6 +148,6 @@ async fn call_that_connects_to_the_successor_of_a_traced_server_is_not_exact() {
             std::thread::spawn(move || drop(local.accept()));
         }
     };
-    assert_lacking(&place, &scripts, serve).await;
+    assert_lacking(&workspace, &scripts, serve).await;
     drop(outside);
 }

@@ -133,9 +133,9 @@ impl TestWorkspace {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn static_program_is_traced() {
-    let place = TestWorkspace::with(FILES);
-    let program = place.program(&USUAL).await.unwrap();
-    let (ran, changes) = place.watched(&program).await;
+    let workspace = TestWorkspace::with(FILES);
+    let program = workspace.program(&USUAL).await.unwrap();
+    let (ran, changes) = workspace.watched(&program).await;
     assert!(ran.outcome.traced.unwrap().incomplete_reason.is_none());
     let files: Vec<_> = changes
         .files
@@ -143,8 +143,8 @@ async fn static_program_is_traced() {
         .map(|file| (&*file.name.path, file.change))
         .collect();
     assert_eq!(files, [("made", Change::Created)]);
-    place.store().undo("s", changes.id, &[], false).unwrap();
-    assert!(!place.root.join("made").exists());
+    workspace.store().undo("s", changes.id, &[], false).unwrap();
+    assert!(!workspace.root.join("made").exists());
 }
 
 /// The arguments of a 32-bit program are not read, so the record reports that such a program ran
@@ -152,21 +152,23 @@ async fn static_program_is_traced() {
 #[tokio::test(flavor = "multi_thread")]
 async fn call_of_another_architecture_is_unknown() {
     for convention in [I386, X32] {
-        let place = TestWorkspace::with(FILES);
-        let Some(program) = place.program(&convention).await else {
+        let workspace = TestWorkspace::with(FILES);
+        let Some(program) = workspace.program(&convention).await else {
             // This kernel does not support the convention.
             continue;
         };
-        let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
+        let (ran, changes) = workspace
+            .watched(&format!("echo more >>one; {program}"))
+            .await;
         assert_eq!(
             ran.outcome.ending,
             ScriptEnding::Exited { code: 0 },
             "{ran:?}"
         );
-        let later = place.store().show("s", changes.id).unwrap();
+        let later = workspace.store().show("s", changes.id).unwrap();
         assert!(!changes.exact && !later.exact, "it stays inexact");
         assert!(
-            place.root.join("made").exists(),
+            workspace.root.join("made").exists(),
             "it runs as it does elsewhere"
         );
         let incomplete_reason = ran.outcome.traced.unwrap().incomplete_reason;
@@ -176,18 +178,20 @@ async fn call_of_another_architecture_is_unknown() {
         );
     }
     // The control: with the usual convention, the changes of the same program are known.
-    let place = TestWorkspace::with(FILES);
-    let program = place.program(&USUAL).await.unwrap();
-    let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
+    let workspace = TestWorkspace::with(FILES);
+    let program = workspace.program(&USUAL).await.unwrap();
+    let (ran, changes) = workspace
+        .watched(&format!("echo more >>one; {program}"))
+        .await;
     assert_eq!(ran.outcome.traced.unwrap().incomplete_reason, None);
     assert!(changes.exact);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_recorded_before_the_supervisor_was_killed_can_be_undone() {
-    let place = TestWorkspace::with(FILES);
+    let workspace = TestWorkspace::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
-    let (ran, changes) = place.watched(script).await;
+    let (ran, changes) = workspace.watched(script).await;
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
         "{ran:?}"
@@ -200,10 +204,10 @@ async fn changes_recorded_before_the_supervisor_was_killed_can_be_undone() {
     let mut files: Vec<_> = changes.files.iter().map(|file| &*file.name.path).collect();
     files.sort_unstable();
     assert_eq!(files, ["one", "two"]);
-    place.store().undo("s", changes.id, &[], false).unwrap();
+    workspace.store().undo("s", changes.id, &[], false).unwrap();
     assert_eq!(
-        fs::read_to_string(place.root.join("one")).unwrap(),
+        fs::read_to_string(workspace.root.join("one")).unwrap(),
         "before\n"
     );
-    assert!(!place.root.join("two").exists() && !place.root.join("late").exists());
+    assert!(!workspace.root.join("two").exists() && !workspace.root.join("late").exists());
 }

@@ -92,8 +92,9 @@ fn difference(one: &Tree, other: &Tree) -> String {
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let names = names.into_iter();
     let differs = names.filter(|name| one.get(*name) != other.get(*name));
-    let said = differs.map(|name| format!("{name}: {:?} {:?}\n", one.get(name), other.get(name)));
-    said.collect()
+    let printed =
+        differs.map(|name| format!("{name}: {:?} {:?}\n", one.get(name), other.get(name)));
+    printed.collect()
 }
 
 /// Returns the files that exist on one side only, or differ in content.
@@ -113,20 +114,20 @@ fn listed(changes: &Changes) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
+async fn random_changes_of_a_call_are_listed_and_undone() {
     let mut whole = 0;
     for seed in 1..=SEEDS {
-        let place = TestWorkspace::with(FILES);
-        let store = place.store();
-        let set = store.begin_trace("s", &place.root, ChangesLevel::Undo);
+        let workspace = TestWorkspace::with(FILES);
+        let store = workspace.store();
+        let set = store.begin_trace("s", &workspace.root, ChangesLevel::Undo);
         let set = set.unwrap();
         let script = script(seed);
-        let before = tree(&place.root);
+        let before = tree(&workspace.root);
         let traced = Some(set.dir().to_owned());
-        let spec = spec(&script).cwd(place.root.clone()).trace(traced);
+        let spec = spec(&script).cwd(workspace.root.clone()).trace(traced);
         let ran = run(&spec).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{script}");
-        let after = tree(&place.root);
+        let after = tree(&workspace.root);
         let changes = store.finish(set).unwrap();
         let when = |what: &str| format!("seed {seed}: {script}: {what}: {changes:#?}");
         assert!(changes.exact, "{}", when("exact"));
@@ -151,7 +152,7 @@ async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
         let undone = store.undo("s", changes.id, &[], false);
         assert!(undone.is_ok(), "{undone:?} {}", when("undone"));
         assert_eq!(
-            difference(&before, &tree(&place.root)),
+            difference(&before, &tree(&workspace.root)),
             "",
             "{}",
             when("undone")
@@ -159,7 +160,7 @@ async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
         let redone = store.redo("s", changes.id);
         assert!(redone.is_ok(), "{redone:?} {}", when("redone"));
         assert_eq!(
-            difference(&after, &tree(&place.root)),
+            difference(&after, &tree(&workspace.root)),
             "",
             "{}",
             when("redone")

@@ -48,8 +48,8 @@ fn incomplete_reason(ran: &FinishedRun) -> Option<&str> {
 }
 
 /// True if this machine lets a user create namespaces, which some tests need.
-async fn has_namespaces(place: &TestWorkspace) -> bool {
-    let spec = spec("unshare -rm true").cwd(place.root.clone());
+async fn has_namespaces(workspace: &TestWorkspace) -> bool {
+    let spec = spec("unshare -rm true").cwd(workspace.root.clone());
     run(&spec).await.unwrap().outcome.ending == ScriptEnding::Exited { code: 0 }
 }
 
@@ -76,27 +76,27 @@ async fn file_is_found_as_the_caller_finds_it() {
         (format!("{PROGRAM} in-root"), &["d/six"]),
         (format!("{PROGRAM} other-name"), &["one"]),
     ] {
-        let place = TestWorkspace::with(FILES);
-        let (ran, changes) = place.changed_by(&script).await;
+        let workspace = TestWorkspace::with(FILES);
+        let (ran, changes) = workspace.changed_by(&script).await;
         assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
         assert!(changes.exact, "{script}");
         assert_eq!(names(&changes), changed, "{script}");
-        place.store().undo("s", changes.id, &[], false).unwrap();
+        workspace.store().undo("s", changes.id, &[], false).unwrap();
         for (name, text) in FILES {
-            assert_eq!(&place.contents(name), text, "{script}: {name}");
+            assert_eq!(&workspace.contents(name), text, "{script}: {name}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn path_starts_at_the_root_of_the_caller() {
-    let place = TestWorkspace::with(FILES);
-    if !has_namespaces(&place).await {
+    let workspace = TestWorkspace::with(FILES);
+    if !has_namespaces(&workspace).await {
         return;
     }
-    std::os::unix::fs::symlink("/six", place.root.join("d/absolute")).unwrap();
+    std::os::unix::fs::symlink("/six", workspace.root.join("d/absolute")).unwrap();
     let script = format!("unshare -r {PROGRAM} changed-root");
-    let (ran, changes) = place.changed_by(&script).await;
+    let (ran, changes) = workspace.changed_by(&script).await;
     assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!(names(&changes), ["d/seven", "d/six"]);
 }
@@ -118,20 +118,20 @@ async fn file_with_a_name_beyond_the_root_is_taken_back() {
         // The file is only renamed outside of the root.
         ("mv ../beyond ../other", "one\n", &[]),
     ] {
-        let place = TestWorkspace::with(FILES);
-        let one = place.root.join("one");
-        fs::hard_link(&one, place.root.join("d/link")).unwrap();
-        fs::hard_link(&one, place.root.join("../beyond")).unwrap();
-        let (ran, changes) = place.changed_by(script).await;
+        let workspace = TestWorkspace::with(FILES);
+        let one = workspace.root.join("one");
+        fs::hard_link(&one, workspace.root.join("d/link")).unwrap();
+        fs::hard_link(&one, workspace.root.join("../beyond")).unwrap();
+        let (ran, changes) = workspace.changed_by(script).await;
         assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
         assert_eq!(names(&changes), names_changed, "{script}");
         assert!(changes.exact, "{script}");
-        assert_eq!(place.contents("one"), content, "{script}");
+        assert_eq!(workspace.contents("one"), content, "{script}");
         if !names_changed.is_empty() {
             assert_eq!(changes.undo, Undoable::Whole, "{script}");
-            place.store().undo("s", changes.id, &[], false).unwrap();
+            workspace.store().undo("s", changes.id, &[], false).unwrap();
             assert_eq!(
-                (place.contents("one"), place.contents("d/link")),
+                (workspace.contents("one"), workspace.contents("d/link")),
                 ("one\n".into(), "one\n".into())
             );
         }
@@ -173,8 +173,8 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
         // The name that the call removes is not known.
         (format!("unshare -rm {PROGRAM} clone-remove"), None),
     ] {
-        let place = TestWorkspace::with(FILES);
-        let (ran, changes) = place.changed_by(&script).await;
+        let workspace = TestWorkspace::with(FILES);
+        let (ran, changes) = workspace.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert_eq!(
             incomplete_reason(&ran).is_none(),
@@ -189,7 +189,7 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn change_that_is_not_recorded_is_said() {
+async fn result_names_a_change_that_is_not_recorded() {
     let fifo = tempfile::tempdir().unwrap();
     let fifo = fifo.path().join("fifo").display().to_string();
     let mkfifo = spec(&format!("mkfifo {fifo}"));
@@ -218,8 +218,8 @@ async fn change_that_is_not_recorded_is_said() {
         (format!("exec 5<>{fifo}; echo x >&5"), "FIFO"),
     ];
     for (script, why) in cases.into_iter().chain(device) {
-        let place = TestWorkspace::with(FILES);
-        let (ran, changes) = place.changed_by(&script).await;
+        let workspace = TestWorkspace::with(FILES);
+        let (ran, changes) = workspace.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert!(
             incomplete_reason(&ran).is_some_and(|it| it.contains(why)),
@@ -228,8 +228,8 @@ async fn change_that_is_not_recorded_is_said() {
         assert!(!changes.exact, "{script}");
     }
     // The negative control: a process of the call itself.
-    let place = TestWorkspace::with(FILES);
-    let (ran, changes) = place
+    let workspace = TestWorkspace::with(FILES);
+    let (ran, changes) = workspace
         .changed_by("sleep 60 & (exec 5<>/proc/$!/mem) 2>/dev/null; kill $!")
         .await;
     assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
@@ -248,45 +248,53 @@ fn serve<S: Read + Write>(path: std::path::PathBuf, accept: impl FnOnce() -> S +
 
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_speaks_to_a_process_outside_is_not_exact() {
-    let place = TestWorkspace::with(FILES);
-    let path = place.temp.path().join("socket");
+    let workspace = TestWorkspace::with(FILES);
+    let path = workspace.temp.path().join("socket");
     let local = UnixListener::bind(&path).unwrap();
-    serve(place.root.join("one"), move || local.accept().unwrap().0);
+    serve(workspace.root.join("one"), move || {
+        local.accept().unwrap().0
+    });
     let script = format!("{PROGRAM} connect {}", path.display());
-    let (ran, changes) = place.changed_by(&script).await;
+    let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
         incomplete_reason(&ran).is_some_and(|why| why.contains("socket")),
         "{ran:?}"
     );
     assert_eq!(
-        (place.contents("one").as_str(), changes.exact),
+        (workspace.contents("one").as_str(), changes.exact),
         ("by another process", false)
     );
     let internet = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = internet.local_addr().unwrap();
-    serve(place.root.join("two"), move || internet.accept().unwrap().0);
+    serve(workspace.root.join("two"), move || {
+        internet.accept().unwrap().0
+    });
     let script = format!("{PROGRAM} connect-tcp {address}");
-    let (ran, changes) = place.changed_by(&script).await;
+    let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
         incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert_eq!(
-        (place.contents("two").as_str(), changes.exact),
+        (workspace.contents("two").as_str(), changes.exact),
         ("by another process", false)
     );
     let internet = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = internet.local_addr().unwrap();
-    serve(place.root.join("two"), move || internet.accept().unwrap().0);
+    serve(workspace.root.join("two"), move || {
+        internet.accept().unwrap().0
+    });
     let script = format!("{PROGRAM} connect-by-message {address}");
-    let (ran, changes) = place.changed_by(&script).await;
+    let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
         incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert!(!changes.exact);
     // The negative control: processes of the call itself.
-    let (ran, changes) = place.changed_by(&format!("{PROGRAM} connect-itself")).await;
+    let (ran, changes) = workspace
+        .changed_by(&format!("{PROGRAM} connect-itself"))
+        .await;
     assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }
@@ -294,13 +302,13 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
 /// A process can enter the network of an outside process, so a network of its own proves nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
-    let place = TestWorkspace::with(FILES);
-    if !has_namespaces(&place).await {
+    let workspace = TestWorkspace::with(FILES);
+    if !has_namespaces(&workspace).await {
         return;
     }
     let mut server = crate::support::command("unshare")
         .args(["-rn", PROGRAM, "serve-name", "served"])
-        .current_dir(&place.root)
+        .current_dir(&workspace.root)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -309,11 +317,11 @@ async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
     output.read_exact(&mut ready).unwrap();
     let pid = server.id();
     let enter = format!("nsenter -t {pid} -U -n --preserve-credentials");
-    let (ran, changes) = place
+    let (ran, changes) = workspace
         .changed_by(&format!("{enter} {PROGRAM} connect-name served"))
         .await;
     server.wait().unwrap();
-    assert_eq!(place.contents("one"), "by another process", "{ran:?}");
+    assert_eq!(workspace.contents("one"), "by another process", "{ran:?}");
     assert!(
         incomplete_reason(&ran).is_some_and(|why| why.contains("@served")),
         "{ran:?}"
@@ -321,7 +329,7 @@ async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
     assert!(!changes.exact);
     // The negative control: a network with processes of the call only.
     let script = format!("unshare -rn {PROGRAM} connect-own-name own");
-    let (ran, changes) = place.changed_by(&script).await;
+    let (ran, changes) = workspace.changed_by(&script).await;
     assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }

@@ -78,17 +78,17 @@ fn code(ran: &FinishedRun) -> i32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_changes_are_visible_to_the_call_and_not_applied() {
-    let place = TrialWorkspace::new();
-    let ran = run(&place.trial("echo new >>file; echo more >more; cat file more; exit 3"))
+    let workspace = TrialWorkspace::new();
+    let ran = run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3"))
         .await
         .unwrap();
     assert_eq!((&*ran.out, code(&ran)), ("old\nnew\nmore\n", 3), "{ran:?}");
-    assert!(ran.outcome.held_back && place.is_as_it_was());
-    assert_eq!(fs::read(place.upper.join("more")).unwrap(), b"more\n");
+    assert!(ran.outcome.held_back && workspace.is_as_it_was());
+    assert_eq!(fs::read(workspace.upper.join("more")).unwrap(), b"more\n");
     // The negative control: without a trial the same script makes them.
-    let spec = place.trial("echo more >more").trial(None);
+    let spec = workspace.trial("echo more >more").trial(None);
     let ran = run(&spec).await.unwrap();
-    assert!(!ran.outcome.held_back && place.root.join("more").exists());
+    assert!(!ran.outcome.held_back && workspace.root.join("more").exists());
 }
 
 /// Changes by a process outside of the trial are not held back: the result reports that the trial
@@ -96,14 +96,14 @@ async fn trial_changes_are_visible_to_the_call_and_not_applied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_that_speaks_to_a_process_outside_says_so() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = TrialWorkspace::new();
+    let mut workspace = TrialWorkspace::new();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
-    let socket = place.root.with_file_name("socket");
+    let socket = workspace.root.with_file_name("socket");
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let script = format!("{program} connect {}", socket.display());
     // The second call uses a warm shell.
     for _ in 0..2 {
-        let trial = place.trial(&script);
+        let trial = workspace.trial(&script);
         let run = run_with(&cache, &trial, &cancel);
         let accept = async {
             let listener = listener.try_clone().unwrap();
@@ -122,8 +122,8 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
             incomplete_reason.is_some_and(|why| why.contains("socket")),
             "{ran:?}"
         );
-        place.renew();
-        let itself = place.trial(&format!("{program} connect-itself"));
+        workspace.renew();
+        let itself = workspace.trial(&format!("{program} connect-itself"));
         let ran = run_with(&cache, &itself, &cancel).await.unwrap();
         let incomplete_reason = ran
             .outcome
@@ -131,7 +131,7 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
             .clone()
             .and_then(|traced| traced.incomplete_reason);
         assert_eq!((&*ran.err, incomplete_reason), ("", None), "{ran:?}");
-        place.renew();
+        workspace.renew();
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
@@ -151,39 +151,50 @@ fn warm_cache() -> ShellCache {
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = TrialWorkspace::new();
+    let mut workspace = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
-    fs::create_dir_all(place.root.join("d/e")).unwrap();
-    fs::write(place.root.join("gone"), "").unwrap();
+    fs::create_dir_all(workspace.root.join("d/e")).unwrap();
+    fs::write(workspace.root.join("gone"), "").unwrap();
     let look = "cat file; ls -R; ls ../root/d; echo by $PPID >>file; echo new >new";
-    let first = run_with(&cache, &place.trial(look), &cancel).await.unwrap();
-    let by = |place: &TrialWorkspace| fs::read_to_string(place.upper.join("file")).unwrap();
-    let first_by = by(&place);
+    let first = run_with(&cache, &workspace.trial(look), &cancel)
+        .await
+        .unwrap();
+    let by = |workspace: &TrialWorkspace| fs::read_to_string(workspace.upper.join("file")).unwrap();
+    let first_by = by(&workspace);
     assert!(first.outcome.held_back, "{first:?}");
     for round in 0..4 {
         assert!(soon(|| cache.warm_shells() > 0).await);
         // While the shell waits, another process changes contents, names and types, and replaces a
         // directory.
         let text = format!("theirs {round}\n");
-        fs::write(place.root.join("file"), &text).unwrap();
-        let _ = fs::remove_file(place.root.join("gone"));
-        fs::write(place.root.join(format!("made{round}")), "").unwrap();
-        fs::rename(place.root.join("d"), theirs.path().join(round.to_string())).unwrap();
-        fs::create_dir_all(place.root.join(format!("d/e{round}"))).unwrap();
-        place.renew();
-        let ran = run_with(&cache, &place.trial(look), &cancel).await.unwrap();
+        fs::write(workspace.root.join("file"), &text).unwrap();
+        let _ = fs::remove_file(workspace.root.join("gone"));
+        fs::write(workspace.root.join(format!("made{round}")), "").unwrap();
+        fs::rename(
+            workspace.root.join("d"),
+            theirs.path().join(round.to_string()),
+        )
+        .unwrap();
+        fs::create_dir_all(workspace.root.join(format!("d/e{round}"))).unwrap();
+        workspace.renew();
+        let ran = run_with(&cache, &workspace.trial(look), &cancel)
+            .await
+            .unwrap();
         let made: Vec<_> = (0..=round).map(|n| format!("made{n}")).collect();
         let made = made.join("\n");
         let expect =
             format!("{text}.:\nd\nfile\n{made}\n\n./d:\ne{round}\n\n./d/e{round}:\ne{round}\n");
         assert_eq!(ran.out, expect, "{ran:?}");
         assert!(ran.outcome.held_back, "{ran:?}");
-        assert_eq!(fs::read_to_string(place.root.join("file")).unwrap(), text);
-        assert!(!place.root.join("new").exists() && place.upper.join("new").exists());
+        assert_eq!(
+            fs::read_to_string(workspace.root.join("file")).unwrap(),
+            text
+        );
+        assert!(!workspace.root.join("new").exists() && workspace.upper.join("new").exists());
         // The shell was not started for this call: it waited below the supervisor of the first
         // call.
         let same = first_by.lines().last().unwrap();
-        assert_eq!(by(&place), format!("{text}{same}\n"));
+        assert_eq!(by(&workspace), format!("{text}{same}\n"));
     }
 }
 
@@ -196,27 +207,27 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
         return;
     }
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = TrialWorkspace::new();
-    let beside = tempfile::tempdir().unwrap();
+    let mut workspace = TrialWorkspace::new();
+    let outside = tempfile::tempdir().unwrap();
     let by = "echo $PPID; ls";
-    let script = format!("{by} {}", beside.path().display());
-    let mut said = Vec::new();
+    let script = format!("{by} {}", outside.path().display());
+    let mut printed = Vec::new();
     for is_mounted in [false, false, true, true] {
         if is_mounted {
-            mount(beside.path());
-            fs::write(beside.path().join("mounted"), "").unwrap();
+            mount(outside.path());
+            fs::write(outside.path().join("mounted"), "").unwrap();
         }
-        place.renew();
-        let ran = run_with(&cache, &place.trial(&script), &cancel)
+        workspace.renew();
+        let ran = run_with(&cache, &workspace.trial(&script), &cancel)
             .await
             .unwrap();
         assert!(ran.outcome.held_back, "{ran:?}");
         assert_eq!(ran.out.ends_with("mounted\n"), is_mounted, "{ran:?}");
-        said.push(ran.out.lines().next().unwrap().to_owned());
+        printed.push(ran.out.lines().next().unwrap().to_owned());
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
     // The control: without further mounts, the warm shell is used.
-    assert_eq!(said[0], said[1]);
+    assert_eq!(printed[0], printed[1]);
 }
 
 /// An overlay would not show a mount below the workspace: neither a new shell nor a warm one runs
@@ -228,28 +239,28 @@ async fn mount_below_the_workspace_refuses_a_trial() {
         return;
     }
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = TrialWorkspace::new();
-    let below = place.root.join("below");
+    let mut workspace = TrialWorkspace::new();
+    let below = workspace.root.join("below");
     fs::create_dir(&below).unwrap();
     for round in 0..2 {
         mount(&below);
-        place.renew();
+        workspace.renew();
         let error = run_with(
             &cache,
-            &place.trial("echo x >ran; echo x >below/ran"),
+            &workspace.trial("echo x >ran; echo x >below/ran"),
             &cancel,
         )
         .await;
         let error = error.unwrap_err().to_string();
-        let said = format!("something is mounted at `{}`", below.display());
-        assert!(error.contains(&said), "{round}: {error}");
-        assert!(!place.root.join("ran").exists() && !below.join("ran").exists());
+        let expected_text = format!("something is mounted at `{}`", below.display());
+        assert!(error.contains(&expected_text), "{round}: {error}");
+        assert!(!workspace.root.join("ran").exists() && !below.join("ran").exists());
         assert!(command("umount").arg(&below).status().unwrap().success());
-        place.renew();
-        let ran = run_with(&cache, &place.trial("echo x >ran"), &cancel)
+        workspace.renew();
+        let ran = run_with(&cache, &workspace.trial("echo x >ran"), &cancel)
             .await
             .unwrap();
-        assert!(ran.outcome.held_back && !place.root.join("ran").exists());
+        assert!(ran.outcome.held_back && !workspace.root.join("ran").exists());
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
@@ -260,15 +271,15 @@ async fn warm_shells_for_trials_serve_only_trials() {
     let cache = warm_cache();
     let cancel = Cancel::new();
     for round in 0..4 {
-        let place = TrialWorkspace::new();
-        let mut spec = place.trial("echo x >written");
+        let workspace = TrialWorkspace::new();
+        let mut spec = workspace.trial("echo x >written");
         let is_trial = round % 2 == 1;
         if !is_trial {
             spec = spec.trial(None);
         }
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(ran.outcome.held_back, is_trial);
-        assert_eq!(place.is_as_it_was(), is_trial, "{ran:?}");
+        assert_eq!(workspace.is_as_it_was(), is_trial, "{ran:?}");
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
 }
@@ -284,8 +295,8 @@ async fn no_process_outlives_a_trial() {
     let cancel = Cancel::new();
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
-        let place = TrialWorkspace::new();
-        let spec = place.trial(&format!(
+        let workspace = TrialWorkspace::new();
+        let spec = workspace.trial(&format!(
             "exec 9>>file; {daemon} until grep -q late file; do sleep .02; done; echo $$"
         ));
         let spec = spec.grace(Duration::from_millis(100));
@@ -298,53 +309,55 @@ async fn no_process_outlives_a_trial() {
             ran.unwrap()
         };
         assert!(ran.outcome.survivors.is_empty(), "{ran:?}");
-        let held = || fs::read(place.upper.join("file")).unwrap();
+        let held = || fs::read(workspace.upper.join("file")).unwrap();
         let then = held();
         assert!(then.len() > 4, "the daemon did not write at all");
         tokio::time::sleep(Duration::from_millis(150)).await;
         assert_eq!(held(), then, "{policy:?}");
-        assert!(place.is_as_it_was());
+        assert!(workspace.is_as_it_was());
     }
     // The negative control: without a trial such a process lives on.
-    let place = TrialWorkspace::new();
+    let workspace = TrialWorkspace::new();
     let leaving = "while [[ -e file ]]; do :; done >/dev/null 2>&1 &";
-    let spec = place.trial(leaving).trial(None);
+    let spec = workspace.trial(leaving).trial(None);
     let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timed_out_or_cancelled_trial_changes_nothing() {
-    let place = TrialWorkspace::new();
+    let workspace = TrialWorkspace::new();
     let script = "echo x >x; (trap '' TERM; sleep 9) & sleep 9";
-    let spec = place.trial(script).timeout(Some(Duration::from_secs(3)));
+    let spec = workspace
+        .trial(script)
+        .timeout(Some(Duration::from_secs(3)));
     let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
         "{ran:?}"
     );
     assert!(ran.outcome.held_back && ran.outcome.survivors.is_empty());
-    assert!(place.is_as_it_was() && place.upper.join("x").exists());
+    assert!(workspace.is_as_it_was() && workspace.upper.join("x").exists());
 
-    let place = TrialWorkspace::new();
+    let workspace = TrialWorkspace::new();
     let cancel = Cancel::new();
     let later = cancel.clone();
     let cache = cache();
-    let spec = place.trial(script).grace(Duration::from_millis(50));
+    let spec = workspace.trial(script).grace(Duration::from_millis(50));
     let (ran, ()) = tokio::join!(run_with(&cache, &spec, &cancel), async {
-        assert!(soon(|| place.upper.join("x").exists()).await);
+        assert!(soon(|| workspace.upper.join("x").exists()).await);
         later.cancel();
     });
     let ran = ran.unwrap();
     assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
-    assert!(ran.outcome.survivors.is_empty() && place.is_as_it_was());
+    assert!(ran.outcome.survivors.is_empty() && workspace.is_as_it_was());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_variables_and_directories_are_reported() {
-    let mut place = TrialWorkspace::new();
+    let mut workspace = TrialWorkspace::new();
     let mut spec =
-        place.trial("mkdir d; cd d; echo $KEPT; false | (exit 3) | sh -c 'kill $$' | true");
+        workspace.trial("mkdir d; cd d; echo $KEPT; false | (exit 3) | sh -c 'kill $$' | true");
     spec.env
         .changes
         .extend([("KEPT".into(), Some("kept".into()))]);
@@ -352,8 +365,8 @@ async fn stages_variables_and_directories_are_reported() {
     // Cold, in a shell that waited, and as without a trial.
     let (cache, cancel) = (warm_cache(), Cancel::new());
     for (round, is_trial) in [true, true, false].into_iter().enumerate() {
-        place.renew();
-        let again = place.trial(&spec.script).trial;
+        workspace.renew();
+        let again = workspace.trial(&spec.script).trial;
         let spec = spec.clone().trial(again.filter(|_| is_trial));
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         let stages = ran.outcome.stages.iter().flatten();
@@ -363,50 +376,50 @@ async fn stages_variables_and_directories_are_reported() {
             ("kept\n", &[1, 3, 143, 0][..]),
             "{ran:?}"
         );
-        assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
+        assert_eq!(ran.outcome.final_cwd, Some(workspace.root.join("d")));
         assert_eq!(ran.outcome.held_back, is_trial);
-        assert!(!is_trial || place.is_as_it_was());
+        assert!(!is_trial || workspace.is_as_it_was());
         assert!(round > 1 || soon(|| cache.warm_shells() > 0).await);
     }
     // A directory that the call has removed below itself.
-    let place = TrialWorkspace::new();
-    let gone = place.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
+    let workspace = TrialWorkspace::new();
+    let gone = workspace.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
     let ran = run(&gone.report_stages(true)).await.unwrap();
-    assert_eq!(ran.out, format!("{}\n", place.root.join("d").display()));
-    assert!(place.is_as_it_was());
+    assert_eq!(ran.out, format!("{}\n", workspace.root.join("d").display()));
+    assert!(workspace.is_as_it_was());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sandbox_and_trial_are_enforced_together() {
     for tier in [Tier::Base, Tier::Full] {
-        let place = TrialWorkspace::new();
-        let beside = tempfile::tempdir().unwrap();
-        let outside = beside.path().join("outside");
+        let workspace = TrialWorkspace::new();
+        let sibling = tempfile::tempdir().unwrap();
+        let outside = sibling.path().join("outside");
         let plan = Plan {
             level: WriteLevel::WorkspaceWrite,
             network: Network::Off,
             hosts: Vec::new(),
             tier,
-            writable: vec![place.root.clone()],
+            writable: vec![workspace.root.clone()],
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
             caches: Caches::default(),
         };
         let script = format!("echo in >in; echo out >{}; cat in", outside.display());
-        let ran = run(&place.trial(&script).sandbox(Arc::new(plan)))
+        let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan)))
             .await
             .unwrap();
         assert_eq!(ran.out, "in\n", "{ran:?}");
         assert!(ran.outcome.held_back && ran.outcome.sandbox.is_some());
-        assert!(place.is_as_it_was() && !outside.exists());
+        assert!(workspace.is_as_it_was() && !outside.exists());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_without_an_overlay_runs_nothing() {
-    let place = TrialWorkspace::new();
-    let spec = place.trial("echo ran >ran; echo ran >&2");
+    let workspace = TrialWorkspace::new();
+    let spec = workspace.trial("echo ran >ran; echo ran >&2");
     let session = spec.clone().session(SessionName("s".into()));
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
@@ -414,9 +427,9 @@ async fn trial_without_an_overlay_runs_nothing() {
     });
     let cancel = Cancel::new();
     let missing = spec.clone().trial(Arc::new(Overlay {
-        root: place.root.clone(),
-        upper: place.upper.join("missing"),
-        work: place.work.clone(),
+        root: workspace.root.clone(),
+        upper: workspace.upper.join("missing"),
+        work: workspace.work.clone(),
     }));
     // The step that failed is named, wherever it did.
     for (cache, spec, step) in [
@@ -431,9 +444,9 @@ async fn trial_without_an_overlay_runs_nothing() {
             other => format!("not as a trial: {other:?}"),
         };
         assert!(reason.contains(step), "{reason}");
-        assert!(place.is_as_it_was());
+        assert!(workspace.is_as_it_was());
     }
     let job = cache().start_job(&spec, JobStdin::Null, &cancel).await;
     let refused = matches!(job, Err(JobError::NotStarted(NotStarted::Trial { .. })));
-    assert!(refused && place.is_as_it_was());
+    assert!(refused && workspace.is_as_it_was());
 }

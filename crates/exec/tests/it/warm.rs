@@ -213,18 +213,18 @@ async fn expected_call_gets_the_shell_started_in_advance() {
 /// A traced shell is started for a call that is recorded, and an untraced shell for other calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn expected_shell_is_traced_if_its_call_is() {
-    let place = TestWorkspace::with(&[("file", "old\n")]);
+    let workspace = TestWorkspace::with(&[("file", "old\n")]);
     for (expected, asked, taken) in [
         (true, true, true),
         (false, true, false),
         (true, false, false),
     ] {
         let cache = support::cache();
-        let set = place
+        let set = workspace
             .store()
-            .begin_trace("s", &place.root, ChangesLevel::Undo)
+            .begin_trace("s", &workspace.root, ChangesLevel::Undo)
             .unwrap();
-        let call = spec("echo x >>file; echo 42").cwd(place.root.clone());
+        let call = spec("echo x >>file; echo 42").cwd(workspace.root.clone());
         let call = call.trace(asked.then(|| set.dir().to_owned()));
         expects(&cache, &call, call.limits, expected).await;
         assert_eq!(out(&cache, &call).await, "42\n");

@@ -82,7 +82,7 @@ fn any_tool_with_a_script_is_checked() {
 
 #[test]
 fn tool_without_a_script_passes_without_other_fields() {
-    for (agent, captured) in asked() {
+    for (agent, captured) in captured_calls() {
         let call: Value = serde_json::from_str(captured).unwrap();
         if call.get("tool_name").is_none() {
             continue;

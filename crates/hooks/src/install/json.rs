@@ -25,7 +25,6 @@ pub(super) struct JsonContainer {
 /// Extensions of standard JSON that an agent accepts in a settings file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JsonForm {
-    /// Comments.
     pub(crate) comments: bool,
     /// A comma after the last item.
     pub(crate) trailing_commas: bool,

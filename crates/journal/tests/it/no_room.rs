@@ -40,8 +40,8 @@ fn line_after_a_partial_write_is_readable() {
         .env(STATE, state.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
     let recorded = read(state.path());
     let commands: Vec<_> = recorded.entries.iter().map(|one| &*one.command).collect();
     assert_eq!((commands, recorded.damaged), (vec!["before", "after"], 0));

@@ -52,7 +52,6 @@ fn is_option(text: &str, option: &str) -> bool {
 /// An action of a program that a rule refuses: a row of a built-in rule, or a user's rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Action {
-    /// The programs.
     pub(super) programs: Vec<String>,
     /// The subcommands, in order; `a|b` means either.
     pub(super) words: Vec<String>,
@@ -189,7 +188,9 @@ impl Action {
             let path = &field
                 .value
                 .without_prefix(usize::from(is_output) * "of=".len());
-            worth(path, base).filter(|worth| worths.contains(worth))
+            let found = worth(path, base).filter(|worth| worths.contains(worth))?;
+            let is_created = || command.is_in_created_repository(path);
+            (found != PathWorth::Git || !is_created()).then_some(found)
         };
         let has_target_option = has_any(options, &["-t", "--target-directory"]);
         let target = operands.clone().next_back().filter(|_| !has_target_option);

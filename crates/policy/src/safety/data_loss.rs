@@ -2,4 +2,3 @@
 //! default.
 
 pub(super) mod discard;
-mod plumbing;

@@ -28,28 +28,24 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let is_known_git = is_git(command)?;
     let git = GitCommandLine::read(&command.words);
     let base = input.context.cwd.to_string_lossy();
-    match git.subcommand()? {
-        "add" | "stage" => {
-            let fields = blind_words(git.arguments, command, &base, is_known_git)?;
-            let is_computed = fields.iter().any(|field| field.value.has_unknown());
-            let hit = RuleFinding::on(command, fields);
-            Some(if is_computed {
-                hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
-            } else {
-                hit
-            })
-        }
-        "update-index" => {
-            let has = |name: &str| {
-                git.arguments
-                    .iter()
-                    .any(|field| field.value.literal() == Some(name))
-            };
-            (has("--stdin") || has("-z") && has("--index-info"))
-                .then(|| RuleFinding::on(command, git.arguments))
-        }
-        _ => None,
+    let stages = matches!(git.subcommand()?, "add" | "stage");
+    if !stages || is_in_created_repository(&git, command) {
+        return None;
     }
+    let fields = blind_words(git.arguments, command, &base, is_known_git)?;
+    let is_computed = fields.iter().any(|field| field.value.has_unknown());
+    let texts = is_computed.then_some(COMPUTED_MESSAGE);
+    Some(RuleFinding::on(command, fields).with_texts(texts))
+}
+
+/// True if git works in a repository that the script itself has created, which contains no files of
+/// the user.
+fn is_in_created_repository(git: &GitCommandLine<'_>, command: &ResolvedCommand) -> bool {
+    let mut globals = git.globals.windows(2);
+    let pair = globals.find(|pair| pair[1].value.literal() == Some("-C"));
+    let directory = pair.map_or(Value::text("."), |pair| pair[0].value.clone());
+    let is_known = command.cwd_if_cd_failed.is_none() || directory.prefix().starts_with('/');
+    is_known && command.is_in_created_repository(&directory)
 }
 
 /// Returns the words that make an `add` blind, if any.
@@ -132,7 +128,8 @@ pub(super) fn excludes(spec: &Value) -> bool {
 /// True if a pathspec covers the whole tree; with `or_unknown`, also if an unknown pathspec may
 /// cover the whole tree.
 pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unknown: bool) -> bool {
-    if excludes(spec) {
+    // git refuses an empty pathspec.
+    if excludes(spec) || spec.is_empty() {
         return false;
     }
     // Pathspec magic: `:/`, `:(top)`, `:(glob)`.

@@ -13,6 +13,12 @@ const COMPUTED_MESSAGE: (&str, &str) = (
     "print the list first, then name what is to be removed, for example `rm -rf ./build`",
 );
 
+/// The message for a guarded variable with a dangerous value.
+const GUARD_MESSAGE: (&str, &str) = (
+    "permission denied: ${NAME:?} stops only at an empty value, and this variable can be the root, a home, the working directory or a repository here",
+    "name the directory to remove, for example `rm -rf ./build`",
+);
+
 /// True if an operand is wholly unknown, and is not a variable: for example a command's output.
 fn is_computed(operand: &Value) -> bool {
     matches!(
@@ -141,7 +147,8 @@ fn is_repository_file(value: &Value) -> bool {
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     // A clone that the script itself created contains no work of the user.
     let is_created_by_script = |value: &Value, path_base: &PathBase<'_>| {
-        path_base.cwd == command.cwd.as_deref() && command.has_created(value)
+        let is_in_cwd = path_base.cwd == command.cwd.as_deref();
+        (is_in_cwd || value.prefix().starts_with('/')) && command.is_in_created_repository(value)
     };
     let dangerous = |value: &Value| {
         input
@@ -151,9 +158,13 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
                 found => found.is_some(),
             })
     };
-    // Unknown operands are ignored in functions that are never called, and in commands that only
-    // the search of the unparsed text finds.
-    let counts = |field: &&&Field| !(command.may_never_run && field.value.has_unknown());
+    // Operands that are unknown, or relative to an unknown directory, are ignored in functions that
+    // are never called, and in commands that only the search of the unparsed text finds.
+    let is_known = |value: &Value| {
+        !value.has_unknown() && (command.cwd.is_some() || value.prefix().starts_with('/'))
+    };
+    let may_harm = |value: &Value| !command.may_never_run || is_known(value);
+    let counts = |field: &&&Field| may_harm(&field.value);
     match command.name() {
         Some(
             "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
@@ -178,12 +189,13 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
                 .filter(counts)
                 .filter(deletes_trees)
                 .find(|field| dangerous(&field.value))?;
-            let hit = RuleFinding::on(command, [*found]);
-            Some(if is_computed(&found.value) {
-                hit.with_texts(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
-            } else {
-                hit
-            })
+            let source = input.text.get(found.span.start..found.span.end);
+            let is_guarded = source.is_some_and(|text| text.contains(":?"));
+            let texts = is_guarded.then_some(GUARD_MESSAGE);
+            let texts = is_computed(&found.value)
+                .then_some(COMPUTED_MESSAGE)
+                .or(texts);
+            Some(RuleFinding::on(command, [*found]).with_texts(texts))
         }
         Some("unlink" | "shred") => {
             let is_checked = |field: &&Field| {
@@ -195,8 +207,9 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         }
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&command.words);
-            let counts = |value: &&Value| !(command.may_never_run && value.has_unknown());
-            (search.deletes && search.found.iter().filter(counts).any(dangerous))
+            let mut found = search.found.iter();
+            let is_harmful = |value: &Value| may_harm(value) && dangerous(value);
+            (search.deletes && found.any(is_harmful))
                 .then(|| RuleFinding::on(command, command.arguments()))
         }
         // An unknown program is taken for `rm` only with options such as `-rf`.
@@ -204,7 +217,8 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
             let is_forced = command.arguments().iter().any(|field| {
                 let text = field.value.prefix();
                 let is_cluster = text.starts_with('-') && !text.starts_with("--");
-                is_cluster && text.contains('f') && text.contains(['r', 'R'])
+                let is_of_rm = text.chars().all(|c| "-fiIrRdv".contains(c));
+                is_cluster && is_of_rm && text.contains('f') && text.contains(['r', 'R'])
             });
             let removal = read_removal(command.arguments())?;
             let is_found = |field: &&&Field| !field.value.has_unknown() && dangerous(&field.value);

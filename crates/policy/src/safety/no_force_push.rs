@@ -29,28 +29,18 @@ const SEND_PACK_OPTIONS: GitOptionTable = GitOptionTable {
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(command)?;
     let git = GitCommandLine::read(&command.words);
-    let is_subtree = git.subcommand() == Some("subtree");
-    let forces_refspec = |field: &&Field| field.value.prefix().starts_with('+');
-    if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
-        return Some(RuleFinding::on(
-            command,
-            [git.arguments.iter().find(forces_refspec)?],
-        ));
-    }
     let options = match git.subcommand()? {
         "push" => &PUSH_OPTIONS,
         "send-pack" | "http-push" => &SEND_PACK_OPTIONS,
         _ => return None,
     };
-    if let Some(field) = forcing_word(options, git.arguments) {
+    let (word, is_dry_run) = forcing_word(options, git.arguments);
+    if is_dry_run {
+        return None;
+    }
+    if let Some(field) = word {
         return Some(RuleFinding::on(command, [field]));
     }
-    let arguments = options.read(git.arguments);
-    let is_dry_run = arguments.iter().any(|argument| match argument {
-        GitArgument::Short('n', _) => true,
-        GitArgument::Long { name, negated, .. } => name == "dry-run" && !negated,
-        _ => false,
-    });
     let is_forced_by_script = || {
         *input.forces_pushes.get_or_init(|| {
             let mut settings = input.commands.iter().filter_map(configured);
@@ -60,11 +50,11 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let mut settings = git.config.iter();
     let is_forced_by_option = settings.any(|(name, value)| forces_pushes(name, value));
     let is_forced = is_forced_by_option || is_forced_by_script();
-    (!is_dry_run && is_forced).then(|| RuleFinding::on(command, git.arguments))
+    is_forced.then(|| RuleFinding::on(command, git.arguments))
 }
 
-/// Returns the word that forces a push, if any.
-fn forcing_word<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Field> {
+/// Returns the word that forces a push, if any, and true if the push is a dry run.
+fn forcing_word<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> (Option<&'f Field>, bool) {
     let (mut force, mut mirror, mut refspec) = (None, None, None);
     let mut is_dry_run = false;
     for argument in options.read(arguments) {
@@ -90,11 +80,7 @@ fn forcing_word<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<
             }
         }
     }
-    if is_dry_run {
-        None
-    } else {
-        force.or(mirror).or(refspec)
-    }
+    (force.or(mirror).or(refspec), is_dry_run)
 }
 
 /// True if a setting of git forces pushes that have no option for it.

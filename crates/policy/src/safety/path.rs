@@ -95,6 +95,12 @@ pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDa
                     .map(|name| PathPart::text(name))
                     .chain(parts)
                     .collect();
+                // `cd "$X/build"`
+                if parts.first().is_some_and(PathPart::is_unknown) {
+                    return mounts
+                        .is_none()
+                        .then(|| danger_of_unknown_beginning(&parts))?;
+                }
             }
             None => return mounts.is_none().then(|| danger_in_unknown_cwd(&parts))?,
         }
@@ -146,26 +152,22 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
         .iter()
         .filter(|part| !part.may_be_any_name())
         .collect();
-    // `${DIR:?}`, and `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
-    let is_required = |part: &PathPart| {
-        matches!(
-            &part.pieces[..],
-            [ValuePiece::Unknown {
-                why: UnknownCause::Required(_),
-                ..
-            }]
-        )
+    let beginning = match parts.first().map(|part| &part.pieces[..]) {
+        Some([ValuePiece::Unknown { why, .. }]) => Some(why),
+        _ => None,
     };
+    // `${DIR:?}`, and `${DIR:?}/*`, which linters advise instead of `$DIR/*`.
+    let is_required = matches!(beginning, Some(UnknownCause::Required(_)));
+    let is_never_empty = is_required || beginning == Some(&UnknownCause::WorkingDirectory);
     match known.as_slice() {
-        [] if parts.first().is_some_and(is_required) => None,
-        [] => Some(PathDanger::Unknown),
+        // A file name is assumed to be harmless, as in `./$NAME`.
+        [] if parts.len() == 1 && beginning == Some(&UnknownCause::FileName) => None,
+        [] => (!is_required).then_some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
-        [part]
-            if part
-                .literal()
-                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name)) =>
-        {
-            Some(PathDanger::Unknown)
+        [part] => {
+            let mut names = SYSTEM_DIRECTORIES.iter();
+            let is_system = names.any(|name| part.literal() == Some(*name));
+            (is_system && !is_never_empty).then_some(PathDanger::Unknown)
         }
         _ => None,
     }
@@ -187,14 +189,17 @@ const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", 
 /// True for `.git`, for a glob or an unknown name directly in `.git`, and for its essential
 /// directories and files.
 fn ends_in_git(parts: &[PathPart]) -> bool {
-    let has_essential_part = parts.windows(2).any(|pair| {
-        pair[0].literal() == Some(".git")
-            && pair[1]
-                .literal()
-                .is_some_and(|name| REPOSITORY_DIRECTORIES.contains(&name))
-    });
-    if has_essential_part {
-        return true;
+    let names: Vec<&str> = parts
+        .iter()
+        .map(|part| part.literal().unwrap_or(""))
+        .collect();
+    if let Some(git) = names.iter().position(|name| *name == ".git") {
+        match names[git + 1..] {
+            // git computes these files anew.
+            ["objects", "info", ..] => return false,
+            [name, ..] if REPOSITORY_DIRECTORIES.contains(&name) => return true,
+            _ => {}
+        }
     }
     let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
     // `build/.??*` is not more dangerous than `build`, so an open last part does not count here.
@@ -202,6 +207,18 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
         .last()
         .is_some_and(|part| !part.may_be_any_name() && part.could_be(".git"));
     is_git || last_known.is_some_and(|index| parts[index].could_be(".git"))
+}
+
+/// Directories of temporary files.
+const TEMPORARY_DIRECTORIES: [&[&str]; 2] = [&["tmp"], &["var", "tmp"]];
+
+/// True for a path below a directory of temporary files that does not contain the script's initial
+/// directory.
+fn is_temporary(parts: &[PathPart], base: &[&str]) -> bool {
+    TEMPORARY_DIRECTORIES.iter().any(|names| {
+        let above = parts.get(..names.len());
+        above.is_some_and(|above| are_names(above, names)) && !base.starts_with(names)
+    })
 }
 
 /// Returns the danger of an absolute path. `is_explicit` is false if the script wrote a path
@@ -215,7 +232,7 @@ fn danger_of_absolute(
     if parts.is_empty() {
         return Some(PathDanger::Root);
     }
-    if ends_in_git(parts) {
+    if ends_in_git(parts) && !is_temporary(parts, base) {
         return Some(PathDanger::Git);
     }
     // A glob or an unknown name at the end may match every file of the directory `stem`.
@@ -237,12 +254,24 @@ fn danger_of_absolute(
         let parent = &parts[..parts.len() - 1];
         let parent_danger = danger_of_directory(parent, base, home, true);
         let is_usual = PATTERNS_BELOW.iter().any(|names| are_names(parent, names));
-        if !is_usual
-            && matches!(
-                parent_danger,
-                Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
-            )
-        {
+        // `/app/*.log`
+        let is_other = |name: &str| {
+            name.contains(char::is_alphanumeric) && !SYSTEM_DIRECTORIES.contains(&name)
+        };
+        let is_important = match parent_danger {
+            Some(PathDanger::Home) => true,
+            // `/clang-*.tgz`
+            Some(PathDanger::Root) => {
+                let begins_known = matches!(last.pieces.first(), Some(ValuePiece::Text(_)));
+                let is_file = begins_known && last.has_ending();
+                !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
+            }
+            Some(PathDanger::TopLevel) => {
+                !matches!(parent, [part] if part.literal().is_some_and(is_other))
+            }
+            _ => false,
+        };
+        if is_important && !is_usual {
             return parent_danger;
         }
         // `../pro*` may match the current directory.
@@ -278,7 +307,8 @@ pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<Strin
     let mut path = if operand.prefix().starts_with('/') {
         String::new()
     } else {
-        path_base.cwd?.trim_end_matches('/').to_owned()
+        let cwd = Value::text(path_base.cwd?);
+        cwd.literal()?.trim_end_matches('/').to_owned()
     };
     for part in &parts {
         let name = part.literal()?;
@@ -332,7 +362,7 @@ fn danger_of_directory(
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             // If the working directory is the root, a relative name is below the working directory.
-            (is_explicit || is_system).then_some(PathDanger::TopLevel)
+            (is_explicit && !part.has_ending() || is_system).then_some(PathDanger::TopLevel)
         }
         _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
         [_, user]
@@ -372,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_apart() {
+    fn paths_are_classified() {
         for (path, expect) in [
             ("/", true),
             ("//", true),

@@ -162,7 +162,7 @@ mod tests {
     use crate::{Context, Script};
 
     #[test]
-    fn whatever_a_rule_refuses_is_its_concern() {
+    fn concern_of_a_rule_includes_what_it_refuses() {
         let context = Context::new("/home/u/project");
         let script = Script::read("", &context);
         let input = RuleInput::new(&script, rules(), rules(), 0);

@@ -169,7 +169,7 @@ fn deep_but_finished_nesting_is_read() {
 }
 
 #[test]
-fn long_data_is_judged_by_what_stands_around_it() {
+fn verdict_on_long_data_depends_on_the_command_around_it() {
     let body = "rm -rf /\n`git push -f`\n$(x) \"it's\n".repeat(7_000);
     assert!(body.len() > 200_000);
     assert_eq!(verdict(&format!("cat <<'EOF' > x\n{body}EOF\n")), "allow");

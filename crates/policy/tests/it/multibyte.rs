@@ -69,7 +69,7 @@ fn class(script: &str, at: usize) -> [&str; 3] {
 }
 
 #[test]
-fn no_character_of_several_bytes_makes_it_panic() {
+fn characters_of_several_bytes_cause_no_panic() {
     let context = Context::new("/home/u/project").with_home("/home/u");
     let policy = Policy {
         interceptor: Some(Interceptor::default()),

@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn no_text_makes_it_panic(script in shellish()) {
+    fn random_text_causes_no_panic(script in shellish()) {
         let explanation = explain(&Script::read(&script, &context()), &everything());
         prop_assert!(!explanation.to_string().is_empty());
         for command in &explanation.commands {
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn no_unicode_text_makes_it_panic(script in "\\PC{0,80}") {
+    fn random_unicode_text_causes_no_panic(script in "\\PC{0,80}") {
         explain(&Script::read(&script, &context()), &everything());
         lift(&Parsed::read(&script));
     }

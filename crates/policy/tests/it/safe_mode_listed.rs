@@ -70,10 +70,10 @@ fn refusal_names_the_word_and_the_list() {
         ("git foo", "`foo`"),
     ] {
         let verdict = check_safe_mode(&Script::read(script, &context), &SafeMode::default());
-        let said = verdict.finding().map_or("", |finding| &finding.suggestion);
+        let printed = verdict.finding().map_or("", |finding| &finding.suggestion);
         assert!(
-            said.contains(word) && said.contains("git, grep, rg"),
-            "{script}: {said}"
+            printed.contains(word) && printed.contains("git, grep, rg"),
+            "{script}: {printed}"
         );
     }
 }

@@ -188,7 +188,7 @@ fn zsh_syntax_passes_where_no_rule_applies() {
 }
 
 #[test]
-fn bash_is_not_asked_for_it() {
+fn zsh_syntax_is_refused_in_zsh_scripts_only() {
     for script in ["rm -f $x[1]", "git push origin $b:release"] {
         assert!(verdict(script, Dialect::Zsh).refuses(), "{script}");
         assert_eq!(verdict(script, Dialect::Bash), Verdict::Allow, "{script}");

@@ -128,6 +128,7 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("tavily", "tvly-", TokenLetters::Word, 24),
     token("jina", "jina_", TokenLetters::Word, 40),
     token("langsmith", "lsv2_", TokenLetters::Word, 36),
+    token("e2b", "e2b_", TokenLetters::Hex, 40),
     // Payments, mail, messengers.
     token("stripe", "sk_live_", TokenLetters::Alphanumeric, 12),
     token("stripe", "sk_test_", TokenLetters::Alphanumeric, 12),

@@ -318,7 +318,8 @@ pub struct ShellStart {
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,
-    /// True if a descriptor for the script's stdin comes with the order.
+    /// True if a descriptor for the script's stdin comes with the order. In each argument,
+    /// `{stdin_fd}` is then replaced by its number.
     pub inherits_stdin: bool,
     /// The streams to capture, each with a pipe; the others are discarded. A shell may print as
     /// soon as it is started (a warning, for example), so each pipe must have a reader until the

@@ -17,7 +17,6 @@ pub(super) struct FullScreenProgram {
     pub(super) line: FullScreenLine,
 }
 
-/// Output for readers.
 #[derive(Default)]
 pub(super) struct ReaderOutput {
     pub(super) bytes: Vec<u8>,

@@ -78,7 +78,6 @@ fn is_wanted(kind: MouseKind, mode: MouseProtocolMode) -> bool {
     }
 }
 
-/// Returns the number of a button.
 fn button_number(button: MouseButton) -> u16 {
     match button {
         MouseButton::Left => 0,

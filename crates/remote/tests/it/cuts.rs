@@ -28,8 +28,10 @@ const LONGEST: u64 = 700;
 const CUTS: u64 = 100;
 
 fn cuts() -> u64 {
-    let said = std::env::var("REMOTE_CUTS").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(CUTS)
+    let printed = std::env::var("REMOTE_CUTS").ok();
+    printed
+        .and_then(|printed| printed.parse().ok())
+        .unwrap_or(CUTS)
 }
 
 /// Numbers below a limit, others in each run.

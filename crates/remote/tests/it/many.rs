@@ -29,7 +29,7 @@ async fn two_hundred_targets_need_few_resources() {
     let world = World::new();
     let remotes: Vec<Arc<_>> = (0..TARGETS).map(|_| Arc::new(world.remote())).collect();
     let before = private();
-    let asked: Vec<_> = remotes
+    let calls: Vec<_> = remotes
         .iter()
         .map(|remote| {
             let remote = Arc::clone(remote);
@@ -40,7 +40,7 @@ async fn two_hundred_targets_need_few_resources() {
             })
         })
         .collect();
-    for answer in asked {
+    for answer in calls {
         assert_eq!(answer.await.unwrap(), Ok(()));
     }
     let each = private().saturating_sub(before) / TARGETS as u64;

@@ -27,14 +27,14 @@ fn main() {
     }
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        let Ok(asked) = serde_json::from_str::<Value>(&line) else {
+        let Ok(request) = serde_json::from_str::<Value>(&line) else {
             continue;
         };
-        let (success, data) = answer(&asked);
+        let (success, data) = answer(&request);
         let answer = if success {
-            json!({"type": "response", "id": asked["id"], "command": asked["type"], "success": true, "data": data})
+            json!({"type": "response", "id": request["id"], "command": request["type"], "success": true, "data": data})
         } else {
-            json!({"type": "response", "id": asked["id"], "command": asked["type"], "success": false, "error": data})
+            json!({"type": "response", "id": request["id"], "command": request["type"], "success": false, "error": data})
         };
         println!("{answer}");
     }
@@ -45,8 +45,8 @@ fn play() -> Option<String> {
     std::env::var("PLAY").ok()
 }
 
-fn answer(asked: &Value) -> (bool, Value) {
-    match asked["type"].as_str() {
+fn answer(request: &Value) -> (bool, Value) {
+    match request["type"].as_str() {
         Some("hello") if play().as_deref() == Some("refuses") => {
             (false, json!("no \u{1b}[31m here"))
         }
@@ -58,8 +58,8 @@ fn answer(asked: &Value) -> (bool, Value) {
         ),
         // A command that must not run twice.
         Some("append") => {
-            let path = asked["path"].as_str().unwrap_or_default();
-            let line = format!("{}\n", asked["line"]);
+            let path = request["path"].as_str().unwrap_or_default();
+            let line = format!("{}\n", request["line"]);
             let file = OpenOptions::new().append(true).create(true).open(path);
             let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
             (written.is_ok(), json!({"appended": true}))

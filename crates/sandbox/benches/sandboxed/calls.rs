@@ -14,10 +14,10 @@ const ROUNDS: usize = 40;
 const CALLS: u32 = 100_000;
 
 pub(crate) fn rows(launcher: &Launcher) {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let own = std::env::current_exe().unwrap();
     let own = own.to_str().unwrap();
-    let plans = SIDES.map(|(_, tier)| tier.map(|tier| plan(tier, place.path())));
+    let plans = SIDES.map(|(_, tier)| tier.map(|tier| plan(tier, directory.path())));
     let mut times = [const { [const { Vec::new() }; 2] }; 3];
     for _ in 0..ROUNDS {
         for (plan, times) in plans.iter().zip(&mut times) {
@@ -28,8 +28,8 @@ pub(crate) fn rows(launcher: &Launcher) {
                 program.stdout(Stdio::piped());
             });
             let mut text = String::new();
-            let said = child.stdout.as_mut().unwrap();
-            said.read_to_string(&mut text).unwrap();
+            let printed = child.stdout.as_mut().unwrap();
+            printed.read_to_string(&mut text).unwrap();
             child.wait().unwrap();
             for (word, times) in text.split_whitespace().zip(times) {
                 times.push(word.parse().unwrap());

@@ -15,16 +15,16 @@ const RULES: usize = 100;
 const MOUNTS: usize = 17;
 
 pub(crate) fn rows(launcher: &Launcher) {
-    let place = tempfile::tempdir().unwrap();
-    let place = fs::canonicalize(place.path()).unwrap();
-    steps(launcher, &place);
-    cold(launcher, &place);
+    let directory = tempfile::tempdir().unwrap();
+    let directory = fs::canonicalize(directory.path()).unwrap();
+    steps(launcher, &directory);
+    cold(launcher, &directory);
 }
 
 /// The steps, by what they add to a launcher that does nothing.
-fn steps(launcher: &Launcher, place: &Path) {
-    let many = directories(place, "rule", RULES - rules_of_every_box());
-    let workspace = place.join("workspace");
+fn steps(launcher: &Launcher, directory: &Path) {
+    let many = directories(directory, "rule", RULES - rules_of_every_box());
+    let workspace = directory.join("workspace");
     let protected = directories(&workspace, "protected", MOUNTS - 1);
     let (rules, few, mounts) = (
         bare(Tier::Base, many, Vec::new()),
@@ -35,8 +35,8 @@ fn steps(launcher: &Launcher, place: &Path) {
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..ROUNDS {
         for (plan, times) in plans.iter().zip(&mut times) {
-            let (mut child, took) = launcher.start(In::Box(*plan, &[]), &["/bin/true"], |_| {});
-            times.push(took);
+            let (mut child, duration) = launcher.start(In::Box(*plan, &[]), &["/bin/true"], |_| {});
+            times.push(duration);
             child.wait().unwrap();
         }
     }
@@ -53,8 +53,8 @@ fn steps(launcher: &Launcher, place: &Path) {
 }
 
 /// `bash -c true`, from its start to its end.
-fn cold(launcher: &Launcher, place: &Path) {
-    let workspace = place.join("project");
+fn cold(launcher: &Launcher, directory: &Path) {
+    let workspace = directory.join("project");
     fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
     let plans = SIDES.map(|(_, tier)| tier.map(|tier| plan(tier, &workspace)));
     let mut times = [const { Vec::new() }; 3];

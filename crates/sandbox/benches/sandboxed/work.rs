@@ -42,8 +42,8 @@ const ROWS: [Row; 3] = [
 ];
 
 pub(crate) fn rows(launcher: &Launcher) {
-    let place = tempfile::tempdir().unwrap();
-    let workspace = fs::canonicalize(place.path()).unwrap().join("clone");
+    let directory = tempfile::tempdir().unwrap();
+    let workspace = fs::canonicalize(directory.path()).unwrap().join("clone");
     let repository = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/../..");
     let cloned = Command::new("git")
         .args(["clone", "-q", "--depth", "1", repository])
@@ -77,8 +77,8 @@ fn compare(launcher: &Launcher, row: &Row, workspace: &Path) {
             let how = plan
                 .as_ref()
                 .map_or(In::Nothing, |plan| In::Box(Some(plan), &own));
-            for (took, times) in run(how, row.script).into_iter().zip(times) {
-                times.push(took);
+            for (duration, times) in run(how, row.script).into_iter().zip(times) {
+                times.push(duration);
             }
         }
     }

@@ -22,7 +22,6 @@ use std::path::{Component, Path, PathBuf};
 /// The newest tested interface of Landlock.
 const TESTED_ABI: ABI = ABI::V7;
 
-/// Harmless devices.
 const HARMLESS_DEVICES: [&str; 7] = [
     "/dev/null",
     "/dev/zero",

@@ -42,6 +42,17 @@ pub enum ResolveError {
         /// The hidden path that contains it.
         hidden: PathBuf,
     },
+    /// The state directory could be written.
+    #[error(
+        "the state directory {state} lies in {directory}, which sandboxed calls may write; set AGENT_BASH_STATE_DIR to a directory elsewhere",
+        state = .state.display(), directory = .directory.display()
+    )]
+    WritableState {
+        /// The state directory.
+        state: PathBuf,
+        /// The writable directory.
+        directory: PathBuf,
+    },
     /// A path is reached through a link that a sandboxed call may have created.
     #[error(
         "{path} in `{list}` of the sandbox is reached through the symbolic link {link}, which sandboxed calls may replace; if it is meant to lead to {target}, name that directory itself",

@@ -2,7 +2,8 @@
 
 use super::homes::{self, OtherHome};
 use super::paths::canonical;
-use super::secret_places::{FILE_ENDINGS, FILE_VARIABLES, SECRET_GROUPS, SecretGroup};
+use super::secret_places::{SECRET_GROUPS, SecretGroup};
+use super::secret_variables::{FILE_ENDINGS, FILE_VARIABLES};
 use super::system_secrets::SYSTEM_SECRETS;
 use crate::path_lookup::PathLookup;
 use rustix::fs::{Access, access};

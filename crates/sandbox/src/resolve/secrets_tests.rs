@@ -1,21 +1,21 @@
 use super::*;
 use std::os::unix::fs::symlink;
 
-/// A home and a workspace beside it.
-struct Stage {
+/// A temporary directory with a home, a workspace and a directory `moved`.
+struct SecretFiles {
     _temp: tempfile::TempDir,
     root: PathBuf,
 }
 
-impl Stage {
+impl SecretFiles {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = canonical(temp.path());
-        let stage = Self { _temp: temp, root };
+        let files = Self { _temp: temp, root };
         for directory in ["home", "workspace", "moved"] {
-            fs::create_dir(stage.at(directory)).unwrap();
+            fs::create_dir(files.at(directory)).unwrap();
         }
-        stage
+        files
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -28,7 +28,7 @@ impl Stage {
         fs::write(path, "secret").unwrap();
     }
 
-    /// `ROOT` in a value is the stage's own directory.
+    /// Returns the hidden paths. `ROOT` in a value stands for the temporary directory.
     fn hidden(&self, variables: &[(&str, &str)], others: &[(&str, bool)]) -> BTreeSet<PathBuf> {
         let root = self.root.to_str().unwrap();
         let variables = variables
@@ -56,9 +56,9 @@ impl Stage {
 
 #[test]
 fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
-    let stage = Stage::new();
-    stage.write("home/.config/gh/hosts.yml");
-    let hidden = stage.hidden(&[], &[]);
+    let files = SecretFiles::new();
+    files.write("home/.config/gh/hosts.yml");
+    let hidden = files.hidden(&[], &[]);
     for path in [
         ".ssh/id_ed25519",
         ".config/gh/hosts.yml",
@@ -68,7 +68,7 @@ fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
         ".cargo/credentials.toml",
         ".gnupg/private-keys-v1.d/x.key",
     ] {
-        assert!(stage.hides(&hidden, &format!("home/{path}")), "{path}");
+        assert!(files.hides(&hidden, &format!("home/{path}")), "{path}");
     }
     for path in [
         ".cargo/config.toml",
@@ -76,13 +76,13 @@ fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
         ".bashrc",
         ".cache/pip/x",
     ] {
-        assert!(!stage.hides(&hidden, &format!("home/{path}")), "{path}");
+        assert!(!files.hides(&hidden, &format!("home/{path}")), "{path}");
     }
 }
 
 #[test]
 fn secrets_moved_by_variables_are_hidden_at_both_places() {
-    let stage = Stage::new();
+    let files = SecretFiles::new();
     for (variable, value, secret, usual) in [
         (
             "XDG_CONFIG_HOME",
@@ -171,32 +171,32 @@ fn secrets_moved_by_variables_are_hidden_at_both_places() {
             ".netrc",
         ),
     ] {
-        let hidden = stage.hidden(&[(variable, value)], &[]);
-        assert!(stage.hides(&hidden, secret), "{variable}={value}");
-        assert!(stage.hides(&hidden, &format!("home/{usual}")), "{variable}");
-        let without = stage.hidden(&[], &[]);
-        assert!(!stage.hides(&without, secret), "{variable}: the control");
+        let hidden = files.hidden(&[(variable, value)], &[]);
+        assert!(files.hides(&hidden, secret), "{variable}={value}");
+        assert!(files.hides(&hidden, &format!("home/{usual}")), "{variable}");
+        let without = files.hidden(&[], &[]);
+        assert!(!files.hides(&without, secret), "{variable}: the control");
     }
 }
 
 #[test]
 fn tokens_of_servers_and_files_of_keys_are_hidden() {
-    let stage = Stage::new();
+    let files = SecretFiles::new();
     for (variable, value, secret) in [
         ("JUPYTER_RUNTIME_DIR", "ROOT/moved", "moved/jpserver-1.json"),
         ("OPENAI_API_KEY_FILE", "ROOT/moved/key", "moved/key"),
     ] {
-        let hidden = stage.hidden(&[(variable, value)], &[]);
-        assert!(stage.hides(&hidden, secret), "{variable}");
-        let without = stage.hidden(&[], &[]);
-        assert!(!stage.hides(&without, secret), "{variable}: the control");
+        let hidden = files.hidden(&[(variable, value)], &[]);
+        assert!(files.hides(&hidden, secret), "{variable}");
+        let without = files.hidden(&[], &[]);
+        assert!(!files.hides(&without, secret), "{variable}: the control");
     }
 }
 
 #[test]
 fn variables_do_not_hide_the_home_the_workspace_or_devices() {
-    let stage = Stage::new();
-    stage.write("workspace/test/token");
+    let files = SecretFiles::new();
+    files.write("workspace/test/token");
     for (variable, value, visible) in [
         ("GNUPGHOME", "ROOT/workspace", "workspace/src/main.rs"),
         ("GNUPGHOME", "ROOT/home", "home/notes"),
@@ -213,10 +213,10 @@ fn variables_do_not_hide_the_home_the_workspace_or_devices() {
         ),
         ("CARGO_HOME", "ROOT/moved", "moved/bin/cargo"),
     ] {
-        let hidden = stage.hidden(&[(variable, value)], &[]);
-        assert!(!stage.hides(&hidden, visible), "{variable}={value}");
+        let hidden = files.hidden(&[(variable, value)], &[]);
+        assert!(!files.hides(&hidden, visible), "{variable}={value}");
     }
-    let hidden = stage.hidden(
+    let hidden = files.hidden(
         &[("HISTFILE", "/dev/null"), ("PIP_CONFIG_FILE", "/dev/null")],
         &[],
     );
@@ -225,34 +225,34 @@ fn variables_do_not_hide_the_home_the_workspace_or_devices() {
 
 #[test]
 fn secrets_of_other_homes_are_hidden() {
-    let stage = Stage::new();
-    stage.write("service/.pgpass");
-    fs::create_dir_all(stage.at("ann")).unwrap();
-    let hidden = stage.hidden(&[], &[("ann", false), ("service", true)]);
-    assert!(stage.hides(&hidden, "ann/.ssh/id_rsa"));
-    assert!(stage.hides(&hidden, "service/.pgpass"));
-    assert!(!stage.hides(&hidden, "service/.ssh"), "it does not exist");
-    assert!(!stage.hides(&hidden, "ann/notes"));
+    let files = SecretFiles::new();
+    files.write("service/.pgpass");
+    fs::create_dir_all(files.at("ann")).unwrap();
+    let hidden = files.hidden(&[], &[("ann", false), ("service", true)]);
+    assert!(files.hides(&hidden, "ann/.ssh/id_rsa"));
+    assert!(files.hides(&hidden, "service/.pgpass"));
+    assert!(!files.hides(&hidden, "service/.ssh"), "it does not exist");
+    assert!(!files.hides(&hidden, "ann/notes"));
 }
 
 #[test]
 fn of_many_homes_all_except_those_in_use_are_hidden_as_a_whole() {
-    let stage = Stage::new();
+    let files = SecretFiles::new();
     let names: Vec<String> = (0..MAX_SEARCHED_HOMES + 2)
         .map(|n| format!("u{n:03}"))
         .collect();
     for name in &names {
-        fs::create_dir(stage.at(name)).unwrap();
+        fs::create_dir(files.at(name)).unwrap();
     }
     let others: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
-    let hidden = stage.hidden(&[], &others);
-    assert!(!stage.hides(&hidden, "u000/notes") && stage.hides(&hidden, "u000/.ssh"));
-    assert!(stage.hides(&hidden, &format!("u{:03}/notes", MAX_SEARCHED_HOMES + 1)));
+    let hidden = files.hidden(&[], &others);
+    assert!(!files.hides(&hidden, "u000/notes") && files.hides(&hidden, "u000/.ssh"));
+    assert!(files.hides(&hidden, &format!("u{:03}/notes", MAX_SEARCHED_HOMES + 1)));
 }
 
 #[test]
 fn targets_of_links_in_hidden_directories_are_hidden() {
-    let stage = Stage::new();
+    let files = SecretFiles::new();
     for file in [
         "dotfiles/netrc",
         "dotfiles/aws",
@@ -260,10 +260,10 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
         "home/other/key",
         "workspace/config",
     ] {
-        stage.write(file);
+        files.write(file);
     }
-    fs::create_dir_all(stage.at("home/.aws")).unwrap();
-    fs::create_dir_all(stage.at("home/.ssh/work")).unwrap();
+    fs::create_dir_all(files.at("home/.aws")).unwrap();
+    fs::create_dir_all(files.at("home/.ssh/work")).unwrap();
     for (target, link) in [
         ("home/other", "home/.ssh/work/keys"),
         ("dotfiles/netrc", "home/.netrc"),
@@ -272,32 +272,32 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
         ("workspace", "home/.ssh/workspace"),
         ("workspace/config", "home/.ssh/config"),
     ] {
-        symlink(stage.at(target), stage.at(link)).unwrap();
+        symlink(files.at(target), files.at(link)).unwrap();
     }
-    let hidden = stage.hidden(&[], &[]);
+    let hidden = files.hidden(&[], &[]);
     for path in [
         "dotfiles/netrc",
         "dotfiles/aws",
         "home/vault/key",
         "home/other/key",
     ] {
-        assert!(stage.hides(&hidden, path), "{path}");
+        assert!(files.hides(&hidden, path), "{path}");
     }
     for path in ["workspace/x", "workspace/config"] {
-        assert!(!stage.hides(&hidden, path), "{path}");
+        assert!(!files.hides(&hidden, path), "{path}");
     }
 }
 
 #[test]
 fn variables_match_in_any_case_and_may_name_directories() {
-    let stage = Stage::new();
+    let files = SecretFiles::new();
     for (variable, value, secret, is_hidden) in [
         ("npm_config_UserConfig", "ROOT/moved/rc", "moved/rc", true),
         ("my_token_file", "ROOT/moved/a", "moved/a", true),
         ("KRB5CCNAME", "DIR:ROOT/moved", "moved/tkt", true),
         ("KRB5CCNAME", "ROOT/moved", "moved/tkt", false),
     ] {
-        let hidden = stage.hidden(&[(variable, value)], &[]);
-        assert_eq!(stage.hides(&hidden, secret), is_hidden, "{variable}");
+        let hidden = files.hidden(&[(variable, value)], &[]);
+        assert_eq!(files.hides(&hidden, secret), is_hidden, "{variable}");
     }
 }

@@ -138,7 +138,6 @@ pub(super) fn file_rules() -> Vec<Rule> {
     ]
 }
 
-/// Rules for sockets.
 pub(super) fn socket_rules() -> Vec<Rule> {
     let connects = |flags| vec![any_of(flags, libc::MSG_FASTOPEN as u32)];
     let addressed =

@@ -58,7 +58,7 @@ fn compile(at: &Path, name: &str, options: &[&str]) -> Result<()> {
         .context(
             "the attacker is compiled with cc, which this machine lacks: no attempt was made",
         )?;
-    let said = String::from_utf8_lossy(&compiled.stderr);
-    ensure!(compiled.status.success(), "cc: {said}");
+    let stderr = String::from_utf8_lossy(&compiled.stderr);
+    ensure!(compiled.status.success(), "cc: {stderr}");
     Ok(())
 }

@@ -117,8 +117,8 @@ impl Run {
             .stdin(Stdio::null())
             .output()
             .context("unshare (of util-linux) makes the stage's namespaces")?;
-        let said = String::from_utf8_lossy(&shown.stderr);
+        let stderr = String::from_utf8_lossy(&shown.stderr);
         serde_json::from_slice(&shown.stdout)
-            .with_context(|| format!("the stage ended with {} and said: {said}", shown.status))
+            .with_context(|| format!("the stage ended with {} and said: {stderr}", shown.status))
     }
 }

@@ -78,8 +78,8 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
 }
 
 /// The part of the output that is shown with a failure.
-fn start(said: &str) -> String {
-    said.chars().take(2000).collect()
+fn start(printed: &str) -> String {
+    printed.chars().take(2000).collect()
 }
 
 /// Checks that the observations in a sandbox are those that the row promises.

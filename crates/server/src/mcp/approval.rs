@@ -173,7 +173,7 @@ impl RequestApprover {
     /// Asks the user, unless the request has the answer. `proposed_action` names the action in
     /// reasons.
     async fn ask(&self, message: String, proposed_action: &str) -> Approval {
-        let answered = self.answered.iter().find(|(asked, _)| *asked == message);
+        let answered = self.answered.iter().find(|(answer, _)| *answer == message);
         let reason = match (&self.method, answered) {
             (_, Some((_, Some(action)))) => return decision(action, proposed_action),
             (_, Some((_, None))) => no_answer(proposed_action),
@@ -212,7 +212,7 @@ impl Approver for RequestApprover {
         self.ask(message, "running it outside of the sandbox").await
     }
 
-    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+    async fn allow_once(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
         if matches!(self.method, AskMethod::None) {
             return None;
         }

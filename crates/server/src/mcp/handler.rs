@@ -18,7 +18,7 @@ use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
-use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
+use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::sink::{LiveKind, LiveUpdates};
 use agent_bash::terminal::{self, QuietAfter};
 use agent_bash::tools::ToolSchema;
@@ -165,8 +165,8 @@ impl McpServer {
             _ => self.wait(&call, waits_for_end, cancel, None).await,
         };
         let result = match waited {
-            WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
-            WaitOutcome::Ended(None) => return Err(tasks::LOST_CALL.to_owned()),
+            WaitOutcome::Ended(Some(finished_call)) => Arc::unwrap_or_clone(finished_call).result,
+            WaitOutcome::Ended(None) => return Err(LOST_CALL.to_owned()),
             WaitOutcome::StillRunning if may_be_task => {
                 return Ok(self.tasks.create(&call)?.into());
             }
@@ -216,8 +216,8 @@ impl McpServer {
             call.cancel.cancel();
             return WaitOutcome::Ended(call.ended().await);
         }
-        match call.account() {
-            Some(account) => WaitOutcome::Ended(Some(account)),
+        match call.finished_call() {
+            Some(finished_call) => WaitOutcome::Ended(Some(finished_call)),
             None => WaitOutcome::StillRunning,
         }
     }

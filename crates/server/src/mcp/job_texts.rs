@@ -8,7 +8,10 @@ use std::time::Duration;
 
 /// Describes the state of a call with a handle.
 pub(super) fn call_state(call: &RunningCall) -> String {
-    match call.account().map(|account| account.result.status.clone()) {
+    match call
+        .finished_call()
+        .map(|finished_call| finished_call.result.status.clone())
+    {
         None if call.is_on_terminal() => "is running on a terminal".to_owned(),
         None => "is running".to_owned(),
         Some(Status::Exited { code }) => format!("exited with code {code}"),

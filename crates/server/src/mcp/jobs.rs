@@ -28,7 +28,6 @@ use std::time::Duration;
 /// Maximum wait of `bash_output`: clients time out after 60 s.
 const MAX_WAIT: Duration = Duration::from_secs(50);
 
-/// The answer of a tool.
 #[derive(Debug)]
 pub(super) struct ToolAnswer {
     pub(super) text: String,
@@ -310,8 +309,10 @@ impl JobTools {
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
             call.cancel.cancel();
-            let account = call.ended().await;
-            let result = account.as_ref().map(|account| &account.result);
+            let finished_call = call.ended().await;
+            let result = finished_call
+                .as_ref()
+                .map(|finished_call| &finished_call.result);
             let text = result.map_or("", |result| &result.text);
             return Ok(ToolAnswer {
                 text: with_line(text, &format!("[{name} has ended.]")),
@@ -390,7 +391,6 @@ impl JobTools {
         stored_output::jobs(&self.session).map_err(to_text)
     }
 
-    /// Returns the call with this name.
     fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
         let number = name.strip_prefix(CALL_PREFIX)?.parse().ok()?;
         self.calls.find(number)
@@ -424,7 +424,7 @@ pub(super) fn call_data(name: &str, call: &RunningCall) -> Value {
         "pid": pid,
         "pgid": group,
         "total_bytes": call.total_bytes(),
-        "status": call.account().map(|account| account.result.status.clone()),
+        "status": call.finished_call().map(|finished_call| finished_call.result.status.clone()),
     })
 }
 

@@ -2,7 +2,7 @@
 //! in the order in which they were read, and a request whose handler panics is answered.
 
 use agent_bash::in_order::{Ticket, Tickets};
-use agent_bash::panics::caught_in;
+use agent_bash::panics::await_catching_panic;
 use rmcp::model::{ClientRequest, Extensions, ProtocolVersion, ServerConfig};
 use rmcp::service::{NotificationContext, RequestContext, ServiceRole};
 use rmcp::{ErrorData, RoleServer, Service};
@@ -34,7 +34,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for OrderedHandler<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<<RoleServer as ServiceRole>::Resp, ErrorData> {
         let ticket = take_ticket(&context.extensions);
-        let work = caught_in(self.0.handle_request(request, context));
+        let work = await_catching_panic(self.0.handle_request(request, context));
         let answer = match ticket {
             Some(ticket) => ticket.serve(work).await,
             None => work.await,
@@ -47,7 +47,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for OrderedHandler<S> {
         notification: <RoleServer as ServiceRole>::PeerNot,
         context: NotificationContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let work = caught_in(self.0.handle_notification(notification, context)).await;
+        let work = await_catching_panic(self.0.handle_notification(notification, context)).await;
         work.unwrap_or_else(|panicked| Err(ErrorData::internal_error(panicked.to_string(), None)))
     }
 

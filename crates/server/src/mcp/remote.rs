@@ -23,7 +23,6 @@ pub(super) enum OutputRange {
     LastLines(NonZeroU64),
 }
 
-/// The limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SearchLimits {
     /// Number of context lines before and after each match.
@@ -32,7 +31,6 @@ pub(super) struct SearchLimits {
     pub(super) max_matches: u64,
 }
 
-/// Returns all jobs.
 pub(super) async fn jobs(host: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<JobData>, String> {
     let listed: JobsData = ask(host, &RpcCall::JobsList { port: None }, cancel).await?;
     Ok(listed.jobs)

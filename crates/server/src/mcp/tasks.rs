@@ -7,7 +7,7 @@
 use super::jobs::{ToolAnswer, call_name};
 use super::random_token::random_token;
 use agent_bash::core::{Cancel, Clock, Status, Timestamp};
-use agent_bash::running::{RunningCall, RunningCalls, WaitOutcome};
+use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
 use rmcp::RoleServer;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ErrorData, JsonObject, ProtocolVersion, Task, TaskPayload,
@@ -30,7 +30,6 @@ pub(super) struct CallTasks {
     tasks: Mutex<BTreeMap<String, CallTask>>,
 }
 
-/// A task of a call.
 #[derive(Debug, Clone, Copy)]
 struct CallTask {
     /// The number of the call's handle.
@@ -88,8 +87,8 @@ impl CallTasks {
             WaitOutcome::Ended(None) => TaskPayload::Failed {
                 error: object(&ErrorData::internal_error(LOST_CALL, None)),
             },
-            WaitOutcome::Ended(Some(account)) => {
-                let result = &account.result;
+            WaitOutcome::Ended(Some(finished_call)) => {
+                let result = &finished_call.result;
                 let ended_at = Timestamp(result.started_at.0 + result.duration_ms as u64);
                 state.last_updated_at = ended_at.max(task.created_at).to_string();
                 state.status_message = None;
@@ -118,7 +117,6 @@ impl CallTasks {
         self.find(id).map(drop)
     }
 
-    /// Returns a task and its call.
     fn find(&self, id: &str) -> Result<(CallTask, Arc<RunningCall>), ErrorData> {
         let task = self.tasks().get(id).copied();
         let found = task.and_then(|task| Some((task, self.calls.find(task.handle)?)));
@@ -132,10 +130,6 @@ impl CallTasks {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The error of a call whose task was lost.
-pub(super) const LOST_CALL: &str =
-    "the call was given up because of an error in agent-bash; please report the error";
 
 /// Returns the task of a call that is running.
 fn working(id: String, task: CallTask) -> Task {

@@ -26,7 +26,6 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 /// running commands, so a client that reads its answers never reaches this maximum.
 const MAX_UNANSWERED: usize = 512;
 
-/// A bounded transport.
 pub(super) struct BoundedTransport<R, W> {
     lines: InputLines<R>,
     output: Arc<AsyncMutex<StoppableWriter<W>>>,
@@ -41,7 +40,6 @@ pub(super) struct BoundedTransport<R, W> {
     ended: Cancel,
 }
 
-/// The permits of the unanswered requests, by id.
 #[derive(Clone, Default)]
 struct UnansweredRequests(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
 

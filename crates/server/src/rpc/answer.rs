@@ -7,7 +7,6 @@ use serde_json::value::{RawValue, to_raw_value};
 /// The serialised data of a response, or the error message.
 pub(super) type RpcAnswer = Result<Option<Box<RawValue>>, ErrorReply>;
 
-/// Returns an answer with this data.
 pub(super) fn data<D: Serialize>(data: D) -> RpcAnswer {
     to_raw_value(&data)
         .map(Some)

@@ -122,6 +122,12 @@ impl ServedRequest {
             }
             return data(answer?);
         }
+        self.answer_here(call).await
+    }
+
+    /// Serves the request on this machine.
+    async fn answer_here(&self, call: RpcCall) -> RpcAnswer {
+        let session = &*self.session;
         match call {
             RpcCall::Bash {
                 command,

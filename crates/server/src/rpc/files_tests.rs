@@ -83,11 +83,11 @@ fn file_keeps_its_mode_unless_another_one_is_requested() {
     fs::set_permissions(&script, Permissions::from_mode(0o750)).unwrap();
     uploads.write(piece(&script, b"new")).unwrap();
     assert_eq!(mode(&script), 0o750);
-    let asked = UploadPiece {
+    let upload = UploadPiece {
         mode: Some(0o4711),
         ..piece(&script, b"newer")
     };
-    uploads.write(asked).unwrap();
+    uploads.write(upload).unwrap();
     assert_eq!(mode(&script), 0o711, "set-id bits are dropped");
     let ordinary = dir.path().join("ordinary");
     fs::write(&ordinary, "").unwrap();

@@ -68,8 +68,8 @@ impl Approver for PromptApprover {
         self.others.escalate(proposal, reason).await
     }
 
-    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
-        self.others.except(proposal, finding).await
+    async fn allow_once(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+        self.others.allow_once(proposal, finding).await
     }
 
     async fn commit(&self, trial: &Changes) -> Approval {

@@ -99,14 +99,13 @@ impl ServedRequest {
             call.cancel.cancel();
             call.ended().await;
         }
-        let name = call.account().is_none().then(|| {
+        let name = call.finished_call().is_none().then(|| {
             let number = self.running.assign_handle(&call);
             number.to_string()
         });
         data(self.terminal_data(name, &call, None))
     }
 
-    /// Returns the call on the terminal with this name.
     fn terminal(&self, name: &str) -> Result<Arc<RunningCall>, ErrorReply> {
         let number = name.parse().ok();
         let call = number.and_then(|number| self.running.find(number));

@@ -180,9 +180,9 @@ mod tests {
         let mut to = ThreadWriter::start(write.into()).unwrap();
         to.write_all(b"said").await.unwrap();
         to.flush().await.unwrap();
-        let mut said = [0; 4];
-        Read::read_exact(&mut read, &mut said).unwrap();
-        assert_eq!(&said, b"said");
+        let mut printed = [0; 4];
+        Read::read_exact(&mut read, &mut printed).unwrap();
+        assert_eq!(&printed, b"said");
         drop(read);
         to.write_all(b"more").await.unwrap();
         let error = to.flush().await.unwrap_err();

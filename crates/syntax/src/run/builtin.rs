@@ -7,7 +7,8 @@ use super::super::state::{ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
 use super::Walker;
 use super::call::Call;
-use super::path::{absolute, lexical};
+use super::directory::{directory_text, mark_tested, target_of_cd};
+use super::path::lexical;
 use super::predefined::{define_aliases, remove_aliases, switch_aliases};
 use super::sourced::sourced_files;
 
@@ -98,7 +99,10 @@ impl Walker<'_> {
                     self.evaluate_text(&value, shell);
                 }
             }
-            "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), shell),
+            "test" | "[" | "wait" | "getopts" => {
+                self.subscripts(&call.values(1), shell);
+                mark_tested(&call.values(1), shell);
+            }
             "compgen" | "complete" => self.text_option(call, shell),
             "exit" | "return" | "break" | "continue" => shell.ended = true,
             "alias" => define_aliases(call, shell),
@@ -120,10 +124,7 @@ impl Walker<'_> {
         let target = match operands.first() {
             None => shell.home().map(Rc::from),
             Some(value) if value.literal() == Some("-") => shell.previous.clone(),
-            Some(value) => value
-                .literal()
-                .filter(|path| path.starts_with('/') || shell.cwd.is_some())
-                .map(|path| Rc::from(lexical(&absolute(path, shell)))),
+            Some(value) => target_of_cd(value, shell),
         };
         if let Some(found) = through_cdpath(call, &operands, shell) {
             let otherwise = target.or_else(|| shell.cwd.clone());
@@ -134,7 +135,7 @@ impl Walker<'_> {
         // After a `cd` to an absolute path, the previous directory is irrelevant.
         shell.cwd_if_cd_failed = match (
             shell.cwd_if_cd_failed.take(),
-            operands.first().and_then(Value::literal),
+            operands.first().and_then(directory_text),
         ) {
             (Some(directory), Some(path)) if !path.starts_with(['/', '-']) => {
                 Some(Rc::from(lexical(&format!("{directory}/{path}"))))

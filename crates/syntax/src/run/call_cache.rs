@@ -9,7 +9,6 @@ use super::super::value::Value;
 /// The calls of each function body, by the number that [`Command::identity`] returns.
 pub(super) type CallCache = HashMap<usize, Vec<CachedCall>>;
 
-/// A cached call.
 pub(super) struct CachedCall {
     /// Held so that the number of the body is not reused.
     pub(super) _body: Command,

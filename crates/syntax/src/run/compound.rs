@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::super::ast::{Arm, Compound, CompoundKind, Link, List, Word, WordPart};
 use super::super::state::{MAX_POSSIBLE_VALUES, ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
-use super::Walker;
 use super::redirect::RedirectedStdin;
+use super::{Walker, directory};
 
 impl Walker<'_> {
     pub(super) fn compound(&mut self, compound: &Compound, shell: &mut ShellState) -> Value {
@@ -137,6 +137,7 @@ impl Walker<'_> {
                     .map(|word| self.expand_unsplit(&word.parts, shell))
                     .collect();
                 self.subscripts(&values, shell);
+                directory::mark_tested(&values, shell);
                 Value::default()
             }
             CompoundKind::Arithmetic(parts) => {

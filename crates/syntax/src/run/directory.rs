@@ -1,11 +1,14 @@
 //! The possibility that an unchecked `cd` has failed: the script is then still in the previous
 //! directory.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
 use super::super::state::ShellState;
-use super::path::{absolute, directory_key, lexical};
+use super::super::value::{Value, ValuePiece};
+use super::path::{UNKNOWN_DIRECTORY, absolute, directory_key, lexical};
 
 /// Directories that always exist.
 const EXISTING_DIRECTORIES: [&str; 3] = ["/", "/tmp", "/var/tmp"];
@@ -44,6 +47,9 @@ pub(super) fn may_have_failed(before: &ShellState, shell: &mut ShellState) {
     if shell.cwd_if_cd_failed.is_none() {
         shell.cwd_if_cd_failed.clone_from(&before.cwd);
     }
+    if before.cwd.is_none() && target.starts_with(UNKNOWN_DIRECTORY) {
+        shell.cwd = None;
+    }
 }
 
 /// True if the rest of a path after a directory's path is the directory itself or a path below it.
@@ -51,10 +57,65 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
+/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if
+/// its last name is unknown. `$X/build` and `$X-build` are below an unknown directory.
+pub(super) fn directory_text(value: &Value) -> Option<String> {
+    if let Some(path) = value.literal() {
+        return Some(path.to_owned());
+    }
+    let is_glob = |piece: &ValuePiece| matches!(piece, ValuePiece::Glob(_));
+    let path = value.script();
+    let name = path.trim_end_matches('/').rsplit('/').next()?;
+    if !name.contains(char::is_alphanumeric) || value.pieces().iter().any(is_glob) {
+        return None;
+    }
+    let is_relative = value.prefix().is_empty() && path.split('/').next()?.chars().count() > 1;
+    Some(match value.pieces().first() {
+        Some(ValuePiece::Unknown { .. }) if is_relative => format!("{UNKNOWN_DIRECTORY}/{path}"),
+        Some(ValuePiece::Unknown { .. }) => format!("/{path}"),
+        _ => path,
+    })
+}
+
+/// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only
+/// the directories that the script itself has created are known.
+pub(super) fn target_of_cd(value: &Value, shell: &ShellState) -> Option<Rc<str>> {
+    let text = directory_text(value)?;
+    let path = lexical(&absolute(&text, shell));
+    let is_relative = !text.starts_with('/');
+    let starts_unknown = shell
+        .cwd
+        .as_deref()
+        .is_none_or(|cwd| cwd.starts_with(UNKNOWN_DIRECTORY));
+    let below_unknown = path.strip_prefix(UNKNOWN_DIRECTORY);
+    let leaves = is_relative && starts_unknown && below_unknown.is_none_or(str::is_empty);
+    let is_known =
+        !is_relative || shell.cwd.is_some() || shell.files.contains_key(&directory_key(&path));
+    (is_known && !leaves).then(|| Rc::from(path))
+}
+
 /// Records that a directory exists from now on.
 pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
     let path = directory_key(&lexical(&absolute(path, shell)));
     Rc::make_mut(&mut shell.files).entry(path).or_default();
+}
+
+/// True for the directory of a git repository by its name: `.git`, or `NAME.git`.
+fn is_repository(path: &str) -> bool {
+    let path = Path::new(path);
+    path.file_name() == Some(OsStr::new(".git")) || path.extension() == Some(OsStr::new("git"))
+}
+
+/// Records that the directories of `[ -d X ]` exist. A test of a repository does not create it.
+pub(super) fn mark_tested(words: &[Value], shell: &mut ShellState) {
+    for (index, pair) in words.windows(2).enumerate() {
+        let is_negated = index > 0 && words[index - 1].literal() == Some("!");
+        let is_test = pair[0].literal() == Some("-d") && !is_negated;
+        let path = directory_text(&pair[1]).filter(|path| is_test && !is_repository(path));
+        if let Some(path) = path {
+            mark_created(&path, shell);
+        }
+    }
 }
 
 /// Joins the states after success and failure of a command. If their directories differ, the

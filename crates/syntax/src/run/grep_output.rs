@@ -1,8 +1,8 @@
 //! Filters a list of paths as `grep` does.
 //!
-//! A list printed by `find` represents all files below a path. A filter by name leaves only
-//! matching files, without the path itself. `grep -l` prints names of files from its arguments. Any
-//! other text is assumed to pass unchanged.
+//! A list printed by `find` stands for a path and all files below the path. After a filter by name,
+//! the list stands for the matching files only. `grep -l` prints names of files from its arguments.
+//! Any other text is assumed to pass unchanged.
 
 use super::super::value::{Value, ValuePiece};
 

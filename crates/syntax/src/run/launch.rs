@@ -22,10 +22,10 @@ pub(super) use per_item::replaced;
 pub use shell::ShellInvocation;
 
 /// Shells, which run a script after `-c`, in a file, or on stdin.
-const SHELLS: [&str; 27] = [
+const SHELLS: [&str; 28] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
     "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh", "brush", "murex",
-    "lksh", "hush", "sash", "nushell",
+    "lksh", "hush", "sash", "nushell", "oil",
 ];
 
 /// True if a program is a shell.

@@ -40,12 +40,10 @@ impl Walker<'_> {
             "pwd" => shell
                 .cwd
                 .as_deref()
-                .map_or(Value::unknown(UnknownCause::Output), |cwd| {
+                .map_or(Value::unknown(UnknownCause::WorkingDirectory), |cwd| {
                     Value::text(format!("{cwd}\n"))
                 }),
-            "mktemp" if !values.iter().any(|value| value.prefix().starts_with("-u")) => {
-                mktemp(&values)
-            }
+            "mktemp" => mktemp(&values),
             "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" | "pv" | "shuf"
             | "dos2unix" | "sponge" => Self::pass_on(name, &values, shell),
             "realpath" | "readlink" => match values.last() {
@@ -57,21 +55,7 @@ impl Walker<'_> {
                 },
                 None => Value::unknown(UnknownCause::Output),
             },
-            "dirname" | "basename" => match values.last().and_then(Value::literal) {
-                Some(path) => {
-                    let trimmed = path.trim_end_matches('/');
-                    let (head, tail) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
-                    let text = if name == "basename" {
-                        tail
-                    } else if head.is_empty() {
-                        "/"
-                    } else {
-                        head
-                    };
-                    Value::text(format!("{text}\n"))
-                }
-                None => Value::unknown(UnknownCause::Output),
-            },
+            "dirname" | "basename" => part_of_path(name, &values),
             "ls" => ls(&values),
             "command" | "which" | "type" => match values.as_slice() {
                 [program] if name == "which" => program.clone(),
@@ -83,12 +67,9 @@ impl Walker<'_> {
                 .cloned()
                 .unwrap_or_else(|| Value::text("y\n")),
             "mkdir" => {
-                for path in values
-                    .iter()
-                    .filter(|value| !is_option(value))
-                    .filter_map(Value::literal)
-                {
-                    directory::mark_created(path, shell);
+                let operands = values.iter().filter(|value| !is_option(value));
+                for path in operands.filter_map(directory::directory_text) {
+                    directory::mark_created(&path, shell);
                 }
                 Value::default()
             }
@@ -245,6 +226,36 @@ fn mktemp(values: &[Value]) -> Value {
     };
     out.push_text("\n");
     out
+}
+
+/// Returns the output of `dirname` and `basename`.
+fn part_of_path(name: &str, values: &[Value]) -> Value {
+    let is_basename = name == "basename";
+    // `basename PATH ENDING`
+    let has_ending = is_basename && values.first().is_some_and(|value| !is_option(value));
+    let path = if has_ending {
+        values.first()
+    } else {
+        values.last()
+    };
+    let Some(path) = path.and_then(Value::literal) else {
+        let why = if is_basename {
+            UnknownCause::FileName
+        } else {
+            UnknownCause::Output
+        };
+        return Value::unknown(why);
+    };
+    let trimmed = path.trim_end_matches('/');
+    let (head, tail) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
+    let ending = values.get(1).filter(|_| has_ending);
+    let stem = ending.and_then(|ending| tail.strip_suffix(ending.literal()?));
+    let text = match (is_basename, head) {
+        (true, _) => stem.filter(|stem| !stem.is_empty()).unwrap_or(tail),
+        (false, "") => "/",
+        (false, head) => head,
+    };
+    Value::text(format!("{text}\n"))
 }
 
 /// Returns the output of `ls`: a glob that represents the names in a directory.

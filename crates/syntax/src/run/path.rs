@@ -5,13 +5,17 @@ use super::super::state::ShellState;
 /// The path that represents the unique directory of `mktemp -d`.
 pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
 
+/// The path that represents an unknown working directory.
+pub(super) const UNKNOWN_DIRECTORY: &str = "/\u{f8fe}";
+
 /// Returns `name` as an absolute path. A relative path starts from the working directory.
 pub(super) fn absolute(name: &str, shell: &ShellState) -> String {
     if name.starts_with('/') {
         return name.to_owned();
     }
     let name = name.strip_prefix("./").unwrap_or(name);
-    format!("{}/{name}", shell.cwd.as_deref().unwrap_or("?"))
+    let cwd = shell.cwd.as_deref().unwrap_or(UNKNOWN_DIRECTORY);
+    format!("{cwd}/{name}")
 }
 
 /// Returns the path without `.`, `..` and doubled slashes.

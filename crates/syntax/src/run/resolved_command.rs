@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::command_host::CommandHost;
-use super::super::value::Value;
-use super::path::{directory_key, lexical};
+use super::super::value::{Value, ValuePiece};
+use super::path::{FRESH_DIRECTORY, UNKNOWN_DIRECTORY, directory_key, lexical};
 use crate::Span;
 
 /// A command as it would run.
@@ -160,18 +161,30 @@ impl ResolvedCommand {
         self.files.get(&path)
     }
 
-    /// True if the script itself has created this directory.
-    pub fn has_created(&self, path: &Value) -> bool {
-        let Some(name) = path.literal() else {
-            return false;
+    /// True if a path is in a repository that the script itself has cloned, or in a directory of
+    /// `mktemp`.
+    pub fn is_in_created_repository(&self, path: &Value) -> bool {
+        let name = path.prefix();
+        // A pattern or an unknown part stays below the directory before it.
+        let name = match (path.literal(), name.rfind('/')) {
+            (Some(name), _) => name,
+            (None, Some(slash)) => &name[..=slash],
+            (None, None) => "",
         };
-        let cwd = self.cwd.as_deref().unwrap_or("?");
+        let begins_unknown = matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. }));
+        let cwd = self.cwd.as_deref().unwrap_or(UNKNOWN_DIRECTORY);
         let path = if name.starts_with('/') {
             lexical(name)
         } else {
             lexical(&format!("{cwd}/{name}"))
         };
-        self.files.contains_key(&directory_key(&path))
+        let is_cloned = |directory: &Path| {
+            let repository = format!("{}/.git", directory.display());
+            self.files.contains_key(&directory_key(&repository))
+        };
+        // `mktemp -d /tmp/x.XXXXXX`
+        let is_temporary = path.starts_with(FRESH_DIRECTORY) || path.contains("XXX");
+        !begins_unknown && (is_temporary || Path::new(&path).ancestors().any(is_cloned))
     }
 
     /// Returns the words after the command's name.

@@ -1,8 +1,10 @@
 //! Simple commands: expands and records them, and follows the commands that they start.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::ast::{Assign, Redir, Simple, Word, WordPart};
+use super::super::command_host::CommandHost;
 use super::super::expand::plain;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value, ValuePiece};
@@ -234,9 +236,13 @@ impl Walker<'_> {
         }
     }
 
-    /// Returns the home directory, shared between all commands.
+    /// Returns the user's home directory, shared between all commands. On this machine, a script
+    /// that sets `HOME` does not change which directory is the user's home.
     fn home(&mut self, shell: &ShellState) -> Option<Rc<str>> {
-        let home = shell.home()?;
+        let home = match shell.host {
+            CommandHost::Local => self.context.home.as_deref().and_then(Path::to_str)?,
+            _ => shell.home()?,
+        };
         if self.home.as_deref() != Some(home) {
             self.home = Some(Rc::from(home));
         }

@@ -124,7 +124,7 @@ pub struct OutputChunk {
     /// The number by which later calls name the command; `None` if the command has ended.
     pub session: Option<u64>,
     /// The finished call, if the command has ended.
-    pub account: Option<Arc<FinishedCall>>,
+    pub finished_call: Option<Arc<FinishedCall>>,
     /// The output.
     pub part: OutputPart,
     /// True if the command runs on a terminal.
@@ -137,7 +137,7 @@ pub struct OutputChunk {
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
     /// The finished call.
-    pub account: Arc<FinishedCall>,
+    pub finished_call: Arc<FinishedCall>,
     /// The command's process group, if it was started.
     pub group: Option<u32>,
     /// The command's raw output.

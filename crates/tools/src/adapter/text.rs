@@ -7,27 +7,31 @@ use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
 /// Returns the shown output, stdout before stderr.
-pub(crate) fn output(account: &FinishedCall) -> String {
+pub(crate) fn output(finished_call: &FinishedCall) -> String {
     let mut text = String::new();
-    output_notes::output(&mut text, &account.printed);
+    output_notes::output(&mut text, &finished_call.printed);
     text
 }
 
 /// Returns the lines below the output: the link to the full output, and the notices.
-pub(crate) fn notes(account: &FinishedCall) -> Vec<String> {
-    output_notes::notes(&account.printed, &account.result.notices, account.limits)
+pub(crate) fn notes(finished_call: &FinishedCall) -> Vec<String> {
+    output_notes::notes(
+        &finished_call.printed,
+        &finished_call.result.notices,
+        finished_call.limits,
+    )
 }
 
 /// Returns the lines of [`notes`] for the streams `printed`, but without the notice about
 /// survivors. For a tool that reports survivors in its own way.
 pub(crate) fn notes_without_survivors(
-    account: &FinishedCall,
+    finished_call: &FinishedCall,
     printed: &[SinkReport],
 ) -> Vec<String> {
-    let notices = account.result.notices.iter();
+    let notices = finished_call.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
     let others: Vec<_> = others.cloned().collect();
-    output_notes::notes(printed, &others, account.limits)
+    output_notes::notes(printed, &others, finished_call.limits)
 }
 
 /// Returns the output, a blank line, and the lines. Without lines, returns only the output.
@@ -43,11 +47,11 @@ pub(crate) fn with_lines(output: &str, lines: &[String]) -> String {
 
 /// Returns a sentence that says why a command did not run or did not exit by itself. `None` if the
 /// command exited by itself.
-pub(crate) fn ending_sentence(account: &FinishedCall) -> Option<String> {
-    if account.refusal.is_some() {
-        return Some(account.result.text.clone());
+pub(crate) fn ending_sentence(finished_call: &FinishedCall) -> Option<String> {
+    if finished_call.refusal.is_some() {
+        return Some(finished_call.result.text.clone());
     }
-    match &account.result.status {
+    match &finished_call.result.status {
         Status::TimedOut { after_ms } => Some(format!(
             "Command timed out after {}",
             wording::seconds_text(*after_ms)
@@ -60,8 +64,8 @@ pub(crate) fn ending_sentence(account: &FinishedCall) -> Option<String> {
 }
 
 /// Returns the shown part of one stream.
-pub(crate) fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
-    let mut printed = account.printed.iter();
+pub(crate) fn stream_text(finished_call: &FinishedCall, stream: StreamId) -> String {
+    let mut printed = finished_call.printed.iter();
     let printed = printed.find(|printed| printed.stream == stream);
     printed.map(wording::shown_text).unwrap_or_default()
 }
@@ -74,8 +78,10 @@ pub(crate) fn write_single(
 ) -> WrittenAnswer {
     match last_run(ran) {
         None => WrittenAnswer::text(""),
-        Some(account) if account.refusal.is_some() => WrittenAnswer::error(&account.result.text),
-        Some(account) => write(account),
+        Some(finished_call) if finished_call.refusal.is_some() => {
+            WrittenAnswer::error(&finished_call.result.text)
+        }
+        Some(finished_call) => write(finished_call),
     }
 }
 
@@ -87,5 +93,5 @@ pub(crate) fn not_run(done: &CallOutcome<'_>) -> WrittenAnswer {
 
 /// Returns the last finished command of a call.
 pub(crate) fn last_run(ran: &[FinishedRun]) -> Option<&FinishedCall> {
-    ran.last().map(|ran| &*ran.account)
+    ran.last().map(|ran| &*ran.finished_call)
 }

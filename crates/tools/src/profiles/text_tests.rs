@@ -348,9 +348,9 @@ fn each_layout_reports_a_failed_artifact() {
     for profile in profiles::ALL {
         let printed = [cut(profile, StreamId::Merged, TruncatedBy::Bytes, None)];
         let shown = text(profile, CallEnding::Ran(&EXIT_3), &printed, &notices);
-        let said = "[The full output was not kept: less than 512 MB are free in /x]";
+        let expected_text = "[The full output was not kept: less than 512 MB are free in /x]";
         assert!(
-            shown.lines().any(|line| line == said),
+            shown.lines().any(|line| line == expected_text),
             "{:?}: {shown}",
             profile.name
         );

@@ -78,7 +78,6 @@ async fn announce_if_slow<T>(clock: &dyn Clock, message: &str, done: impl Future
     done.await
 }
 
-/// The running jobs.
 fn running(jobs: &Jobs) -> Vec<Job> {
     let mut listed = jobs.list().unwrap_or_default();
     listed.retain(|job| matches!(job.state, JobState::Running));

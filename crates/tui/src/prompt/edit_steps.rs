@@ -7,7 +7,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 const MAX_STEPS: usize = 1000;
 const MAX_STEP_BYTES: usize = 8 << 20;
 
-/// The kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Characters that were typed.
@@ -115,7 +114,6 @@ impl EditStep {
     }
 }
 
-/// The steps.
 #[derive(Debug, Default)]
 pub(super) struct EditSteps {
     undoable: Vec<EditStep>,

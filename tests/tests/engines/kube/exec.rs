@@ -44,8 +44,8 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
     loop {
         let carries = !*is_frozen.borrow_and_update();
         tokio::select! {
-            said = socket.recv() => match said {
-                Some(Ok(Message::Binary(said))) if carries => match said.split_first() {
+            printed = socket.recv() => match printed {
+                Some(Ok(Message::Binary(printed))) if carries => match printed.split_first() {
                     Some((&STDIN, bytes)) => {
                         if let Some(input) = &input {
                             // A program may exit without reading all input.

@@ -67,7 +67,7 @@ fn adapter_answer_has_structured_data_only_if_requested() -> Result<()> {
             "{begun}"
         );
         assert_eq!(begun.get("structuredContent").is_some(), has_data);
-        let input = json!({ "session_id": 1, "chars": "\u{3}" });
+        let input = json!({ "session_id": 1, "chars": "\u{3}", "yield_time_ms": 30_000 });
         let ended = call(&mut server, "write_stdin", &input)?;
         assert!(
             text(&ended).contains("Process exited with code 130\n"),

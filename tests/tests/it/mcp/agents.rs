@@ -145,9 +145,9 @@ fn tool_descriptions_are_written_for_models() -> Result<()> {
             .as_object()
             .context("fields")?;
         for tool in &tools {
-            let said = tool.to_string();
+            let printed = tool.to_string();
             for word in ["::", "crate", "rustdoc", "[`", "ToolResult"] {
-                assert!(!said.contains(word), "{profile}: {word}: {said}");
+                assert!(!printed.contains(word), "{profile}: {word}: {printed}");
             }
             for (field, word) in [
                 ("mode", "mode="),
@@ -157,12 +157,12 @@ fn tool_descriptions_are_written_for_models() -> Result<()> {
                 ("cwd", "`cwd`"),
                 ("timeout", "`timeout`"),
             ] {
-                let allowed = fields.contains_key(field) || !said.contains(word);
-                assert!(allowed, "{profile} has no `{field}`: {said}");
+                let allowed = fields.contains_key(field) || !printed.contains(word);
+                assert!(allowed, "{profile} has no `{field}`: {printed}");
             }
             for reader in ["view", "read_artifact"] {
-                let allowed = names.contains(&reader) || !said.contains(reader);
-                assert!(allowed, "{profile} has no `{reader}`: {said}");
+                let allowed = names.contains(&reader) || !printed.contains(reader);
+                assert!(allowed, "{profile} has no `{reader}`: {printed}");
             }
         }
         let unknown = ask(
@@ -410,9 +410,14 @@ fn running_call_has_consistent_counts() -> Result<()> {
             "{}",
             result.text
         );
-        let said =
+        let expected_text =
             format!("[Showing lines {first}-{printed} of {printed} so far.]\n[The command is");
-        assert_eq!(result.text.contains(&said), printed > 3, "{}", result.text);
+        assert_eq!(
+            result.text.contains(&expected_text),
+            printed > 3,
+            "{}",
+            result.text
+        );
         // No new output; the last lines are unchanged.
         let output = |server: &mut ServerClient, more: Value| -> Result<Value> {
             let mut arguments = json!({"job": "call-1"});

@@ -44,12 +44,12 @@ fn call(
 }
 
 /// The question of an answer, and the fields of a repeated call with `answer`.
-fn question(asked: &Value, answer: &Value) -> (String, Value) {
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let request = &asked["inputRequests"]["approval"];
-    assert_eq!(request["method"], "elicitation/create", "{asked}");
+fn question(response: &Value, answer: &Value) -> (String, Value) {
+    assert_eq!(response["resultType"], "input_required", "{response}");
+    let request = &response["inputRequests"]["approval"];
+    assert_eq!(request["method"], "elicitation/create", "{response}");
     let message = request["params"]["message"].as_str().unwrap_or_default();
-    let state = &asked["requestState"];
+    let state = &response["requestState"];
     let retry = json!({"requestState": state, "inputResponses": {"approval": answer}});
     (message.to_owned(), retry)
 }
@@ -72,8 +72,8 @@ fn commit_is_answered_with_a_question_and_repeated_with_the_answer() -> Result<(
         (json!({"action": "cancel"}), "gave no answer"),
         (json!("accept"), "gave no answer"),
     ] {
-        let asked = call(&mut server, &form(), "bash_changes", &commit, &json!({}))?;
-        let (message, retry) = question(&asked, &answer);
+        let response = call(&mut server, &form(), "bash_changes", &commit, &json!({}))?;
+        let (message, retry) = question(&response, &answer);
         assert!(
             message.starts_with("Apply what trial 1 held back to "),
             "{message}"
@@ -89,15 +89,18 @@ fn commit_is_answered_with_a_question_and_repeated_with_the_answer() -> Result<(
         "{done}"
     );
     // An answer counts for its question only, and once.
-    let asked = call(&mut server, &form(), "bash_changes", &commit, &json!({}))?;
-    let (_, retry) = question(&asked, &accept);
+    let response = call(&mut server, &form(), "bash_changes", &commit, &json!({}))?;
+    let (_, retry) = question(&response, &accept);
     let trial = json!({"command": "echo other > other", "trial": true});
     call(&mut server, &form(), "bash", &trial, &json!({}))?;
     let other = json!({"action": "commit", "id": 2});
-    let asked = call(&mut server, &form(), "bash_changes", &other, &retry)?;
-    assert!(question(&asked, &accept).0.contains("trial 2"), "{asked}");
-    let asked = call(&mut server, &form(), "bash_changes", &commit, &retry)?;
-    let (_, retry) = question(&asked, &accept);
+    let response = call(&mut server, &form(), "bash_changes", &other, &retry)?;
+    assert!(
+        question(&response, &accept).0.contains("trial 2"),
+        "{response}"
+    );
+    let response = call(&mut server, &form(), "bash_changes", &commit, &retry)?;
+    let (_, retry) = question(&response, &accept);
     assert!(!made.exists());
     let done = call(&mut server, &form(), "bash_changes", &commit, &retry)?;
     assert_eq!(text(&done), "[Trial 1 applied: 1 created.]");
@@ -124,8 +127,8 @@ fn leaving_the_sandbox_is_asked_before_anything_runs() -> Result<()> {
         let world = world()?;
         let made = world.cwd().join("../outside");
         let mut server = server(&world, arguments)?;
-        let asked = call(&mut server, &form(), tool, &input, &json!({}))?;
-        let (message, retry) = question(&asked, &json!({"action": "decline"}));
+        let answer = call(&mut server, &form(), tool, &input, &json!({}))?;
+        let (message, retry) = question(&answer, &json!({"action": "decline"}));
         assert!(
             message.contains("touch ../outside\n\nThe reason given: it must"),
             "{message}"
@@ -136,8 +139,8 @@ fn leaving_the_sandbox_is_asked_before_anything_runs() -> Result<()> {
             "{done}"
         );
         assert!(!made.exists());
-        let asked = call(&mut server, &form(), tool, &input, &json!({}))?;
-        let (_, retry) = question(&asked, &json!({"action": "accept"}));
+        let answer = call(&mut server, &form(), tool, &input, &json!({}))?;
+        let (_, retry) = question(&answer, &json!({"action": "accept"}));
         assert!(!made.exists());
         call(&mut server, &form(), tool, &input, &retry)?;
         assert!(made.exists(), "{tool}");
@@ -156,8 +159,8 @@ fn exception_from_a_rule_is_asked_for_and_counts_once() -> Result<()> {
         (json!({"action": "decline"}), "declined running it"),
         (json!({"action": "cancel"}), "gave no answer"),
     ] {
-        let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
-        let (message, retry) = question(&asked, &answer);
+        let response = call(&mut server, &form(), "bash", &input, &json!({}))?;
+        let (message, retry) = question(&response, &answer);
         assert!(
             message.starts_with("Run this once, although the rule no_force_push refuses it, in "),
             "{message}"
@@ -171,19 +174,19 @@ fn exception_from_a_rule_is_asked_for_and_counts_once() -> Result<()> {
         assert!(!made.exists());
     }
     let accept = json!({"action": "accept", "content": {}});
-    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
-    let (_, retry) = question(&asked, &accept);
+    let response = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    let (_, retry) = question(&response, &accept);
     // The answer counts for its command only.
     let other = json!({"command": "touch other; git push --force"});
-    let asked = call(&mut server, &form(), "bash", &other, &retry)?;
-    question(&asked, &accept);
-    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
-    let (_, retry) = question(&asked, &accept);
+    let response = call(&mut server, &form(), "bash", &other, &retry)?;
+    question(&response, &accept);
+    let response = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    let (_, retry) = question(&response, &accept);
     call(&mut server, &form(), "bash", &input, &retry)?;
     assert!(made.exists());
     assert!(!world.cwd().join("other").exists());
-    let asked = call(&mut server, &form(), "bash", &input, &json!({}))?;
-    question(&asked, &accept);
+    let response = call(&mut server, &form(), "bash", &input, &json!({}))?;
+    question(&response, &accept);
     // Without forms, the refusal stands.
     let done = call(&mut server, &json!({}), "bash", &input, &json!({}))?;
     assert!(

@@ -93,7 +93,7 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     let again = changes(&mut server, &json!({"action": "redo", "id": 1}))?;
     assert_eq!(text(&again), "[Done again: 1 file as after call 1.]");
     assert!(!world.cwd().join("old").exists());
-    for (wrong, said) in [
+    for (wrong, printed) in [
         (json!({"action": "show"}), "`id` is missing"),
         (json!({"action": "show", "id": "x"}), "named by its number"),
         (
@@ -111,7 +111,7 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     ] {
         let answer = changes(&mut server, &wrong)?;
         assert_eq!(answer["isError"], true, "{answer}");
-        assert!(text(&answer).contains(said), "{answer}");
+        assert!(text(&answer).contains(printed), "{answer}");
     }
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
@@ -138,11 +138,11 @@ fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
             None => assert_eq!(text(&answer), "[Trial 1 applied: 1 created.]"),
             Some(why) => {
                 assert_eq!(answer["isError"], true);
-                let said = text(&answer);
-                assert!(said.contains(why), "{said}");
-                assert!(said.contains("The user can commit trial 1 of the conversation mcp-"));
+                let printed = text(&answer);
+                assert!(printed.contains(why), "{printed}");
+                assert!(printed.contains("The user can commit trial 1 of the conversation mcp-"));
                 // The refusal names only trials that the model could not run anyway.
-                assert!(!said.contains("commit 1"), "{said}");
+                assert!(!printed.contains("commit 1"), "{printed}");
                 // A discard needs no permission to commit.
                 let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
                 assert!(text(&gone).contains("its changes are discarded"), "{gone}");
@@ -212,17 +212,17 @@ fn commit_by_the_model_asks_the_user() -> Result<()> {
             &json!({"jsonrpc": "2.0", "id": "commit", "method": "tools/call", "params": commit}),
         )?;
         if let Some(answer) = answer {
-            let asked = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
-            let message = asked["params"]["message"].as_str().unwrap_or_default();
+            let request = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
+            let message = request["params"]["message"].as_str().unwrap_or_default();
             let expected = format!(
                 "Apply what trial 1 held back to {}? 1 created, 1 deleted:\ndeleted old\ncreated new<U+001B>[2J",
                 world.cwd().canonicalize()?.display()
             );
             assert_eq!(message, expected);
-            assert_eq!(asked["params"]["requestedSchema"]["type"], "object");
+            assert_eq!(request["params"]["requestedSchema"]["type"], "object");
             // Nothing changes before the answer.
             assert!(world.cwd().join("old").exists());
-            server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))?;
+            server.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": answer}))?;
         }
         let done = server.next_where(SOON, |line| line["id"] == "commit")?;
         let done = &done["result"];
@@ -309,9 +309,9 @@ fn change_sets_are_available_as_structured_data() -> Result<()> {
         let counts = ["created", "deleted"].map(|key| changes["counts"][key].clone());
         json!([changes["id"], changes["state"], counts, set["undoes"]])
     };
-    let said: Vec<Value> = sets.iter().map(of).collect();
+    let answer: Vec<Value> = sets.iter().map(of).collect();
     assert_eq!(
-        said,
+        answer,
         [
             json!(["3", "done", [1, 1], "2"]),
             json!(["2", "undone", [1, 1], null]),

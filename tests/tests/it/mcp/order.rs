@@ -28,16 +28,16 @@ fn calls_of_one_session_run_in_sending_order() -> Result<()> {
         for _ in 0..CALLS {
             ids.push(begin(server, "tools/call", &params)?);
         }
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         for _ in 0..CALLS {
             let answer = server.next_where(SOON, |line| line["result"].is_object())?;
             let id = answer["id"].as_u64().context("an id")?;
             let number: u64 = text(&answer["result"]).trim().parse()?;
-            said.push((id, number));
+            printed.push((id, number));
         }
-        said.sort_unstable();
+        printed.sort_unstable();
         let want: Vec<_> = ids.into_iter().zip(1..).collect();
-        assert_eq!(said, want);
+        assert_eq!(printed, want);
     }
     drop((plain, adapter));
     world.assert_nothing_left(SOON);

@@ -124,12 +124,12 @@ fn truncated_output_links_to_the_whole() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "seq 100000; until test -e go; do sleep 0.02; done; seq 100001 200000";
-    let input = json!({ "cmd": script, "yield_time_ms": 2_000, "max_output_tokens": 20 });
+    let input = json!({ "cmd": script, "yield_time_ms": 5_000, "max_output_tokens": 20 });
     let first = call(&mut server, "exec_command", &input)?;
-    let said = output(&first).to_owned();
+    let printed = output(&first).to_owned();
     assert!(
-        said.contains("tokens truncated…") && said.ends_with("has the link]"),
-        "{said}"
+        printed.contains("tokens truncated…") && printed.ends_with("has the link]"),
+        "{printed}"
     );
     call(&mut server, "exec_command", &json!({ "cmd": "touch go" }))?;
     let (_, last) = read_to_end(&mut server, &first)?;

@@ -80,8 +80,11 @@ fn change_set_of_background_process_names_its_call() -> Result<()> {
     let mut server = server(&world, "ask")?;
     run(
         &mut server,
-        &json!("rm old; setsid sh -c 'sleep 0.2; echo x > late' > /dev/null 2>&1 &"),
+        &json!(
+            "rm old; setsid sh -c 'until [ -e ../go ]; do sleep 0.02; done; echo x > late' > /dev/null 2>&1 &"
+        ),
     )?;
+    fs::write(world.cwd().join("../go"), "")?;
     let late = || {
         let list = data(&mut server, json!({"type": "changes.list"})).ok()?;
         (list["sets"][1]["after"] == "1" && list["sets"][0]["after"].is_null()).then_some(())
@@ -115,13 +118,13 @@ fn change_set_excludes_background_processes_of_earlier_calls() -> Result<()> {
     assert!(until(SOON, after).is_some(), "no set says so");
     assert!(server.end()?.status.success());
     // The first call has no change set, as it changed nothing: its command comes from the journal.
-    let said = |words: &[&str]| -> Result<String> {
+    let printed = |words: &[&str]| -> Result<String> {
         let mut command = world.command(product::agent_bash()?);
         Ok(String::from_utf8(command.args(words).output()?.stdout)?)
     };
-    let record: Value = serde_json::from_str(&said(&["log", "--list", "--json"])?)?;
+    let record: Value = serde_json::from_str(&printed(&["log", "--list", "--json"])?)?;
     let session = record["session"].as_str().unwrap_or_default();
-    let list = said(&["changes", "list", "--state", session])?;
+    let list = printed(&["changes", "list", "--state", session])?;
     let late = list.lines().find(|line| line.contains("after 1"));
     assert!(
         late.is_some_and(|line| line.contains("(until [ -e ../go ]")),
@@ -130,7 +133,7 @@ fn change_set_excludes_background_processes_of_earlier_calls() -> Result<()> {
     let id = late
         .and_then(|line| line.split_whitespace().next())
         .unwrap_or_default();
-    let show = said(&["changes", "show", id, "--state", session])?;
+    let show = printed(&["changes", "show", id, "--state", session])?;
     assert!(
         show.contains("of: background processes of: (until [ -e ../go ]"),
         "{show}"

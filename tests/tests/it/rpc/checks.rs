@@ -52,34 +52,34 @@ fn check_and_explain_use_functions_and_directory_of_a_session() -> Result<()> {
     let world = world()?;
     std::fs::create_dir(world.home().join(".ssh"))?;
     let mut server = server(&world)?;
-    let mut asked = |kind: &str, command: &str, session: Value| {
+    let mut check = |kind: &str, command: &str, session: Value| {
         data(
             &mut server,
             json!({"type": kind, "command": command, "session": session}),
         )
     };
     for session in [json!("s"), Value::Null] {
-        let checked = asked("check", "publish --force", session)?;
+        let checked = check("check", "publish --force", session)?;
         assert_eq!(checked["verdict"], "allow", "{checked}");
     }
     let script = "publish() { git push \"$@\"; }; cd ~";
     let call = json!({"command": script, "session": "s"});
     data(&mut server, json!({"type": "tool_call", "request": call}))?;
-    let mut asked = |kind: &str, command: &str, session: Value| {
+    let mut check = |kind: &str, command: &str, session: Value| {
         data(
             &mut server,
             json!({"type": kind, "command": command, "session": session}),
         )
     };
-    let in_session = asked("check", "publish --force", json!("s"))?;
+    let in_session = check("check", "publish --force", json!("s"))?;
     assert_eq!(in_session["rule"], "no_force_push", "{in_session}");
     assert_eq!(names(&in_session), ["publish"]);
-    let elsewhere = asked("check", "publish --force", Value::Null)?;
+    let elsewhere = check("check", "publish --force", Value::Null)?;
     assert_eq!(elsewhere["verdict"], "allow", "{elsewhere}");
     // The directory of the shell, not the directory of the conversation.
-    let in_session = asked("explain", "rm -rf .ssh", json!("s"))?;
+    let in_session = check("explain", "rm -rf .ssh", json!("s"))?;
     assert_eq!(in_session["verdict"]["verdict"], "block", "{in_session}");
-    let elsewhere = asked("explain", "rm -rf .ssh", Value::Null)?;
+    let elsewhere = check("explain", "rm -rf .ssh", Value::Null)?;
     assert_eq!(elsewhere["verdict"]["verdict"], "allow", "{elsewhere}");
     let call = json!({"command": "rm -rf .ssh", "session": "s"});
     let refused = data(&mut server, json!({"type": "tool_call", "request": call}))?;

@@ -271,6 +271,7 @@ fn wait_ends_with_the_first_condition_that_is_met() -> Result<()> {
     data(&mut server, json!({"type": "tool_call", "request": call}))?;
     let line = json!({"line": r"^ready in \d+ ms$"});
     let wait = |until: &Value, timeout: &str| json!({"type": "jobs.wait", "job": "1", "until": until, "timeout": timeout});
+    data(&mut server, wait(&json!({"line": "^up$"}), "60s"))?;
     let waited = data(&mut server, wait(&line, "100ms"))?;
     assert_eq!(
         (&waited["over"], waited.get("met"), &waited["output"]),

@@ -43,26 +43,26 @@ fn calls_of_one_session_run_in_sending_order() -> Result<()> {
             lines.push('\n');
         }
         server.send_bytes(lines.as_bytes())?;
-        let mut said = vec![0; CALLS];
+        let mut printed = vec![0; CALLS];
         for _ in 0..CALLS {
             let answer = server.next(SOON)?;
             let id = answer["id"].as_str().context("an id")?;
             let at: usize = id.rsplit(' ').next().unwrap_or_default().parse()?;
             let text = answer["data"]["text"].as_str();
             let text = text.or_else(|| answer["data"]["content"].as_str());
-            said[at - 1] = text
+            printed[at - 1] = text
                 .with_context(|| answer.to_string())?
                 .trim()
                 .parse::<usize>()?;
         }
-        assert_eq!(said, (1..=CALLS).collect::<Vec<_>>(), "{name}");
+        assert_eq!(printed, (1..=CALLS).collect::<Vec<_>>(), "{name}");
     }
     // A turn begins before the command after it; of two commands the first one runs.
     for id in 0..10 {
         let lines = format!(
             "{}\n{}\n{}\n",
             json!({"type": "session.begin_turn"}),
-            json!({"id": "first", "type": "bash", "command": "sleep 0.1; echo first"}),
+            json!({"id": "first", "type": "bash", "command": "sleep 0.3; echo first"}),
             json!({"id": "second", "type": "bash", "command": "echo second"}),
         );
         server.send_bytes(lines.as_bytes())?;

@@ -84,6 +84,9 @@ fn job_is_awaited_until_it_is_quiet() -> Result<()> {
     let call = json!({"command": "echo one; sleep 600", "mode": "background"});
     let started = data(&mut server, json!({"type": "tool_call", "request": call}))?;
     let job = &started["status"]["job"];
+    let printed =
+        json!({"type": "jobs.wait", "job": job, "until": {"line": "^one$"}, "timeout": 50});
+    data(&mut server, printed)?;
     let wait = json!({"type": "jobs.wait", "job": job, "until": {"quiet_ms": 300}, "timeout": 50});
     let waited = data(&mut server, wait)?;
     assert_eq!(

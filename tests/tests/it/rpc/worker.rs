@@ -45,8 +45,8 @@ fn call(script: &str) -> Value {
 /// A worker after the handshake.
 fn start_worker(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
     let mut worker = worker(world)?;
-    let said = data(&mut worker, hello(more))?;
-    Ok((worker, said))
+    let printed = data(&mut worker, hello(more))?;
+    Ok((worker, printed))
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn worker_requires_a_handshake_of_its_own_version() -> Result<()> {
         assert!(
             answer["error"]
                 .as_str()
-                .is_some_and(|said| said.contains(error)),
+                .is_some_and(|printed| printed.contains(error)),
             "{answer}"
         );
         let ended = worker.end()?;
@@ -82,7 +82,7 @@ fn worker_requires_a_handshake_of_its_own_version() -> Result<()> {
         assert!(
             answer["error"]
                 .as_str()
-                .is_some_and(|said| said.contains(error)),
+                .is_some_and(|printed| printed.contains(error)),
             "{answer}"
         );
         assert_eq!(worker.end()?.status.code(), Some(1));
@@ -103,7 +103,7 @@ fn settings_of_hello_apply_and_appear_in_no_listing() -> Result<()> {
         .args(["rpc", "--worker"])
         .env("AGENT_BASH_LOG", "trace");
     let mut worker = ServerClient::start(command)?;
-    let said = data(
+    let printed = data(
         &mut worker,
         hello(&json!({
             "settings": {"profile": "paged", "environment.set": {"SET": "s3cret-set"}},
@@ -112,19 +112,19 @@ fn settings_of_hello_apply_and_appear_in_no_listing() -> Result<()> {
         })),
     )?;
     let work = world.home().join("work").display().to_string();
-    assert_eq!(said["profile"], "paged", "not this machine's");
-    assert_eq!(said["cwd"], json!(work));
-    assert_eq!(said["home"], json!(world.home()));
-    assert_eq!(said["uid"], rustix::process::geteuid().as_raw());
-    assert_eq!(said["pid"], worker.pid());
+    assert_eq!(printed["profile"], "paged", "not this machine's");
+    assert_eq!(printed["cwd"], json!(work));
+    assert_eq!(printed["home"], json!(world.home()));
+    assert_eq!(printed["uid"], rustix::process::geteuid().as_raw());
+    assert_eq!(printed["pid"], worker.pid());
     assert!(
-        said["bash"]
+        printed["bash"]
             .as_str()
             .is_some_and(|bash| Path::new(bash).exists()),
-        "{said}"
+        "{printed}"
     );
     assert_eq!(
-        (&said["os"], &said["known"]),
+        (&printed["os"], &printed["known"]),
         (&json!("linux"), &json!(false))
     );
     let result = data(&mut worker, call("echo $ADDED $SET; pwd"))?;
@@ -171,8 +171,8 @@ fn worker_runs_only_checked_calls() -> Result<()> {
 #[test]
 fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<()> {
     let world = world()?;
-    let (mut first, said) = start_worker(&world, &json!({}))?;
-    assert_eq!(said["known"], false);
+    let (mut first, printed) = start_worker(&world, &json!({}))?;
+    assert_eq!(printed["known"], false);
     let job = json!({"type": "tool_call", "findings": {}, "request":
         {"command": "while [ ! -e over ]; do sleep 0.05; done; echo done", "mode": "background"}});
     let started = data(&mut first, job)?;
@@ -187,8 +187,8 @@ fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<
     let answer = ask(&mut other, hello(&json!({"token": "guessed"})))?;
     assert_eq!(answer["code"], "token", "{answer}");
 
-    let (mut second, said) = start_worker(&world, &json!({}))?;
-    assert_eq!(said["known"], true);
+    let (mut second, printed) = start_worker(&world, &json!({}))?;
+    assert_eq!(printed["known"], true);
     let jobs = data(&mut second, json!({"type": "jobs.list"}))?;
     assert_eq!(jobs["jobs"][0]["state"]["kind"], "running", "{jobs}");
     let page = data(
@@ -254,10 +254,10 @@ impl Pair {
         let mut host = world.command("bash");
         host.args(["-c", &format!("{say}{ping}")]);
         let mut host = host.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let said = host.stdout.take().context("stdout is piped")?;
+        let printed = host.stdout.take().context("stdout is piped")?;
         let mut worker = world.command(product::agent_bash()?);
         worker.args(["rpc", "--worker"]);
-        worker.stdin(said).stdout(Stdio::null());
+        worker.stdin(printed).stdout(Stdio::null());
         let worker = worker.spawn()?;
         Ok(Self { host, worker })
     }

@@ -57,8 +57,8 @@ fn cp(world: &World, from: &str, to: &str) -> Result<CommandResult> {
 #[test]
 fn copy_writes_only_the_named_file() -> Result<()> {
     let world = world()?;
-    let place = world.cwd().join("place");
-    fs::create_dir(&place)?;
+    let directory = world.cwd().join("place");
+    fs::create_dir(&directory)?;
     let before = all(&world)?;
     for (from, name, content) in [
         // Only the announced number of bytes is written, whatever else the target sends.
@@ -68,25 +68,25 @@ fn copy_writes_only_the_named_file() -> Result<()> {
     ] {
         let ran = cp(&world, from, "place")?;
         ensure!(ran.code == 0, "{from}: {ran:?}");
-        let path = place.join(name);
+        let path = directory.join(name);
         ensure!(fs::read_to_string(&path)? == content, "{from}");
         let mode = fs::metadata(&path)?.permissions().mode();
         ensure!(mode & 0o7000 == 0, "{from}: lends rights: {mode:o}");
     }
-    for (from, said) in [
+    for (from, printed) in [
         ("./stuck", "stopped sending ./stuck"),
         ("./missing", "there is no such thing"),
     ] {
         let ran = cp(&world, from, "place")?;
         ensure!(
-            ran.code == 125 && ran.stderr.contains(said),
+            ran.code == 125 && ran.stderr.contains(printed),
             "{from}: {ran:?}"
         );
         ensure!(!ran.stderr.contains(['\u{1b}', '\u{7}']), "{from}: {ran:?}");
     }
     let new: Vec<PathBuf> = all(&world)?.difference(&before).cloned().collect();
     ensure!(
-        new == [place.join("elsewhere"), place.join("more")],
+        new == [directory.join("elsewhere"), directory.join("more")],
         "{new:?}"
     );
     world.assert_nothing_left(SOON);
@@ -128,10 +128,10 @@ fn remote_artifact_is_never_a_local_file() -> Result<()> {
     let answer = server.next_where(SOON, |line| line["id"] == id)?;
     let listed = &answer["result"]["resources"][0];
     ensure!(listed["uri"] == "artifact://3", "{answer}");
-    let said = answer.to_string();
+    let printed = answer.to_string();
     ensure!(
-        !said.contains("passwd") && !said.contains("\\u001b"),
-        "{said}"
+        !printed.contains("passwd") && !printed.contains("\\u001b"),
+        "{printed}"
     );
     drop(server);
     // Control: the content comes from the target.

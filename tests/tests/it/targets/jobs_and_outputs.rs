@@ -210,7 +210,7 @@ fn files_are_copied_both_ways_unchanged() -> Result<()> {
     assert_eq!(unsized_file.code, 0, "{unsized_file:?}");
     assert!(fs::read_to_string(world.cwd().join("status"))?.starts_with("Name:"));
 
-    for (from, to, code, said) in [
+    for (from, to, code, printed) in [
         ("here", "there", 2, "neither path is on a target"),
         (&*at("/a"), &*at("/b"), 2, "both paths are on targets"),
         ("missing", &at("/tmp/x"), 125, "missing cannot be read"),
@@ -221,7 +221,7 @@ fn files_are_copied_both_ways_unchanged() -> Result<()> {
     ] {
         let ran = cp(from, to)?;
         assert_eq!(ran.code, code, "{from} {to}: {ran:?}");
-        assert!(ran.stderr.contains(said), "{from} {to}: {ran:?}");
+        assert!(ran.stderr.contains(printed), "{from} {to}: {ran:?}");
     }
     let mut names: Vec<_> = fs::read_dir(world.cwd())?
         .map(|entry| Ok(entry?.file_name()))

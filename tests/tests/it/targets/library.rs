@@ -59,14 +59,14 @@ fn remote_session_is_checked_locally_and_runs_remotely() -> Result<()> {
             "{result:?}"
         );
         ensure!(result.target.as_deref() == Some("there"), "{result:?}");
-        let place = session.remote_host().context("it has a place")?;
-        let shells = place.ask("session.list", json!({}), &cancel).await;
+        let remote_host = session.remote_host().context("it has a place")?;
+        let shells = remote_host.ask("session.list", json!({}), &cancel).await;
         ensure!(shells.is_ok_and(|shells| shells["sessions"].is_array()));
         ensure!(
             session.jobs().is_none() && session.artifacts().is_none(),
             "of this machine"
         );
-        place.close().await;
+        remote_host.close().await;
 
         // An unreachable target is an error only once a command is to run.
         let nowhere = target(&world, &["sh", "-c", "exit 7", "{script}"]);

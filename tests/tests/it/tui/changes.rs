@@ -9,20 +9,15 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::time::Duration;
 
-/// The time for which a question ignores keys, at its start.
-const ANSWERED: Duration = Duration::from_secs(2);
+/// Longer than a question ignores keys, at its start.
+const IGNORED: Duration = Duration::from_millis(700);
 
 /// Answers the question that contains this text.
 pub(super) fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
     tmux.shows(question)?;
-    for _ in 0..10 {
-        tmux.press(&[key])?;
-        let gone = || (!tmux.screen().ok()?.contains(question)).then_some(());
-        if poll::until(ANSWERED, gone).is_some() {
-            return Ok(());
-        }
-    }
-    anyhow::bail!("`{question}` is not answered by {key}: {}", tmux.screen()?)
+    poll::pause(IGNORED);
+    tmux.press(&[key])?;
+    tmux.hides(question).map(drop)
 }
 
 /// The files of the world's directory with their contents.

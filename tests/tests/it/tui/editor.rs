@@ -9,7 +9,7 @@ fn line_is_edited_in_the_users_editor() -> Result<()> {
         tmux.enters("EDITOR='vim -u NONE' agent-bash tui")?;
         tmux.shows(PROMPT)?;
         // Running commands continue meanwhile.
-        tmux.enters("sleep 2; touch ../went-on")?;
+        tmux.enters("until [ -e ../go ]; do sleep 0.1; done; touch ../went-on")?;
         tmux.shows("esc to cancel")?;
         tmux.types("echo one")?;
         tmux.press(&["C-x", "C-e"])?;
@@ -17,6 +17,7 @@ fn line_is_edited_in_the_users_editor() -> Result<()> {
         let screen = tmux.shows("echo one\n~")?;
         ensure!(!screen.contains("❯"), "{screen}");
         ensure!(screen.matches("\n~").count() > 20, "{screen}");
+        std::fs::write(world.cwd().join("../go"), "")?;
         tmux.types(":s/one/two/")?;
         tmux.press(&["Enter"])?;
         tmux.shows("echo two\n~")?;
@@ -42,7 +43,7 @@ fn line_is_edited_in_the_users_editor() -> Result<()> {
 #[test]
 fn failed_editor_keeps_the_line_and_receives_its_interrupts() -> Result<()> {
     on_a_terminal(|tmux, _| {
-        for (editor, said) in [
+        for (editor, printed) in [
             (
                 "sh -c \"exit 3\"",
                 "has not changed the line: it ended with exit 3",
@@ -66,7 +67,7 @@ fn failed_editor_keeps_the_line_and_receives_its_interrupts() -> Result<()> {
                 tmux.shows("interrupt me")?;
                 tmux.press(&["C-c"])?;
             }
-            tmux.shows(said)?;
+            tmux.shows(printed)?;
             tmux.shows("❯ echo same")?;
             // The interface continues.
             tmux.press(&["Enter"])?;

@@ -82,17 +82,17 @@ fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
         tmux.shows("│ src/main.rs:12:5")?;
         let terminal = poll::until(SOON, || {
             let terminal = EmulatedTerminal::of(&std::fs::read(&raw).ok()?);
-            let place = |it: &(String, String)| it.0 == "src/main.rs:12:5";
-            terminal.links.iter().any(place).then_some(terminal)
+            let position = |it: &(String, String)| it.0 == "src/main.rs:12:5";
+            terminal.links.iter().any(position).then_some(terminal)
         });
         let terminal = terminal.context("there is no link")?;
         ensure!(terminal.frames > 3, "{terminal:?}");
         ensure!(terminal.half_drawn.is_empty(), "{terminal:?}");
-        let place = format!("file://{}#12", world.cwd().join("src/main.rs").display());
+        let position = format!("file://{}#12", world.cwd().join("src/main.rs").display());
         ensure!(
             terminal
                 .links
-                .contains(&("src/main.rs:12:5".to_owned(), place)),
+                .contains(&("src/main.rs:12:5".to_owned(), position)),
             "{:?}",
             terminal.links
         );

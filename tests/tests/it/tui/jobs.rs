@@ -73,7 +73,7 @@ fn jobs_panel_agrees_with_jobs_list_and_the_next_run() -> Result<()> {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;
         // The job runs only for a moment, and the user has not asked for it.
-        tmux.enters("bash -c 'sleep 0.2 &'; echo short")?;
+        tmux.enters("bash -c 'sleep 0.5 &'; echo short")?;
         tmux.shows("╰ exit 0")?;
         tmux.enters("sleep 300 & echo long")?;
         tmux.shows("↯ still running as job 2")?;

@@ -126,15 +126,18 @@ fn is_unknown(tmux: &Tmux<'_>, part: &str, wanted: bool) -> Result<()> {
 
 #[test]
 fn command_with_a_path_is_checked_for_existence() -> Result<()> {
-    in_the_interface("", |tmux, _| {
+    in_the_interface("", |tmux, world| {
         tmux.types("./probe.sh x")?;
         is_unknown(tmux, "probe.sh", true)?;
         tmux.press(&["C-c"])?;
         tmux.shows(PROMPT)?;
         // A command makes the file; the check finds it, also for text typed meanwhile.
-        tmux.enters("sleep 1; echo 'echo probed' > probe.sh; chmod +x probe.sh")?;
+        tmux.enters(
+            "until [ -e ../go ]; do sleep 0.1; done; echo 'echo probed' > probe.sh; chmod +x probe.sh",
+        )?;
         tmux.types("./probe.sh x")?;
         is_unknown(tmux, "probe.sh", true)?;
+        fs::write(world.cwd().join("../go"), "")?;
         is_unknown(tmux, "probe.sh", false)?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ probed")?;

@@ -22,10 +22,10 @@ class Separate(NamedTuple):
 
 async def run_separate(shell: AsyncShell, command: str, timeout: Optional[float] = None) -> Separate:
     """Runs a command. `timeout` is in seconds."""
-    given: Dict[str, Any] = {"commands": [command]}
+    arguments: Dict[str, Any] = {"commands": [command]}
     if timeout is not None:
-        given["timeout_ms"] = max(1, round(timeout * 1000))
-    answer = await shell.call("shell", given, adapter="openai-shell")
+        arguments["timeout_ms"] = max(1, round(timeout * 1000))
+    answer = await shell.call("shell", arguments, adapter="openai-shell")
     if answer.structured is None:
         raise ValueError(answer.content)
     output = answer.structured["output"][0]

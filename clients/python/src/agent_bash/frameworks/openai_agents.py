@@ -21,10 +21,10 @@ def executor(shell: AsyncShell) -> Callable[[ShellCommandRequest], Awaitable[She
 
     async def execute(request: ShellCommandRequest) -> ShellResult:
         action = request.data.action
-        given: Dict[str, Any] = {"commands": action.commands}
+        arguments: Dict[str, Any] = {"commands": action.commands}
         limits = {"timeout_ms": action.timeout_ms, "max_output_length": action.max_output_length}
-        given.update((name, value) for name, value in limits.items() if value is not None)
-        answer = await shell.call("shell", given, adapter="openai-shell")
+        arguments.update((name, value) for name, value in limits.items() if value is not None)
+        answer = await shell.call("shell", arguments, adapter="openai-shell")
         if answer.structured is None:
             raise ValueError(answer.content)
         return ShellResult(

@@ -14,8 +14,8 @@ async def toolset(shell: AsyncShell, adapter: Optional[str] = None) -> FunctionT
     the command."""
 
     def function(name: str) -> Callable[..., Awaitable[str]]:
-        async def call(**given: Any) -> str:
-            return (await shell.call(name, given, adapter=adapter)).content
+        async def call(**arguments: Any) -> str:
+            return (await shell.call(name, arguments, adapter=adapter)).content
 
         return call
 

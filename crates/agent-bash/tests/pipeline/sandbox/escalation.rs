@@ -21,8 +21,8 @@ impl Approver for Generous {
     }
 
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
-        let asked = proposal.request.sandbox.as_ref().unwrap();
-        let level = asked.level.map_or("same", SandboxLevel::word);
+        let request = proposal.request.sandbox.as_ref().unwrap();
+        let level = request.level.map_or("same", SandboxLevel::word);
         self.0.lock().unwrap().push(format!("{level}: {reason}"));
         Approval::Allow
     }
@@ -46,7 +46,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
         json!({"network": "loopback", "reason": "a build"}),
         json!({"writable": ["~/.cargo"], "reason": "a build"}),
     ];
-    for asked in more {
+    for request in more {
         for (escalation, answers, runs) in [
             (Escalation::Never, true, false),
             (Escalation::Ask, false, false),
@@ -55,14 +55,14 @@ async fn escalation_needs_the_setting_and_an_approval() {
             let mut case = Case::of(SandboxLevel::WorkspaceWrite);
             std::fs::create_dir(case.project.path("home/.cargo")).unwrap();
             case.settings.escalation = escalation;
-            let mut asked = asked.clone();
-            if asked.get("writable").is_some() {
-                asked["writable"] = json!([case.project.path("home/.cargo")]);
+            let mut request = request.clone();
+            if request.get("writable").is_some() {
+                request["writable"] = json!([case.project.path("home/.cargo")]);
             }
             let (generous, log) = (Arc::new(Generous::default()), Arc::new(Log::default()));
             let (approver, audit) = (Arc::clone(&generous), Arc::clone(&log));
             let result = case
-                .run_with(with(&asked), |builder| {
+                .run_with(with(&request), |builder| {
                     let builder = builder.audit(audit, false);
                     if answers {
                         builder.approver(approver)
@@ -71,7 +71,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
                     }
                 })
                 .await;
-            assert_eq!(case.script.runs() > 0, runs, "{asked} {escalation:?}");
+            assert_eq!(case.script.runs() > 0, runs, "{request} {escalation:?}");
             // The approver and the log receive the reason.
             let heard = generous.0.lock().unwrap().len();
             assert_eq!(heard > 0, runs);
@@ -94,7 +94,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
 #[tokio::test]
 async fn request_may_narrow_the_list_of_hosts_and_needs_an_approval_to_widen_it() {
     let own = ["npm", "*.a.example"];
-    for (asked, want) in [
+    for (sandbox_request, want) in [
         (
             json!({"hosts": ["registry.npmjs.org"]}),
             Some(vec!["registry.npmjs.org"]),
@@ -115,14 +115,22 @@ async fn request_may_narrow_the_list_of_hosts_and_needs_an_approval_to_widen_it(
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
         case.settings.network = Network::Hosts;
         case.settings.hosts = own.map(str::to_owned).into();
-        let mut request = asked.clone();
+        let mut request = sandbox_request.clone();
         request["reason"] = "a build".into();
         let result = case.run(with(&request)).await;
         let Some(hosts) = want else {
-            assert_eq!(result.rule.as_deref(), Some(ESCALATION_RULE), "{asked}");
+            assert_eq!(
+                result.rule.as_deref(),
+                Some(ESCALATION_RULE),
+                "{sandbox_request}"
+            );
             continue;
         };
-        assert_eq!(case.script.last().sandbox.unwrap().hosts, hosts, "{asked}");
+        assert_eq!(
+            case.script.last().sandbox.unwrap().hosts,
+            hosts,
+            "{sandbox_request}"
+        );
     }
 }
 

@@ -21,7 +21,6 @@ const CHANGING_COMMAND: &str = "echo after > file";
 pub(super) struct AttemptResults {
     /// The result of a recorded change and its undo.
     pub(super) record: Result<(), String>,
-    /// The result of a trial.
     pub(super) trial: Result<(), String>,
 }
 

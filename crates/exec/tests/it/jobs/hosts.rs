@@ -52,8 +52,8 @@ fn numbers(to: u32) -> String {
 async fn job_outlives_its_host_and_the_next_host_reads_its_output() {
     let world = World::new();
     let mut host = host(&world, 1, &two_halves(&world));
-    let said = lines(&mut host, 1);
-    assert!(said[0].starts_with("job 1 "), "{said:?}");
+    let printed = lines(&mut host, 1);
+    assert!(printed[0].starts_with("job 1 "), "{printed:?}");
     let id = JobId("1".into());
 
     // The first reader has read a part when the host is killed.
@@ -161,19 +161,19 @@ async fn concurrent_hosts_share_job_numbers_and_the_limit() {
         host(&world, 10, "sleep 1000"),
         host(&world, 10, "sleep 1000"),
     ];
-    let mut said: Vec<String> = Vec::new();
+    let mut printed: Vec<String> = Vec::new();
     for host in &mut hosts {
-        said.extend(lines(host, 10));
+        printed.extend(lines(host, 10));
     }
-    let started: BTreeSet<&str> = said
+    let started: BTreeSet<&str> = printed
         .iter()
         .filter_map(|line| line.strip_prefix("job ")?.split(' ').next())
         .collect();
-    let refused = said
+    let refused = printed
         .iter()
         .filter(|line| line.contains("the limit (16)"))
         .count();
-    assert_eq!((started.len(), refused), (16, 4), "{said:?}");
+    assert_eq!((started.len(), refused), (16, 4), "{printed:?}");
     let listed = world.jobs.list().unwrap();
     let ids: BTreeSet<&str> = listed.iter().map(|job| &*job.id.0).collect();
     assert_eq!(ids, started);
@@ -211,8 +211,8 @@ async fn job_end_is_recorded_on_a_full_disk() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let said = lines(&mut host, 1);
-    assert!(said[0].starts_with("job 1 "), "{said:?}");
+    let printed = lines(&mut host, 1);
+    assert!(printed[0].starts_with("job 1 "), "{printed:?}");
     let end = world.end(&JobId("1".into())).await;
     assert_eq!(end.ending, ScriptEnding::Exited { code: 6 });
     let job = world.jobs.show(&JobId("1".into())).unwrap();

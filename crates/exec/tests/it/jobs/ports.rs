@@ -58,17 +58,19 @@ async fn list_with_ports_names_the_addresses_of_a_child_of_the_shell() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sandboxed_job_in_its_own_network_namespace_names_its_addresses() {
-    let (world, place) = (World::new(), TestWorkspace::new());
+    let (world, workspace) = (World::new(), TestWorkspace::new());
     let plan = Plan {
         network: Network::Loopback,
         hosts: Vec::new(),
         tier: Tier::Full,
-        ..place.plan()
+        ..workspace.plan()
     };
     let spec = world.spec(&format!("exec {SERVER} listen >port"));
-    let spec = spec.cwd(place.workspace.clone()).sandbox(Arc::new(plan));
+    let spec = spec
+        .cwd(workspace.workspace.clone())
+        .sandbox(Arc::new(plan));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
-    let address = written(&place.workspace.join("port")).await;
+    let address = written(&workspace.workspace.join("port")).await;
     assert_eq!(ports_of(&world, &job).await, [address]);
     let network = world.jobs.listeners_of(&job).await[0].network.clone();
     assert!(network.is_some() && network != network_namespace(std::process::id()));

@@ -10,23 +10,23 @@ use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 
 /// Returns a script that waits for a file, then writes in the workspace and outside of it.
-fn writes_later(place: &TestWorkspace) -> String {
+fn writes_later(workspace: &TestWorkspace) -> String {
     format!(
         "until [[ -e go ]]; do sleep .01; done; {}",
-        place.writes("late")
+        workspace.writes("late")
     )
 }
 
 /// Lets the job write. Returns whether the two files were written.
-async fn written(place: &TestWorkspace) -> (bool, bool) {
-    fs::write(place.workspace.join("go"), "").unwrap();
-    assert!(soon(|| place.written("late").0).await);
+async fn written(workspace: &TestWorkspace) -> (bool, bool) {
+    fs::write(workspace.workspace.join("go"), "").unwrap();
+    assert!(soon(|| workspace.written("late").0).await);
     // The write outside of the workspace comes later, if at all.
-    place.written("late")
+    workspace.written("late")
 }
 
-fn sandboxed(world: &World, place: &TestWorkspace, script: &str, tier: Tier) -> RunSpec {
-    place.in_sandbox(world.spec(script), tier)
+fn sandboxed(world: &World, workspace: &TestWorkspace, script: &str, tier: Tier) -> RunSpec {
+    workspace.in_sandbox(world.spec(script), tier)
 }
 
 fn reported_sandbox(job: &Job) -> (SandboxLevel, Network, Enforced) {
@@ -53,14 +53,14 @@ fn in_workspace(tier: Tier) -> (SandboxLevel, Network, Enforced) {
 async fn job_stays_in_its_sandbox() {
     for tier in TIERS {
         for stdin in [JobStdin::Null, JobStdin::Pipe] {
-            let (world, place) = (World::new(), TestWorkspace::new());
-            let spec = sandboxed(&world, &place, &place.writes("x"), tier);
+            let (world, workspace) = (World::new(), TestWorkspace::new());
+            let spec = sandboxed(&world, &workspace, &workspace.writes("x"), tier);
             let job = world.try_start(&spec, stdin).await.unwrap();
             assert_eq!(
                 world.end(&job.id).await.ending,
                 ScriptEnding::Exited { code: 1 }
             );
-            assert_eq!(place.written("x"), (true, false));
+            assert_eq!(workspace.written("x"), (true, false));
             for job in [job.clone(), world.again().show(&job.id).unwrap()] {
                 assert_eq!(reported_sandbox(&job), in_workspace(tier));
             }
@@ -70,7 +70,7 @@ async fn job_stays_in_its_sandbox() {
                 world.end(&job.id).await.ending,
                 ScriptEnding::Exited { code: 0 }
             );
-            assert_eq!(place.written("x"), (true, true));
+            assert_eq!(workspace.written("x"), (true, true));
             assert_eq!(job.sandbox, None);
         }
     }
@@ -79,24 +79,28 @@ async fn job_stays_in_its_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn job_stays_in_its_sandbox_after_its_host_is_killed() {
     for tier in TIERS {
-        let (world, place) = (World::new(), TestWorkspace::new());
+        let (world, workspace) = (World::new(), TestWorkspace::new());
         let plan = Plan {
             tier,
-            ..place.plan()
+            ..workspace.plan()
         };
         let plan = serde_json::to_string(&plan).unwrap();
-        let script = format!("cd {}; {}", place.workspace.display(), writes_later(&place));
+        let script = format!(
+            "cd {}; {}",
+            workspace.workspace.display(),
+            writes_later(&workspace)
+        );
         let mut host = host_with(&world, 1, &script, &[&plan]);
         lines(&mut host, 1);
         host.kill().unwrap();
         host.wait().unwrap();
-        assert_eq!(written(&place).await, (true, false));
+        assert_eq!(written(&workspace).await, (true, false));
         let id = JobId("1".into());
         assert_eq!(
             world.end(&id).await.ending,
             ScriptEnding::Exited { code: 1 }
         );
-        assert_eq!(place.written("late"), (true, false));
+        assert_eq!(workspace.written("late"), (true, false));
         assert_eq!(
             reported_sandbox(&world.again().show(&id).unwrap()),
             in_workspace(tier)
@@ -108,9 +112,9 @@ async fn job_stays_in_its_sandbox_after_its_host_is_killed() {
 async fn survivors_stay_in_the_sandbox_of_their_call() {
     for tier in TIERS {
         for session in [None, Some(SessionName("a".into()))] {
-            let (mut world, place) = (World::new(), TestWorkspace::new());
-            let script = format!("({}; sleep 1000) & echo left", writes_later(&place));
-            let spec = sandboxed(&world, &place, &script, tier).session(session);
+            let (mut world, workspace) = (World::new(), TestWorkspace::new());
+            let script = format!("({}; sleep 1000) & echo left", writes_later(&workspace));
+            let spec = sandboxed(&world, &workspace, &script, tier).session(session);
             let (mut out, cancel) = (Collect::default(), Cancel::new());
             let outcome = world.cache.run(&spec, &mut out, &cancel).await.unwrap();
             let id = outcome.survivors[0].job.clone().unwrap();
@@ -122,7 +126,7 @@ async fn survivors_stay_in_the_sandbox_of_their_call() {
             assert_eq!(reported_sandbox(&job), in_workspace(tier));
             // The host of the job ends.
             world.cache = ShellCache::new(crate::support::options());
-            assert_eq!(written(&place).await, (true, false));
+            assert_eq!(written(&workspace).await, (true, false));
             let asleep = || {
                 world
                     .census
@@ -131,7 +135,7 @@ async fn survivors_stay_in_the_sandbox_of_their_call() {
                     .any(|one| one.name == "sleep")
             };
             assert!(soon(asleep).await);
-            assert_eq!(place.written("late"), (true, false));
+            assert_eq!(workspace.written("late"), (true, false));
             world.kill(&id).await;
             world.census.assert_empty_soon("its end").await;
         }

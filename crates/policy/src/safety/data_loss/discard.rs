@@ -2,7 +2,6 @@
 
 use super::super::no_blind_git_add::{excludes, is_whole_tree};
 use super::super::rule::{RuleFinding, RuleInput, is_git};
-use super::plumbing;
 use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand};
 
@@ -24,11 +23,6 @@ pub(in super::super) fn check(
     is_git(command)?;
     let git = GitCommandLine::read(&command.words);
     let subcommand = git.subcommand()?;
-    if let Some(discards) =
-        plumbing::discards(subcommand, git.arguments, command, &input.initial_cwd)
-    {
-        return discards.then(|| RuleFinding::on(command, git.arguments));
-    }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
     }

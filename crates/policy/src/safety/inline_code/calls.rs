@@ -11,7 +11,6 @@ use super::path_expression::{built_path, is_home};
 use super::sed_and_make::{make_command, sed_command};
 use super::tokens::{Token, arguments, is_name, split, statement, tokens};
 
-/// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum CallEffect {
     /// Runs this text in a shell.
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_from_data() {
+    fn calls_in_code_are_distinguished_from_data() {
         hold(
             PLAIN_LANGUAGE,
             &[

@@ -5,7 +5,9 @@
 //! directory is not a landmark: the script may change the files of its working directory.
 
 use super::part::{PathPart, are_names, components, resolve, split_value};
-use super::system_directories::{DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory};
+use super::system_directories::{
+    ADDED_SOFTWARE, DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory,
+};
 use super::{HOME_PARENTS, PathBase};
 use crate::syntax::CommandHost;
 use crate::syntax::value::{Value, ValuePiece};
@@ -41,6 +43,9 @@ impl Location {
             parts = cwd_parts.chain(parts).collect();
         }
         let mut parts = resolve(&parts);
+        if !is_absolute && parts.first().is_some_and(PathPart::is_unknown) {
+            return None;
+        }
         if let CommandHost::Disposable(mounts) = path_base.host {
             parts = super::on_this_machine(&parts, mounts).into_iter().next()?;
         }
@@ -77,9 +82,12 @@ impl Location {
             let name = part.literal().unwrap_or("");
             SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name)
         };
+        // `/$NAME.$NUMBER` is a file.
+        let is_composed = |part: &PathPart| part.has_unknown() && part.pieces.len() > 1;
         match stem {
-            [] => true,
+            [] => !tail.iter().any(is_composed),
             _ if is_home || is_own_home && !has_unknown => true,
+            [first, _] if ADDED_SOFTWARE.iter().any(|name| first.could_be(name)) => false,
             // A path with an unknown name below a system directory may belong to the user.
             [_] | [_, _] => !has_unknown && stem.iter().all(is_system),
             _ => false,
@@ -193,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn landmarks_are_told_from_what_is_in_them() {
+    fn landmarks_are_distinguished_from_their_contents() {
         for (path, expect) in [
             ("/", true),
             ("/*", true),

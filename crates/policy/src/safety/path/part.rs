@@ -10,9 +10,10 @@ pub(super) struct PathPart {
 }
 
 impl PathPart {
+    /// Returns a component of a known path. A placeholder in the path stands for an unknown part.
     pub(super) fn text(text: &str) -> Self {
         PathPart {
-            pieces: vec![ValuePiece::Text(text.to_owned())],
+            pieces: Value::text(text).pieces().to_vec(),
         }
     }
 
@@ -30,13 +31,38 @@ impl PathPart {
             .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
     }
 
+    /// True if no part of the component is known.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.pieces[..], [ValuePiece::Unknown { .. }])
+    }
+
+    /// True if a known part of the component contains a text.
+    pub(super) fn has_text(&self, text: &str) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, ValuePiece::Text(known) if known.contains(text)))
+    }
+
+    /// True if the component has an ending, such as `.tar.gz`.
+    pub(super) fn has_ending(&self) -> bool {
+        let mut pieces = self.pieces.iter().enumerate();
+        pieces.any(|(index, piece)| match piece {
+            ValuePiece::Text(text) => text.rfind('.').is_some_and(|dot| index > 0 || dot > 0),
+            _ => false,
+        })
+    }
+
     /// True if no character of the component except dots is known, so that it may match any name.
     pub(super) fn may_be_any_name(&self) -> bool {
-        self.literal().is_none()
-            && self.pieces.iter().all(|piece| match piece {
-                ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
-                ValuePiece::Glob(_) | ValuePiece::Unknown { .. } => true,
-            })
+        let is_open = |piece: &ValuePiece| match piece {
+            ValuePiece::Text(_) => false,
+            ValuePiece::Glob(glob) => glob != "?" && !glob.starts_with('['),
+            ValuePiece::Unknown { .. } => true,
+        };
+        let is_dots = |piece: &ValuePiece| match piece {
+            ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
+            _ => true,
+        };
+        self.pieces.iter().any(is_open) && self.pieces.iter().all(is_dots)
     }
 
     /// True if the component equals the name, or if its pattern matches the name.

@@ -14,6 +14,9 @@ pub(super) const SYSTEM_DIRECTORIES: [&str; 26] = [
 /// System directories in which only users and services store files.
 pub(super) const DIRECTORIES_FOR_USERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
+/// System directories with software that is not the system's.
+pub(super) const ADDED_SOFTWARE: [&str; 2] = ["opt", "srv"];
+
 /// Directories in system directories that services or the system itself need: their parents, and
 /// their names.
 const SERVICES: [(&[&str], &[&str]); 12] = [
@@ -66,8 +69,10 @@ const SERVICES: [(&[&str], &[&str]); 12] = [
 const USER_LIBRARIES: [&str; 4] = ["node_modules", "jvm", "go", "debug"];
 
 /// System directories below which a pattern with letters is usual.
-pub(super) const PATTERNS_BELOW: [&[&str]; 8] = [
+pub(super) const PATTERNS_BELOW: [&[&str]; 10] = [
     &["tmp"],
+    &["opt"],
+    &["var", "lib", "dpkg"],
     &["usr", "local", "bin"],
     &["usr", "local", "include"],
     &["usr", "local", "lib"],
@@ -93,10 +98,8 @@ pub(super) fn is_system_directory(parts: &[PathPart]) -> bool {
         [] => true,
         [name] => SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name),
         // `/usr/lib`, `/var/lib`, `/private/etc`, `/usr/local`
-        [first, second]
-            if SYSTEM_DIRECTORIES.contains(&first) && SYSTEM_DIRECTORIES.contains(&second) =>
-        {
-            true
+        [first, second] if SYSTEM_DIRECTORIES.contains(&second) => {
+            SYSTEM_DIRECTORIES.contains(&first) && !ADDED_SOFTWARE.contains(&first)
         }
         [.., name] if USER_LIBRARIES.contains(&name) => false,
         _ => SERVICES.iter().any(is_service),

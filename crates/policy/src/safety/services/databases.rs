@@ -26,7 +26,8 @@ pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> O
     let found = match name {
         _ if SQL_CLIENTS.contains(&name) => {
             let texts = statements(name, command);
-            let is_persistent = !is_in_memory(command) || texts.iter().any(|text| opens_file(text));
+            let is_persistent = !command.arguments().iter().any(is_memory)
+                || texts.iter().any(|text| opens_file(text));
             is_persistent && texts.iter().any(|text| sql::destroys(text))
         }
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
@@ -52,12 +53,8 @@ pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> O
 }
 
 /// True if the database ends with its client: `sqlite3 :memory: …`.
-fn is_in_memory(command: &ResolvedCommand) -> bool {
-    let mut words = command
-        .arguments()
-        .iter()
-        .map(|field| field.value.literal());
-    words.any(|word| word == Some(":memory:"))
+fn is_memory(field: &Field) -> bool {
+    field.value.literal() == Some(":memory:")
 }
 
 /// True if statements open another database: `ATTACH 'app.db' AS app`, `.open app.db`.
@@ -94,8 +91,8 @@ fn statements(name: &str, command: &ResolvedCommand) -> Vec<String> {
             out.push(field.value.without_prefix(skip).script());
         } else if let Some(file) = text.strip_prefix("--file=") {
             out.extend(command.file(&Value::text(file)).map(Value::script));
-        } else if name.contains("lite") || name == "duckdb" {
-            out.extend(operand(field));
+        } else if (name.contains("lite") || name == "duckdb") && !text.starts_with('-') {
+            out.push(field.value.script());
         }
     }
     out
@@ -119,9 +116,4 @@ fn has_attached_value(text: &str, option: &str) -> bool {
             option.len() == 2 && !rest.is_empty()
         }
     })
-}
-
-/// Returns the text of a word that is not an option.
-fn operand(field: &Field) -> Option<String> {
-    (!field.value.prefix().starts_with('-')).then(|| field.value.script())
 }

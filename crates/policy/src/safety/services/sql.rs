@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_told_apart() {
+    fn statements_are_classified() {
         for (text, expect) in [
             ("DROP DATABASE x", true),
             ("drop schema if exists public cascade;", true),

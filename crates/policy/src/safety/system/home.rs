@@ -12,8 +12,20 @@ pub(in super::super) fn check(
 ) -> Option<RuleFinding> {
     let path_base = input.path_base(command);
     let empties = prints_nothing(command);
+    // `cp ~/.bashrc ~/.bashrc.bak; echo … > ~/.bashrc`
+    let is_copied = |target: &Value| {
+        let mut copies = input
+            .commands
+            .iter()
+            .filter(|other| other.name() == Some("cp") && other.span.end <= command.span.start);
+        copies.any(|copy| {
+            let mut operands = copy.arguments().iter().rev().skip(1);
+            operands.any(|field| field.value == *target)
+        })
+    };
     let redirection = command.redirections.iter().find(|redirection| {
         redirection.truncates()
+            && !is_copied(&redirection.target)
             && match worth(&redirection.target, &path_base) {
                 Some(PathWorth::Key | PathWorth::System) => true,
                 Some(PathWorth::Dotfile | PathWorth::Service) => empties,

@@ -41,10 +41,18 @@ pub(in super::super) fn check(
     {
         return None;
     }
-    // The first operand is the mode or owner; a word such as `755` is never a protected path.
-    let found = arguments
+    let mut operands = arguments
         .iter()
-        .filter(|field| !field.value.prefix().starts_with('-'))
-        .find(|field| is_protected(&field.value))?;
+        .filter(|field| !field.value.prefix().starts_with('-'));
+    // The first operand is the mode or owner; a word such as `755` is never a protected path.
+    let owner = operands.clone().next().map(|field| field.value.prefix());
+    let owner = owner.and_then(|owner| owner.split(':').next());
+    // `chown -R app:app /home/app`
+    let is_of_owner = |value: &Value| {
+        let path = value.literal().map(|path| path.trim_end_matches('/'));
+        let below_home = path.and_then(|path| path.strip_prefix("/home/"));
+        name.ends_with("chown") && below_home.is_some() && below_home == owner
+    };
+    let found = operands.find(|field| is_protected(&field.value) && !is_of_owner(&field.value))?;
     Some(RuleFinding::on(command, [found]))
 }

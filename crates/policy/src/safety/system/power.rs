@@ -10,12 +10,5 @@ pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> O
     let writes = command.redirections.iter().any(|redirection| {
         redirection.writes() && redirection.target.literal() == Some(SYSRQ_TRIGGER)
     });
-    let tees = || {
-        command.name() == Some("tee")
-            && command
-                .arguments()
-                .iter()
-                .any(|field| field.value.literal() == Some(SYSRQ_TRIGGER))
-    };
-    (writes || tees()).then(|| RuleFinding::on(command, command.arguments()))
+    writes.then(|| RuleFinding::on(command, command.arguments()))
 }

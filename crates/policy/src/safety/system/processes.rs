@@ -5,6 +5,7 @@ use super::super::path::{PathDanger, danger};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand, is_shell};
+use crate::syntax::value::{UnknownCause, ValuePiece};
 use regex::RegexBuilder;
 
 pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -129,7 +130,19 @@ pub(in super::super) fn check_agent(
     let ends_agent = match name {
         "pkill" | "skill" | "killall" => names_agent(command, input),
         "kill" => {
-            let is_computed = |field: &Field| field.value.has_unknown();
+            // A number is `$!`, a process of the script.
+            let is_number = |piece: &ValuePiece| {
+                matches!(
+                    piece,
+                    ValuePiece::Unknown {
+                        why: UnknownCause::Number,
+                        ..
+                    }
+                )
+            };
+            let is_computed = |field: &Field| {
+                field.value.has_unknown() && !field.value.pieces().iter().all(is_number)
+            };
             let is_by_xargs = command.started_by.iter().any(|program| program == "xargs");
             let is_parent = |field: &Field| {
                 let word = source(field, input);
@@ -152,17 +165,25 @@ fn source<'i>(field: &Field, input: &RuleInput<'i>) -> &'i str {
     text.unwrap_or_default()
 }
 
+/// True if the text between two commands contains no end of a pipeline.
+fn is_within_pipeline(text: &str) -> bool {
+    let mut before_last = text.lines().rev().skip(1);
+    before_last.all(|line| line.trim_end().ends_with(['|', '\\']))
+}
+
 /// True if a command selects the agent or one of the agent's parent processes by a name or pattern.
 fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let arguments = command.arguments();
     let has = |option: &str| has_option(arguments, option);
     let is_own = |field: &Field| source(field, input).contains("$$");
     let follows_ps = || {
-        command.reads_pipe
-            && input
-                .commands
-                .iter()
-                .any(|other| other.name() == Some("ps"))
+        let is_before = |other: &ResolvedCommand| {
+            let between = input.text.get(other.span.end..command.span.start);
+            // Commands of a nested text have the span of the text.
+            let follows = || between.is_some_and(is_within_pipeline);
+            other.name() == Some("ps") && (other.span == command.span || follows())
+        };
+        command.reads_pipe && input.commands.iter().any(is_before)
     };
     let (is_full, is_exact) = match command.name() {
         Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x")),
@@ -328,6 +349,14 @@ mod tests {
             ("ssh host pkill node", false),
             ("docker exec web pkill node", false),
             ("echo pkill node", false),
+            (
+                "kill \"$(ps | grep vite | cut -c1-5)\"\nclaude --version | grep node\nps",
+                false,
+            ),
+            (
+                "ps aux |\n  grep node |\n  awk '{print $2}' | xargs kill",
+                true,
+            ),
         ] {
             let refused = |context| check_safety(&Script::read(script, context), &rules).refuses();
             assert_eq!(refused(&context), is_refused, "{script}");

@@ -58,7 +58,8 @@ const MAX_REMEMBERED_WORDS: usize = 24;
 /// Commands that print their arguments.
 const PRINTING_COMMANDS: [&str; 2] = ["echo", "printf"];
 
-/// Lines of a netrc file, as distances back from the last word: `machine HOST login NAME password`.
+/// The keywords of `machine HOST login NAME password`, a line of a netrc file. Each has its
+/// distance from the last word, in words.
 const NETRC_KEYWORDS: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
 const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
 const NETRC_WORDS: usize = 5;
@@ -147,8 +148,8 @@ impl PrecedingWords {
     }
 
     fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
-        let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
-        match options::kind_of_next_word(&self.programs, whole, is_glued) {
+        let precedes_quote = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
+        match options::kind_of_next_word(&self.programs, whole, precedes_quote) {
             Some(CredentialKind::Secret) => return Some(Announced::Secret),
             Some(CredentialKind::User) => return Some(Announced::User),
             Some(CredentialKind::Cookie) => return Some(Announced::Cookie),

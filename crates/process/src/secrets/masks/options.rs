@@ -264,18 +264,18 @@ fn options_of<'a>(
 }
 
 /// Returns the kind of credential that the word after `word` is. `-sSu` is read as `-s -S -u`.
-/// `is_glued` is true if a quoted text follows `word` without a blank.
+/// `precedes_quote` is true if a quoted text follows `word` without a blank.
 pub(super) fn kind_of_next_word(
     programs: &[&'static str],
     word: &str,
-    is_glued: bool,
+    precedes_quote: bool,
 ) -> Option<CredentialKind> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());
     let is = |option: &str| {
         word == option || option.len() == 2 && is_cluster && letters.ends_with(&option[1..])
     };
-    let mut candidates = options_of(programs).filter(|entry| entry.is_next_word || is_glued);
+    let mut candidates = options_of(programs).filter(|entry| entry.is_next_word || precedes_quote);
     let found = candidates.find(|entry| entry.options.iter().any(|option| is(option)))?;
     Some(found.value)
 }

@@ -69,7 +69,6 @@ impl<'a> Words<'a> {
         &self.text[self.at..]
     }
 
-    /// Returns the next word.
     pub(super) fn next(&mut self) -> Option<Word> {
         let gap = self.at;
         let (follows_directly, ends_command) = self.skip()?;

@@ -96,7 +96,7 @@ impl KnownValues {
                 range: hit.range(),
                 mask: Arc::clone(&value.mask),
             });
-            // A longer value that begins at the same byte would be in the open end.
+            // No longer value begins at the same byte: its beginning would not be settled yet.
             settled = settled.max(hit.end());
         }
         settled

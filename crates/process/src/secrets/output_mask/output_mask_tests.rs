@@ -109,6 +109,7 @@ fn forms() -> Vec<(String, &'static str)> {
         ("dop_v1_", 48, "digitalocean token"),
         ("dapi", 32, "databricks token"),
         ("sbp_", 40, "supabase token"),
+        ("e2b_", 40, "e2b token"),
         ("shpat_", 32, "shopify token"),
         ("key-", 32, "mailgun token"),
         ("SK", 32, "twilio token"),

@@ -52,7 +52,6 @@ pub(super) struct Job {
     end: Option<JobEnd>,
 }
 
-/// The time limit of a job.
 #[derive(Debug, Clone, Copy)]
 struct JobTimeLimit {
     /// The length of the limit.

@@ -11,7 +11,7 @@ use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::{
-    CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, ShellCommand,
+    CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, STDIN_FD, ShellCommand,
 };
 use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
@@ -132,10 +132,9 @@ fn try_launch(
         (SCRIPT_FD, script_fd.to_string()),
         (REPORT_PLACEHOLDER, report.path()),
     ];
-    let numbers = report_descriptors.iter();
-    placeholders.extend(
-        numbers.map(|(placeholder, socket)| (*placeholder, socket.as_raw_fd().to_string())),
-    );
+    placeholders.extend(stdin.map(|stdin| (STDIN_FD, stdin.as_raw_fd().to_string())));
+    let reported = report_descriptors.iter();
+    placeholders.extend(reported.map(|(name, socket)| (*name, socket.as_raw_fd().to_string())));
     let shell = ShellCommand::of(start, &placeholders);
     let command = match &sandboxed {
         Some(sandboxed) => sandboxed.command(shell),

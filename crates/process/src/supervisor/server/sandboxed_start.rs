@@ -63,7 +63,6 @@ pub(super) struct SandboxedStart {
 /// The confinement of a started shell: a sandbox, a trial, both or neither.
 #[derive(Debug, Default)]
 pub(super) struct StartConfinement {
-    /// The report of the sandbox.
     pub(super) sandbox: Option<sandbox::Report>,
     /// True if the shell's changes are held back.
     pub(super) held_back: bool,

@@ -25,7 +25,6 @@ pub(super) struct SessionProcesses {
     ending: Option<KillRounds>,
 }
 
-/// The owner of the survivors.
 #[derive(Debug)]
 enum SurvivorOwner {
     /// A job, whose processes outlive the session.
@@ -133,7 +132,6 @@ impl SessionProcesses {
         self.members.forget_ended();
     }
 
-    /// Adds a process.
     pub(super) fn add(&mut self, process: &ProcessInfo) {
         self.members.add(process);
     }

@@ -35,7 +35,6 @@ pub(super) struct Shell {
     pub(super) phase: ShellPhase,
 }
 
-/// The phase of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShellPhase {
     /// The shell is not reaped yet.

@@ -15,6 +15,9 @@ use std::process::{Command, Stdio};
 /// Placeholder in an argument for the script's descriptor number.
 pub(super) const SCRIPT_FD: &str = "{script_fd}";
 
+/// Placeholder in an argument for the number of the descriptor that came with the order.
+pub(super) const STDIN_FD: &str = "{stdin_fd}";
+
 /// Placeholder in an argument for the path of the report pipe.
 pub(super) const REPORT_PLACEHOLDER: &str = "{report}";
 

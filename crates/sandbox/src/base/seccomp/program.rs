@@ -18,7 +18,6 @@ pub(crate) struct RuleCase {
     pub(crate) action: FilterAction,
 }
 
-/// The action of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilterAction {
     /// Fail with this errno.

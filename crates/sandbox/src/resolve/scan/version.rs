@@ -11,7 +11,6 @@ pub(super) type Time = (i64, i64);
 pub(super) const DIRECTORY_KIND: u32 = 0o040_000;
 pub(super) const LINK_KIND: u32 = 0o120_000;
 
-/// The version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileVersion {
     pub(super) device: u64,

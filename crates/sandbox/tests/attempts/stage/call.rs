@@ -208,11 +208,11 @@ impl Stage<'_> {
     }
 
     fn observations(&self, outcome: Outcome) -> Result<Observations> {
-        let said = [read("output"), read("log")].concat();
+        let printed = [read("output"), read("log")].concat();
         Ok(Observations {
             outcome,
             missing: self.missing()?,
-            printed: String::from_utf8_lossy(&said).into_owned(),
+            printed: String::from_utf8_lossy(&printed).into_owned(),
         })
     }
 }

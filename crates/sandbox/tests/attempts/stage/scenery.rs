@@ -89,10 +89,10 @@ fn mounts(run: &Run) -> Result<()> {
     // be reached.
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let places = table.lines().filter_map(|line| line.split(' ').nth(4));
-    let replaced = |place: &&str| REPLACED.iter().any(|it| Path::new(place).starts_with(it));
-    for place in places.filter(replaced) {
+    let replaced = |file: &&str| REPLACED.iter().any(|it| Path::new(file).starts_with(it));
+    for file in places.filter(replaced) {
         // Mounts on it are removed with it, so nothing may remain to be done.
-        let _ = unmount(place, UnmountFlags::DETACH);
+        let _ = unmount(file, UnmountFlags::DETACH);
     }
     mount("proc", "/proc", "proc", none, None)?;
     // The kit may be below /tmp, so it is moved first.
@@ -103,8 +103,8 @@ fn mounts(run: &Run) -> Result<()> {
         fs::create_dir(RUST)?;
         mount_bind(&**rust, RUST)?;
     }
-    for place in ["/tmp", "/dev/shm"] {
-        mount("none", place, "tmpfs", none, Some(c"mode=1777"))?;
+    for file in ["/tmp", "/dev/shm"] {
+        mount("none", file, "tmpfs", none, Some(c"mode=1777"))?;
     }
     let terminals = c"newinstance,ptmxmode=0666,mode=0620";
     mount("none", "/dev/pts", "devpts", none, Some(terminals))?;

@@ -120,9 +120,9 @@ fn link_at_a_files_path_is_not_followed() {
         let root = tempfile::tempdir().unwrap();
         let victim = root.path().join("victim");
         fs::write(&victim, "precious").unwrap();
-        let place = root.path().join("s/artifacts");
-        fs::create_dir_all(&place).unwrap();
-        symlink(&victim, place.join(name)).unwrap();
+        let directory = root.path().join("s/artifacts");
+        fs::create_dir_all(&directory).unwrap();
+        symlink(&victim, directory.join(name)).unwrap();
         let report = flood(session(root.path()), 20);
         assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
         let kept_elsewhere = report
@@ -137,12 +137,12 @@ fn pipe_at_a_files_path_does_not_block() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     keep(&dir, b"x").unwrap();
-    let place = root.path().join("s/artifacts");
-    fs::remove_file(place.join("0.log")).unwrap();
+    let directory = root.path().join("s/artifacts");
+    fs::remove_file(directory.join("0.log")).unwrap();
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(
         rustix::fs::CWD,
-        place.join("0.log"),
+        directory.join("0.log"),
         rustix::fs::FileType::Fifo,
         mode,
         0,
@@ -289,8 +289,8 @@ fn directory_without_permission_is_an_error() {
 fn dev_full_at_a_files_path_gives_no_artifact_link() {
     // A device is not a regular file, so it is not even considered.
     let root = tempfile::tempdir().unwrap();
-    let place = root.path().join("s/artifacts");
-    fs::create_dir_all(&place).unwrap();
-    symlink("/dev/full", place.join(".next")).unwrap();
+    let directory = root.path().join("s/artifacts");
+    fs::create_dir_all(&directory).unwrap();
+    symlink("/dev/full", directory.join(".next")).unwrap();
     assert_no_artifact(&flood(session(root.path()), 20), "");
 }

@@ -43,11 +43,11 @@ fn maximum_size_is_exact() {
                     max_matches: 9,
                 })
                 .unwrap();
-            let said = |hint: Option<String>| {
+            let printed = |hint: Option<String>| {
                 hint.is_some_and(|hint| hint.contains("the command printed more"))
             };
             assert_eq!(
-                (said(page.hint()), said(found.hint())),
+                (printed(page.hint()), printed(found.hint())),
                 (!complete, !complete)
             );
         }
@@ -100,7 +100,7 @@ fn only_a_sweep_looks_at_all_artifacts() {
 }
 
 #[test]
-fn where_nothing_can_go_there_is_no_artifact() {
+fn no_artifact_is_made_without_space() {
     let root = tempfile::tempdir().unwrap();
     for (limits, want) in [
         (
@@ -335,11 +335,11 @@ fn step_looks_at_some_artifacts_and_the_next_continues() {
 #[test]
 fn strays_go_by_age_and_strangers_stay() {
     let root = tempfile::tempdir().unwrap();
-    let place = root.path().join("s/artifacts");
-    fs::create_dir_all(&place).unwrap();
+    let directory = root.path().join("s/artifacts");
+    fs::create_dir_all(&directory).unwrap();
     fs::create_dir_all(root.path().join("other/jobs")).unwrap();
     for name in ["9.log", ".9.json.new", "8.json"] {
-        fs::write(place.join(name), "half").unwrap();
+        fs::write(directory.join(name), "half").unwrap();
     }
     ArtifactDir::sweep(root.path(), now());
     assert_eq!(artifacts(root.path()), ["8.json", "9.log"]);

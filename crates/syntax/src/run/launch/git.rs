@@ -75,6 +75,12 @@ impl Walker<'_> {
                 self.script_with(&text, Vec::new(), "git submodule", shell);
             }
             (Some("clone"), _) => clone(&git, shell),
+            // Without a directory, `git init` may be called in a repository of the user.
+            (Some("init"), _) => {
+                if let Some(directory) = values.last().and_then(directory::directory_text) {
+                    mark_repository(&directory, shell);
+                }
+            }
             (Some("rebase" | "filter-branch"), _) => {
                 for (index, value) in values.iter().enumerate() {
                     let text = value.prefix();
@@ -143,10 +149,17 @@ fn clone(git: &GitCommandLine<'_>, shell: &mut ShellState) {
         [_, directory] => directory.literal(),
         _ => None,
     };
-    // `.` exists: git does not clone into an existing directory with contents.
-    let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
+    if let Some(directory) = directory {
+        mark_repository(directory, shell);
+    }
+}
+
+/// Records that a directory and the repository in it exist from now on. The working directory may
+/// have existed before.
+fn mark_repository(directory: &str, shell: &mut ShellState) {
+    if directory.starts_with('-') || matches!(directory, "" | "." | "./") {
         return;
-    };
+    }
     directory::mark_created(directory, shell);
     directory::mark_created(&format!("{directory}/.git"), shell);
 }

@@ -62,7 +62,6 @@ const LONG_OPTIONS: [&str; 10] = [
     "restricted", "verbose",
 ];
 
-/// Returns the name in a long option.
 fn long_name(text: &str) -> Option<&str> {
     let single = || {
         let name = text.strip_prefix('-');

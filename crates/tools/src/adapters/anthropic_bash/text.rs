@@ -14,14 +14,14 @@ pub(super) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     }
 }
 
-fn ran_once(account: &FinishedCall) -> WrittenAnswer {
-    let sentence = ending_sentence(account).map(|sentence| format!("[{sentence}]"));
-    let lines: Vec<String> = sentence.into_iter().chain(notes(account)).collect();
+fn ran_once(finished_call: &FinishedCall) -> WrittenAnswer {
+    let sentence = ending_sentence(finished_call).map(|sentence| format!("[{sentence}]"));
+    let lines: Vec<String> = sentence.into_iter().chain(notes(finished_call)).collect();
     WrittenAnswer {
         is_error: !matches!(
-            account.result.status,
+            finished_call.result.status,
             Status::Exited { .. } | Status::Signaled { .. }
         ),
-        ..WrittenAnswer::text(with_lines(&output(account), &lines))
+        ..WrittenAnswer::text(with_lines(&output(finished_call), &lines))
     }
 }

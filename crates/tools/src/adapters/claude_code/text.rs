@@ -24,13 +24,13 @@ pub(super) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
     }
 }
 
-fn ran_once(given: &CallFields, account: &FinishedCall) -> WrittenAnswer {
-    let result = &account.result;
-    let refused = account.refusal.as_ref().map(|_| result.text.clone());
+fn ran_once(given: &CallFields, finished_call: &FinishedCall) -> WrittenAnswer {
+    let result = &finished_call.result;
+    let refused = finished_call.refusal.as_ref().map(|_| result.text.clone());
     let is_interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
     let mut data = json!({
-        "stdout": stream_text(account, StreamId::Stdout),
-        "stderr": refused.unwrap_or_else(|| stream_text(account, StreamId::Stderr)),
+        "stdout": stream_text(finished_call, StreamId::Stdout),
+        "stderr": refused.unwrap_or_else(|| stream_text(finished_call, StreamId::Stderr)),
         "interrupted": is_interrupted,
     });
     match &result.status {
@@ -45,7 +45,7 @@ fn ran_once(given: &CallFields, account: &FinishedCall) -> WrittenAnswer {
         data["persistedOutputPath"] = artifact.path.as_str().into();
         data["persistedOutputSize"] = artifact.bytes.into();
     }
-    if given.flag("dangerouslyDisableSandbox") && account.refusal.is_none() {
+    if given.flag("dangerouslyDisableSandbox") && finished_call.refusal.is_none() {
         data["dangerouslyDisableSandbox"] = true.into();
     }
     WrittenAnswer {

@@ -38,9 +38,9 @@ const PARSE_ERROR_PREFIX: &str = "failed to parse function arguments: ";
 
 fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        CallOutcome::Chunk(chunk) => match &chunk.account {
-            Some(account) if account.refusal.is_some() => {
-                WrittenAnswer::error(format!("{tool} failed: {}", account.result.text))
+        CallOutcome::Chunk(chunk) => match &chunk.finished_call {
+            Some(finished_call) if finished_call.refusal.is_some() => {
+                WrittenAnswer::error(format!("{tool} failed: {}", finished_call.result.text))
             }
             _ => chunk_text(given, chunk),
         },
@@ -57,13 +57,14 @@ fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswe
 
 fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     let printed = PrintedText::of(&chunk.part, chunk.is_on_terminal);
-    let account = chunk.account.as_deref();
-    let is_stored = account.is_none_or(|account| !account.result.artifacts.is_empty());
+    let finished_call = chunk.finished_call.as_deref();
+    let is_stored =
+        finished_call.is_none_or(|finished_call| !finished_call.result.artifacts.is_empty());
     // Output that no artifact has is shown in full; such output is short.
     let shortened = shortened(&printed, given.output_limit(budget(given)))
         .filter(|_| is_stored || printed.missing > 0);
-    let mut lines = account.map(lines).unwrap_or_default();
-    if shortened.is_some() && account.is_none() {
+    let mut lines = finished_call.map(lines).unwrap_or_default();
+    if shortened.is_some() && finished_call.is_none() {
         chunk.keep.set();
         lines.push(
             "[The whole output is stored; the last answer of this command has the link]".to_owned(),
@@ -79,8 +80,8 @@ fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
         "original_token_count": tokens,
         "output": output,
     });
-    if let Some(account) = account {
-        let code = account.result.status.exit_code();
+    if let Some(finished_call) = finished_call {
+        let code = finished_call.result.status.exit_code();
         let _ = write!(head, "\nProcess exited with code {code}");
         data["exit_code"] = code.into();
     }
@@ -91,23 +92,24 @@ fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     WrittenAnswer {
         content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
         // A failed command is not an error of the tool. An unknown outcome is an error.
-        is_error: account
-            .is_some_and(|account| matches!(account.result.status, Status::Lost { .. })),
+        is_error: finished_call.is_some_and(|finished_call| {
+            matches!(finished_call.result.status, Status::Lost { .. })
+        }),
         structured: Some(data),
     }
 }
 
 /// Returns the lines about an ended command: why it did not exit by itself, the link to its output,
 /// its notices.
-fn lines(account: &FinishedCall) -> Vec<String> {
-    let result = &account.result;
+fn lines(finished_call: &FinishedCall) -> Vec<String> {
+    let result = &finished_call.result;
     let mut lines = Vec::new();
     // The exit code in the header already reports a signal.
     if !matches!(
         result.status,
         Status::Exited { .. } | Status::Signaled { .. }
     ) {
-        lines.extend(ending_sentence(account).map(|sentence| format!("[{sentence}]")));
+        lines.extend(ending_sentence(finished_call).map(|sentence| format!("[{sentence}]")));
     }
     let artifacts = result.artifacts.iter();
     lines.extend(artifacts.map(|artifact| format!("[Full output: {}]", artifact.uri)));

@@ -30,14 +30,14 @@ pub(super) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
 }
 
 fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
-    let account = &*ran.account;
+    let finished_call = &*ran.finished_call;
     let (output, notes) = shown(given, ran);
-    let status = &account.result.status;
+    let status = &finished_call.result.status;
     match status {
         Status::MovedToBackground {
             job, pid, output, ..
         } => return background(given, ran, &job.0, *pid, output),
-        Status::Cancelled if account.refusal.is_some() => {
+        Status::Cancelled if finished_call.refusal.is_some() => {
             return WrittenAnswer::error("Command was cancelled by user before it could start.");
         }
         Status::Cancelled => {
@@ -63,10 +63,10 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
     };
     let error = match status {
         Status::Lost { reason, .. } => Some(reason.clone()),
-        _ => account
+        _ => finished_call
             .refusal
             .is_some()
-            .then(|| account.result.text.clone()),
+            .then(|| finished_call.result.text.clone()),
     };
     if let Some(error) = &error {
         line("Error", error);
@@ -84,7 +84,7 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
     if let Status::Signaled { number, .. } = status {
         line("Signal", &number.to_string());
     }
-    let pids: Vec<String> = account
+    let pids: Vec<String> = finished_call
         .result
         .survivors
         .iter()
@@ -106,8 +106,8 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
 /// Returns the output and its notes. A long output is reduced to its beginning and end, with the
 /// path of the full output.
 fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
-    let account = &*ran.account;
-    let artifact = account.result.artifacts.first();
+    let finished_call = &*ran.finished_call;
+    let artifact = finished_call.result.artifacts.first();
     let printed = PrintedText::of(&ran.part, false);
     let room = given.output_limit(MAX_OUTPUT_BYTES);
     // As in gemini-cli, the beginning gets a fifth of the room.
@@ -119,8 +119,8 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let ends = printed.ends(head, tail);
     let (Some(artifact), Some(ends)) = (artifact, ends) else {
         return (
-            output(account),
-            notes_without_survivors(account, &account.printed),
+            output(finished_call),
+            notes_without_survivors(finished_call, &finished_call.printed),
         );
     };
     let TextEnds {
@@ -134,7 +134,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
         "Output too large. Showing first {first} and last {last} characters. For full output see: {path}\n{head}\n\n... \
          [{removed} characters omitted] ...\n\n{tail}"
     );
-    (text, notes_without_survivors(account, &[]))
+    (text, notes_without_survivors(finished_call, &[]))
 }
 
 /// Returns the text of a cancelled command. `first` is the first sentence.

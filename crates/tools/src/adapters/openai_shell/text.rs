@@ -40,11 +40,13 @@ pub(super) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
     let (entries, is_error) = match done {
         CallOutcome::Ran(ran) => {
             let room = share(given, given.texts("commands").len());
-            let accounts = ran.iter().map(|ran| &*ran.account);
-            let entries: Vec<_> = accounts.map(|account| entry(account, room)).collect();
+            let finished_calls = ran.iter().map(|ran| &*ran.finished_call);
+            let entries: Vec<_> = finished_calls
+                .map(|finished_call| entry(finished_call, room))
+                .collect();
             let is_error = ran.iter().any(|ran| {
-                let is_lost = matches!(ran.account.result.status, Status::Lost { .. });
-                ran.account.refusal.is_some() || is_lost
+                let is_lost = matches!(ran.finished_call.result.status, Status::Lost { .. });
+                ran.finished_call.refusal.is_some() || is_lost
             });
             (entries, is_error)
         }
@@ -74,21 +76,21 @@ pub(super) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
 }
 
 /// Returns the part for a finished command, shortened to `room` characters.
-fn entry(account: &FinishedCall, room: Option<u64>) -> CommandOutput {
-    let mut stdout = stream_text(account, StreamId::Stdout);
-    let mut stderr = stream_text(account, StreamId::Stderr);
-    let has_timed_out = matches!(account.result.status, Status::TimedOut { .. });
+fn entry(finished_call: &FinishedCall, room: Option<u64>) -> CommandOutput {
+    let mut stdout = stream_text(finished_call, StreamId::Stdout);
+    let mut stderr = stream_text(finished_call, StreamId::Stderr);
+    let has_timed_out = matches!(finished_call.result.status, Status::TimedOut { .. });
     // The outcome already reports the timeout.
-    let sentence = ending_sentence(account).filter(|_| !has_timed_out);
+    let sentence = ending_sentence(finished_call).filter(|_| !has_timed_out);
     let mut lines: Vec<String> = sentence.into_iter().collect();
-    lines.extend(notes(account));
+    lines.extend(notes(finished_call));
     if let Some(room) = room {
         fit(&mut stdout, &mut stderr, &mut lines, room as usize);
     }
     CommandOutput {
         stdout,
         stderr: with_lines(&stderr, &lines),
-        exit_code: exit_code(&account.result.status),
+        exit_code: exit_code(&finished_call.result.status),
     }
 }
 

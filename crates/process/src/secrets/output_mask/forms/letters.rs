@@ -43,8 +43,10 @@ pub(super) fn has(text: &[u8], is: fn(&u8) -> bool) -> bool {
     text.iter().any(is)
 }
 
-/// Minimum lengths of a random part: with a digit, and of mixed case without a digit.
+/// Minimum length of a random-looking part that has a digit.
 const MIN_PART_WITH_DIGIT: usize = 10;
+
+/// Minimum length of a random-looking part without a digit. Such a part has both cases.
 const MIN_PART_WITHOUT_DIGIT: usize = 16;
 
 /// True if a part of a text looks random: long with letters and digits, or longer and of mixed

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_process_is_told_by_its_path() {
+    fn process_memory_is_recognised_by_its_path() {
         let process = |path: &str| process_of_memory(Path::new(path));
         assert_eq!(process("/proc/12/mem"), Some(12));
         assert_eq!(process("/proc/12/task/13/mem"), Some(12));

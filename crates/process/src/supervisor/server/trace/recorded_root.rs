@@ -25,7 +25,6 @@ pub(super) struct RecordedRoot {
     path_in_file_system: OnceCell<Option<PathBuf>>,
 }
 
-/// The location of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FileLocation {
     /// At this path below the root.
@@ -88,11 +87,12 @@ impl RecordedRoot {
             }
             return self.locate(&file.reopen_file()?, path, touch, thread);
         }
-        let is_nameless = directory.is_none() && is_file;
+        // An open file, to which the thread refers without a directory and a name.
+        let is_open_file = directory.is_none() && is_file;
         if mount_source.mount == self.identity.mount {
             let is_target =
                 |found: FileIdentity| target.is_some_and(|target| target.is_same(&found));
-            if is_nameless && !FileIdentity::at(&path).is_ok_and(is_target) {
+            if is_open_file && !FileIdentity::at(&path).is_ok_and(is_target) {
                 return Ok(outside(path, 0, true));
             }
             return Ok(if path.starts_with(&self.root) {
@@ -105,7 +105,7 @@ impl RecordedRoot {
         if device != self.identity.device {
             return Ok(outside(path, 1, false));
         }
-        if is_nameless {
+        if is_open_file {
             return self.locate_by_name(&path, mount_source, touch, thread);
         }
         let located = self.locate_by_mount(file, thread)?;

@@ -72,7 +72,6 @@ pub(super) struct KnownSockets {
     fifos: HashSet<PathBuf>,
 }
 
-/// The address of a peer.
 #[derive(Debug, PartialEq, Eq)]
 enum PeerAddress {
     Path(PathBuf),

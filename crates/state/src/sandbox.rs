@@ -1,0 +1,537 @@
+//! The sandbox of a tool's calls: the settings, the state between calls, and the sandbox of one
+//! call.
+
+mod caches;
+pub mod denied;
+mod file_access;
+mod names;
+mod settings;
+mod watched;
+mod workspaces;
+
+pub use caches::missed as missed_cache;
+pub use file_access::TimedFileAccess;
+pub use names::NamesBeforeCall;
+pub use watched::WatchedPaths;
+
+use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_sandbox::{
+    HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
+};
+use agent_bash_settings::{HostContext, SandboxSettings, guarded_settings};
+use names::SettingsFile;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use workspaces::Workspaces;
+
+/// The settings of the sandbox, and the state that calls share.
+#[derive(Debug, Default)]
+pub struct SandboxState {
+    /// The settings in force.
+    pub settings: SandboxSettings,
+    /// The access to files within a time limit.
+    pub file_access: TimedFileAccess,
+    /// The plan of the settings without a request's changes.
+    cached: Mutex<Option<CachedPlan>>,
+    /// The workspace, determined once.
+    workspace: OnceLock<PathBuf>,
+    /// The scan of the protected file names after the last call.
+    names: Mutex<Option<Arc<NameScan>>>,
+    /// The state directory.
+    state: Option<PathBuf>,
+    /// The paths where the host looks for settings.
+    settings_files: Arc<[PathBuf]>,
+    /// True once a result has reported the promises that this system cannot enforce.
+    partial: AtomicBool,
+}
+
+/// A plan, and the facts from which the plan was made. Warm shells are stored by their plan, so a
+/// new plan is made only if it would differ.
+#[derive(Debug)]
+struct CachedPlan {
+    facts: HostFacts,
+    plan: Arc<Plan>,
+    stamp: PlanStamp,
+    /// The protected paths that were replaced since the first plan. A persistent shell from before
+    /// a replacement does not protect the new file.
+    replaced: BTreeSet<PathBuf>,
+    /// The number of replacements so far. Warm shells from before a replacement get no more calls.
+    replacements: u64,
+    /// The parent directories of the protected paths, if the last preparation examined them.
+    parent_state: Option<SettledParents>,
+    /// Settings files in writable directories, with the texts that the host uses.
+    settings: Vec<SettingsFile>,
+}
+
+/// The parent directories of the protected paths, and how long they are unchanged.
+#[derive(Debug)]
+struct SettledParents {
+    parents: ParentDirectories,
+    since: Duration,
+    /// The states of the protected paths, once the directories have been unchanged long enough.
+    settled: Option<WatchedPaths>,
+}
+
+/// The sandbox of one call, before the call.
+#[derive(Debug)]
+pub struct PreparedSandbox {
+    /// The plan of the sandbox.
+    pub plan: Arc<Plan>,
+    /// The number of the pool. Only a warm shell of the same pool may run the call.
+    pub pool: Option<u64>,
+    /// The states of the protected paths.
+    pub before: WatchedPaths,
+    /// The files that are protected because of their names.
+    pub names: Option<NamesBeforeCall>,
+}
+
+impl SandboxState {
+    /// Creates the state of a sandbox without a host's state directory.
+    pub fn new(settings: SandboxSettings) -> Self {
+        Self {
+            settings,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the state directory and the settings paths of a host.
+    #[must_use]
+    pub fn with_host(self, host: &HostContext) -> Self {
+        let directory = self.settings.directory.as_deref();
+        Self {
+            state: host.state_dir(),
+            settings_files: guarded_settings::paths(host, directory).into(),
+            ..self
+        }
+    }
+
+    /// Returns the host's facts for this tier. Reads no files.
+    pub fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
+        let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
+        HostFacts {
+            env: Arc::clone(&host.env),
+            settings: Arc::clone(&self.settings_files),
+            state: self.state.clone(),
+            ..HostFacts::new(host.home.clone(), directory.clone(), tier)
+        }
+    }
+
+    /// Returns the sandbox of a call from the cached plan, if the kernel's caches show that the
+    /// protected paths are unchanged. Does not block, so it needs no other thread: starting a
+    /// thread takes longer than many calls.
+    pub fn prepare_from_cache(
+        &self,
+        facts: &HostFacts,
+        now: Duration,
+        in_session: bool,
+        wall: Timestamp,
+    ) -> Option<PreparedSandbox> {
+        let mut cached = self.cached.try_lock().ok()?;
+        let cached = cached.as_mut().filter(|cached| {
+            let same = cached.facts.home == facts.home
+                && cached.facts.tier == facts.tier
+                && cached.facts.env == facts.env;
+            same && (cached.replaced.is_empty() || !in_session) && cached.is_known_to_have_caches()
+        })?;
+        let names = match cached.plan.level {
+            WriteLevel::ReadOnly => None,
+            WriteLevel::WorkspaceWrite => {
+                let scan = self.names.try_lock().ok()?.clone()?;
+                Some(NamesBeforeCall::after_call(
+                    scan,
+                    wall,
+                    cached.settings.clone(),
+                ))
+            }
+        };
+        Some(PreparedSandbox {
+            before: cached.unchanged_paths(now)?,
+            plan: Arc::clone(&cached.plan),
+            pool: Some(cached.pool()),
+            names,
+        })
+    }
+
+    /// Returns the sandbox of a call; `None` without a sandbox. Reads files, so it may block.
+    ///
+    /// `changed` is the settings with the request's changes; `None` for a request without changes.
+    /// `in_session` is true for a call in a persistent shell, which may be older than the plan.
+    pub fn prepare(
+        &self,
+        changed: Option<&SandboxSettings>,
+        facts: HostFacts,
+        in_session: bool,
+        clock: &dyn Clock,
+    ) -> Result<Option<PreparedSandbox>, ResolveError> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspaces = self.state.as_deref().map(Workspaces::read);
+        let known = workspaces.as_ref().map(Workspaces::known);
+        let facts = HostFacts {
+            known: known.unwrap_or_default().into(),
+            ..facts
+        };
+        // The workspace remains the same, even if repositories are created or removed.
+        let facts = match self.workspace.get() {
+            Some(workspace) => HostFacts {
+                directory: workspace.clone(),
+                ..facts
+            },
+            None => facts,
+        };
+        let mut remember = |facts: &HostFacts, resolved: &ResolvedSandbox| {
+            if let (Some(workspaces), Some(state)) = (&mut workspaces, &self.state) {
+                workspaces.remember(state, facts, resolved);
+            }
+        };
+        if let Some(changed) = changed {
+            let Some(resolved) = settings::resolved(changed, &facts, self.state.as_deref())? else {
+                return Ok(None);
+            };
+            remember(&facts, &resolved);
+            let plan = Arc::new(resolved.plan);
+            return Ok(Some(PreparedSandbox {
+                before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
+                names: self.scan_before(&plan, clock, &NameScan::default()),
+                plan,
+                pool: None,
+            }));
+        }
+        let now = match cached.take() {
+            Some(last) if last.is_for(&facts) && last.has_caches() => {
+                last.refreshed(self, &facts)?
+            }
+            last => {
+                let Some(resolved) =
+                    settings::resolved(&self.settings, &facts, self.state.as_deref())?
+                else {
+                    return Ok(None);
+                };
+                remember(&facts, &resolved);
+                let mut cached = CachedPlan::new(facts, resolved);
+                // A warm shell may have a removed cache mounted.
+                cached.replacements = last.map_or(0, |last| last.replacements + 1);
+                if cached.plan.level == WriteLevel::WorkspaceWrite {
+                    self.workspace
+                        .get_or_init(|| cached.facts.directory.clone());
+                }
+                cached
+            }
+        };
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = names.clone().unwrap_or_default();
+        drop(names);
+        let names = self.scan_before(&now.plan, clock, &earlier);
+        let now = CachedPlan {
+            settings: names.iter().flat_map(|it| it.settings().to_vec()).collect(),
+            ..now
+        };
+        if let Some(names) = &names {
+            self.store_scan(names.scan());
+        }
+        let nothing = BTreeSet::new();
+        let replaced = if in_session { &now.replaced } else { &nothing };
+        let prepared = PreparedSandbox {
+            before: WatchedPaths::before(&now.plan, &now.stamp, replaced),
+            plan: Arc::clone(&now.plan),
+            pool: Some(now.pool()),
+            names,
+        };
+        *cached = Some(now);
+        Ok(Some(prepared))
+    }
+
+    /// Scans the files before a call; `None` if the call cannot write the workspace.
+    fn scan_before(
+        &self,
+        plan: &Plan,
+        clock: &dyn Clock,
+        earlier: &NameScan,
+    ) -> Option<NamesBeforeCall> {
+        let is_writing = plan.level == WriteLevel::WorkspaceWrite;
+        let (state, files) = (self.state.as_deref(), &self.settings_files);
+        is_writing.then(|| NamesBeforeCall::before(plan, clock, earlier, state, files))
+    }
+
+    /// Stores a scan for the next call.
+    fn store_scan(&self, scan: Arc<NameScan>) {
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
+    }
+
+    /// True for the first call of this function only, so that a partial sandbox is reported once.
+    pub fn is_first_partial(&self) -> bool {
+        !self.partial.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl CachedPlan {
+    fn new(mut facts: HostFacts, ResolvedSandbox { plan, workspace }: ResolvedSandbox) -> Self {
+        if let Some(workspace) = workspace {
+            facts.directory = workspace;
+        }
+        Self {
+            stamp: PlanStamp::of(&plan),
+            facts,
+            plan: Arc::new(plan),
+            replaced: BTreeSet::new(),
+            replacements: 0,
+            parent_state: None,
+            settings: Vec::new(),
+        }
+    }
+
+    /// True if the plan was made from these facts. Ignores workspaces that other hosts have
+    /// recorded since.
+    fn is_for(&self, facts: &HostFacts) -> bool {
+        let known = Arc::clone(&self.facts.known);
+        self.facts
+            == HostFacts {
+                known,
+                ..facts.clone()
+            }
+    }
+
+    /// True if all caches that calls may write exist. The mounts of the caches need them.
+    fn has_caches(&self) -> bool {
+        self.caches().all(Path::is_dir)
+    }
+
+    /// True if the kernel's caches show that [`Self::has_caches`] holds.
+    fn is_known_to_have_caches(&self) -> bool {
+        let is_known = |cache| PathIdentity::known(cache).is_ok_and(|found| found.is_some());
+        self.caches().all(is_known)
+    }
+
+    fn caches(&self) -> impl Iterator<Item = &Path> {
+        let caches = &self.plan.caches;
+        let mounted = caches.mounts.iter().flat_map(|(from, over)| [from, over]);
+        caches.writable.iter().chain(mounted).map(PathBuf::as_path)
+    }
+
+    /// Returns the number for [`PreparedSandbox::pool`]. A replacement of a protected path
+    /// removes the mounts of older warm shells, so the number changes. The base tier has no mounts.
+    fn pool(&self) -> u64 {
+        match self.plan.tier {
+            Tier::Base => 0,
+            Tier::Full => self.replacements,
+        }
+    }
+
+    /// Returns the protected paths if the kernel's caches show that they are unchanged since the
+    /// plan. Once the parent directories have been unchanged for a while, the paths are not
+    /// checked.
+    fn unchanged_paths(&mut self, now: Duration) -> Option<WatchedPaths> {
+        let seen = self
+            .parent_state
+            .take()
+            .filter(|seen| seen.parents.are_unchanged());
+        if let Some(SettledParents {
+            settled: Some(before),
+            ..
+        }) = &seen
+        {
+            let before = before.clone();
+            self.parent_state = seen;
+            return Some(before);
+        }
+        // The parents are read before the paths, so that the next call detects a change meanwhile.
+        let seen = match seen {
+            Some(seen) => Some(seen),
+            None => ParentDirectories::known(&self.plan)
+                .ok()
+                .map(|parents| SettledParents {
+                    parents,
+                    since: now,
+                    settled: None,
+                }),
+        };
+        let stamp = PlanStamp::known(&self.plan).ok();
+        let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
+        let before = WatchedPaths::without_reading(&self.plan, &stamp)?;
+        self.parent_state = seen.map(|seen| SettledParents {
+            settled: (now.saturating_sub(seen.since) >= ParentDirectories::SETTLED_AGE)
+                .then(|| before.clone().with_parents(seen.parents.clone())),
+            ..seen
+        });
+        Some(before)
+    }
+
+    /// Returns this plan, or a new plan if the inputs of this plan have changed.
+    fn refreshed(mut self, own: &SandboxState, facts: &HostFacts) -> Result<Self, ResolveError> {
+        let stamp = PlanStamp::of(&self.plan);
+        if stamp == self.stamp {
+            return Ok(self);
+        }
+        let replaced: Vec<&Path> = stamp.replaced_since(&self.stamp).collect();
+        self.replacements += u64::from(!replaced.is_empty());
+        self.replaced
+            .extend(replaced.into_iter().map(Path::to_owned));
+        self.parent_state = None;
+        let resolved = settings::resolved(&own.settings, facts, own.state.as_deref())?;
+        if let Some(plan) = resolved
+            .map(|it| it.plan)
+            .filter(|plan| *plan != *self.plan)
+        {
+            self.stamp = PlanStamp::of(&plan);
+            self.plan = Arc::new(plan);
+        } else {
+            self.stamp = stamp;
+        }
+        Ok(self)
+    }
+}
+
+/// The sandbox of a call, or the approval to run without one.
+#[derive(Debug)]
+pub struct CallSandbox {
+    /// The write access.
+    pub level: SandboxLevel,
+    /// The network.
+    pub network: Network,
+    /// True if an approver has allowed the call more than the settings allow.
+    pub escalated: bool,
+    /// `None` for a call that runs without a sandbox.
+    pub plan: Option<Arc<Plan>>,
+    /// The number of the pool. Only a warm shell of the same pool may run the call.
+    pub pool: Option<u64>,
+    /// The states of the protected paths before the call.
+    pub before: Option<WatchedPaths>,
+    /// The files that are protected because of their names, as they were before the call.
+    pub names: Option<NamesBeforeCall>,
+    /// True if a program ended with `SIGSYS`.
+    pub ended_by_sigsys: bool,
+    /// True if the output names a Unix socket that was refused.
+    pub refused_socket: bool,
+    /// The program whose output reports that its cache lacks a file, and the user's cache of that
+    /// program.
+    pub missed_cache: Option<(&'static str, PathBuf)>,
+    /// Protected paths that changed during the call.
+    pub changed: Vec<PathBuf>,
+    /// The checks without a result, because a file system did not respond.
+    pub unknown: Vec<UnknownObservation>,
+}
+
+impl CallSandbox {
+    /// True if the call runs in a network namespace of its own, or in one that it shares with other
+    /// calls in an equal sandbox.
+    pub fn has_own_network(&self) -> bool {
+        self.plan
+            .as_ref()
+            .is_some_and(|plan| plan.has_own_network())
+    }
+
+    /// Stores the protected paths that changed during the call. To be called after the call's end.
+    pub async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+        let before = self.before.take().filter(|before| !before.is_empty());
+        let names = self.names.take();
+        let known = match &before {
+            Some(before) => before.changed_by_cache(),
+            None => Some(Vec::new()),
+        };
+        if let (Some(changed), None) = (&known, &names) {
+            self.changed.clone_from(changed);
+            return;
+        }
+        let (tool, time, plan) = (Arc::clone(own), Arc::clone(clock), self.plan.clone());
+        let look = move || {
+            let watched =
+                known.unwrap_or_else(|| before.map(WatchedPaths::changed).unwrap_or_default());
+            let (Some(names), Some(plan)) = (names, plan) else {
+                return watched;
+            };
+            let (changed, now) = names.changed(&plan, watched, tool.state.as_deref(), &*time);
+            tool.store_scan(now);
+            changed
+        };
+        match own.file_access.within_limit(&**clock, look).await {
+            Some(changed) => self.changed = changed,
+            None => self.unknown.push(UnknownObservation::Changed),
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use agent_bash_settings::CacheAccess;
+    use std::fs;
+
+    #[test]
+    fn removed_private_caches_are_created_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (workspace, state) = (dir.path().join("workspace"), dir.path().join("state"));
+        fs::create_dir(&workspace).unwrap();
+        let own = SandboxState {
+            state: Some(state.clone()),
+            ..SandboxState::new(SandboxSettings {
+                level: SandboxLevel::WorkspaceWrite,
+                caches: CacheAccess::Private,
+                ..SandboxSettings::default()
+            })
+        };
+        let facts = HostFacts::new(None, workspace, Tier::Full);
+        let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
+        let mut pools = Vec::new();
+        for _ in 0..2 {
+            let found = own.prepare_from_cache(&facts, Duration::ZERO, false, wall);
+            assert!(found.is_none());
+            let prepared = own.prepare(None, facts.clone(), false, &clock).unwrap();
+            let prepared = prepared.unwrap();
+            let caches = &prepared.plan.caches.writable;
+            assert!(!caches.is_empty() && caches.iter().all(|cache| cache.is_dir()));
+            pools.push(prepared.pool);
+            fs::remove_dir_all(&state).unwrap();
+        }
+        assert_ne!(pools[0], pools[1]);
+    }
+
+    /// Needs Linux 5.12: older kernels cannot answer from their caches only.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the file system's time has to pass"
+    )]
+    #[test]
+    fn changes_in_settled_directories_are_detected_before_and_after_a_call() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+        let own = SandboxState::new(SandboxSettings {
+            level: SandboxLevel::WorkspaceWrite,
+            ..SandboxSettings::default()
+        });
+        let facts = HostFacts::new(None, dir.path().to_owned(), Tier::Full);
+        let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
+        let settled = || {
+            let cached = own.cached.lock().unwrap();
+            let seen = cached
+                .as_ref()
+                .and_then(|cached| cached.parent_state.as_ref());
+            seen.is_some_and(|seen| seen.settled.is_some())
+        };
+        let mut now = Duration::ZERO;
+        let mut ready = || {
+            now += ParentDirectories::SETTLED_AGE;
+            own.prepare_from_cache(&facts, now, false, wall)
+        };
+        for name in [".vscode", ".idea"] {
+            own.prepare(None, facts.clone(), false, &clock).unwrap();
+            assert!(
+                own.prepare_from_cache(&facts, Duration::ZERO, false, wall)
+                    .is_some()
+                    && !settled()
+            );
+            assert!(ready().is_some() && settled());
+            std::thread::sleep(ParentDirectories::SETTLED_AGE);
+            // A file with another name does not matter.
+            fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
+            let before = ready().unwrap().before;
+            assert_eq!(before.changed_by_cache(), Some(Vec::new()));
+            let path = dir.path().join(name);
+            fs::create_dir(&path).unwrap();
+            assert_eq!(before.changed_by_cache(), Some(vec![path]));
+            assert!(ready().is_none());
+        }
+    }
+}

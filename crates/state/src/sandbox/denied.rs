@@ -1,0 +1,551 @@
+//! Finds the files that the sandbox denied to a command. Such a file meets three conditions: an
+//! error message names the file, the sandbox forbids the access, and the host itself could access
+//! the file. The kernel does not report the accesses that it refused, so the result is marked as
+//! inferred. If no message names a file, the result has the refused writes of a trace.
+
+use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan};
+use agent_bash_process::{is_automounter, known_link, known_path};
+use agent_bash_sink::SinkReport;
+use rustix::fs::{Access as Mode, access};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
+/// the first letter, whose case varies. Replacing a mount point fails with EBUSY.
+const DENIAL_PHRASES: [&str; 5] = [
+    "ermission denied",
+    "peration not permitted",
+    "ead-only file system",
+    "EACCES",
+    "evice or resource busy",
+];
+
+/// The error for a file below a hidden directory, over which an empty directory is mounted. Root
+/// gets this error for hidden secrets.
+const NOT_FOUND_PHRASE: &str = "o such file or directory";
+
+/// Maximum number of path components that are followed, including the components of symbolic links.
+const MAX_PATH_STEPS: usize = 500;
+
+/// Maximum number of reported files.
+const MAX_NAMED_FILES: usize = 20;
+/// Maximum number of lines between a path and the error below it, as in cargo's chains of causes.
+const CAUSE_LINES: usize = 4;
+/// Maximum number of examined messages.
+const MAX_MESSAGES: usize = 100;
+
+/// An error message in an output that may be about a refused access.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ErrorMessage {
+    /// The paths that the message may be about, the most likely first.
+    paths: Vec<String>,
+    /// True if the message says that the file does not exist.
+    is_absent: bool,
+    /// The access that was refused.
+    error: RefusedAccess,
+}
+
+/// The access that an error message reports as refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RefusedAccess {
+    /// A write: the file system is read-only, or the file is a mount.
+    Write,
+    /// A read or a write (`EACCES`).
+    Access,
+    /// Any operation, such as a signal, a mount or a change of a file's permissions (`EPERM`).
+    Other,
+}
+
+impl RefusedAccess {
+    /// Returns the access for a text that begins with a denial phrase.
+    fn of(text: &str) -> Self {
+        let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
+        if begins(&["ead-only", "evice or"]) {
+            Self::Write
+        } else if begins(&["ermission", "EACCES"]) {
+            Self::Access
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Returns the error messages in an output. Accesses no files.
+pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
+    let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
+    let message = |at: usize| {
+        in_message(lines[at]).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
+    };
+    let found = (0..lines.len()).filter_map(message);
+    found.take(MAX_MESSAGES).collect()
+}
+
+/// Words for Unix sockets in error messages and stack traces.
+const UNIX_SOCKET_WORDS: [&str; 6] = [
+    "AF_UNIX",
+    "nix socket",
+    "nix domain socket",
+    "nix-domain socket",
+    "unix_listener",
+    ".sock",
+];
+
+/// Maximum number of lines between one of [`UNIX_SOCKET_WORDS`] and the error: a stack trace lies
+/// in between.
+const SOCKET_TRACE_LINES: usize = 8;
+
+/// True if an error message is about a Unix socket: the error's line or the stack trace before that
+/// line names a socket.
+pub fn names_refused_socket(printed: &[SinkReport]) -> bool {
+    is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
+}
+
+fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    const REFUSED_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
+    let mut lines_left = 0;
+    for line in lines {
+        if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
+            lines_left = SOCKET_TRACE_LINES;
+        }
+        if lines_left > 0 && REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase)) {
+            return true;
+        }
+        lines_left = lines_left.saturating_sub(1);
+    }
+    false
+}
+
+/// Returns the denied files that `messages` name, in the order of the messages, without duplicates.
+pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
+    let mut reported = BTreeSet::new();
+    let denied = messages.iter().filter_map(|message| {
+        let denied_access = |path: &String| {
+            let (path, access) = forbidden(plan, &cwd.join(path))?;
+            let is_plausible = match access {
+                Access::Read => true,
+                Access::Write => !message.is_absent && may_be_a_write(message.error, &path),
+            };
+            (is_plausible && host_could(access, &path)).then_some((path, access))
+        };
+        let (path, access) = message.paths.iter().find_map(denied_access)?;
+        reported.insert(path.clone()).then(|| DeniedAccess {
+            path: path.display().to_string(),
+            access,
+            basis: DenialBasis::Inferred,
+        })
+    });
+    denied.take(MAX_NAMED_FILES).collect()
+}
+
+/// Returns the refused writes of a trace that the host itself could do, the latest first.
+pub fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
+    let denied = refused.into_iter().rev();
+    let denied = denied.filter(|path| host_could(Access::Write, path));
+    let denied = denied.map(|path| DeniedAccess {
+        path: path.display().to_string(),
+        access: Access::Write,
+        basis: DenialBasis::Observed,
+    });
+    denied.collect()
+}
+
+/// Returns the error message of a line. Its paths are the words before or after the error, then all
+/// absolute paths, beginning with the last: in messages about copies and moves, the last path is
+/// the destination.
+fn in_message(line: &str) -> Option<ErrorMessage> {
+    let denied = DENIAL_PHRASES
+        .iter()
+        .filter_map(|phrase| line.find(phrase))
+        .min();
+    let start = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
+    let error = RefusedAccess::of(&line[start..]);
+    let before_phrase = || Some(&line[..start]).filter(|_| error == RefusedAccess::Write);
+    let subject = quoted(&line[start..])
+        .or_else(|| path_after(&line[start..]))
+        .or_else(|| path_before(&line[..start]))
+        .or_else(|| path_before_phrase(before_phrase()?));
+    let mut paths: Vec<String> = subject.map(str::to_owned).into_iter().collect();
+    paths.extend(absolute_paths(line));
+    (!paths.is_empty()).then_some(ErrorMessage {
+        paths,
+        is_absent: denied.is_none(),
+        error,
+    })
+}
+
+/// Returns the error message of a line that is the error alone, with the paths of the lines before
+/// it, the last line's first.
+fn in_chain(lines: &[&str]) -> Option<ErrorMessage> {
+    let (last, before) = lines.split_last()?;
+    // Without the first letter.
+    let error = last.trim_start().get(1..)?;
+    let is_denial = DENIAL_PHRASES
+        .iter()
+        .any(|phrase| error.starts_with(phrase));
+    let paths = before.iter().rev().flat_map(|line| absolute_paths(line));
+    let paths: Vec<String> = paths.collect();
+    (is_denial && !paths.is_empty()).then_some(ErrorMessage {
+        paths,
+        is_absent: false,
+        error: RefusedAccess::of(error),
+    })
+}
+
+/// Returns the absolute paths in a line, the last one first.
+fn absolute_paths(line: &str) -> impl Iterator<Item = String> + use<> {
+    let is_edge = |c: char| c.is_whitespace() || "'\"`‘’“”()<>,;=".contains(c);
+    let words = line
+        .split(is_edge)
+        .map(|word| word.trim_end_matches([':', '.']));
+    let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
+    let absolute: Vec<String> = absolute.map(str::to_owned).collect();
+    absolute.into_iter().rev()
+}
+
+/// Returns the file after the error, as zsh prints it: `permission denied: a.txt`.
+fn path_after(text: &str) -> Option<&str> {
+    let (_, last) = text.split_once(": ")?;
+    Some(last).filter(|last| !last.contains(' '))
+}
+
+/// Returns the file before the error: `a.txt` in `cat: a.txt: P`, where `P` begins the error. A
+/// word such as `error` is not a file. In a sentence without quotes, the last word is a file if the
+/// word has a slash.
+fn path_before(text: &str) -> Option<&str> {
+    let (before, between) = text.rsplit_once(": ")?;
+    // Only the error's first letter or, in Python, its number may be between the file and the
+    // error. Otherwise another word is the subject, as in `kill: (1) - Operation not permitted`.
+    let is_next = between.chars().count() <= 1 || between.starts_with("[Errno ");
+    let before = Some(before).filter(|_| is_next)?;
+    let (_, last) = before.rsplit_once(": ").unwrap_or(("", before));
+    let is_named = before.len() > last.len() && !last.contains(' ');
+    let is_kind = ["error", "fatal", "warning"].contains(&last.to_lowercase().as_str());
+    let at_the_end = || last.rsplit(' ').next().filter(|word| word.contains('/'));
+    quoted(last)
+        .or_else(|| Some(last).filter(|_| is_named && !is_kind))
+        .or_else(at_the_end)
+}
+
+/// Returns the file before a phrase and the error: `a.tar` in `tar: a.tar: Cannot open: R`.
+fn path_before_phrase(text: &str) -> Option<&str> {
+    let mut parts = text.rsplit(": ");
+    let (between, _phrase, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_file = between.chars().count() <= 1 && !path.contains(' ');
+    (is_file && parts.next().is_some()).then_some(path)
+}
+
+/// Returns the last quoted text.
+fn quoted(text: &str) -> Option<&str> {
+    let (before, _) = text.rsplit_once(['\'', '"', '`', '’', '”'])?;
+    let (_, inner) = before.rsplit_once(['\'', '"', '`', '‘', '“'])?;
+    Some(inner)
+}
+
+/// Returns the path without symbolic links, cut after the first component that does not exist. Uses
+/// only paths in the kernel's cache, which the command has just used. An output must not make this
+/// process look up other paths: an automounter could access the network, which the call cannot do.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let mut path = path;
+    let directory = loop {
+        let parent = path.parent()?;
+        match known_path(parent) {
+            Ok(directory) => break directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => path = parent,
+            Err(_) => return None,
+        }
+    };
+    let missing = directory.join(path.file_name()?);
+    match known_path(path) {
+        Ok(path) => Some(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(missing),
+        // Some file systems do not cache names that do not exist.
+        Err(_) => (!is_automounter(&directory) && !missing.is_symlink()).then_some(missing),
+    }
+}
+
+/// Returns the part of this path that the sandbox forbids, and the forbidden access.
+fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
+    // The result names the hidden directory, because the call must not learn the names of the files
+    // in that directory.
+    let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
+    if let Some(entry) = hidden_entry(plan, path) {
+        return hidden(entry);
+    }
+    let path = resolved(path)?;
+    if let Some(entry) = plan.hidden_by(&path) {
+        return hidden(entry);
+    }
+    plan.refuses_write(&path).then_some((path, Access::Write))
+}
+
+/// Returns the hidden path that this path equals or leads through. Does not access files below a
+/// hidden path.
+fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
+    let names = |path: &Path| -> Vec<OsString> {
+        let names = path.components().rev();
+        names.map(|part| part.as_os_str().to_owned()).collect()
+    };
+    let mut followed = PathBuf::new();
+    let mut rest = names(path);
+    for _ in 0..MAX_PATH_STEPS {
+        let name = rest.pop()?;
+        if name == ".." {
+            followed.pop();
+            continue;
+        }
+        // The first component of an absolute link target is `/`, which replaces the path.
+        followed.push(&name);
+        if let Some(entry) = plan.hidden_by(&followed) {
+            return Some(entry);
+        }
+        if let Ok(target) = known_link(&followed) {
+            followed.pop();
+            rest.extend(names(&target));
+        }
+    }
+    None
+}
+
+/// True if this process has the wanted access, or could create the missing file.
+fn host_could(wanted: Access, path: &Path) -> bool {
+    let exists = fs::symlink_metadata(path).is_ok();
+    match wanted {
+        Access::Read => exists && access(path, Mode::READ_OK).is_ok(),
+        Access::Write if exists => access(path, Mode::WRITE_OK).is_ok(),
+        Access::Write => path
+            .parent()
+            .is_some_and(|parent| access(parent, Mode::WRITE_OK).is_ok()),
+    }
+}
+
+/// System calls that the sandbox refuses with `EACCES`. Programs that use `perror` print the name
+/// of the call in the place where other programs print a file.
+const REFUSED_CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
+
+/// `f_type` of `/proc`, as in linux/magic.h.
+const PROC_MAGIC: i64 = 0x9FA0;
+
+/// True if the refused access can have been a write to this file. False if it must have been a read
+/// or a system call without a file.
+fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        // The command tried to create the file. The sandbox never refuses this with `EPERM`.
+        let is_call = path
+            .file_name()
+            .is_some_and(|name| REFUSED_CALLS.iter().any(|call| name == *call));
+        return error != RefusedAccess::Other && !is_call;
+    };
+    let is_process = || rustix::fs::statfs(path).is_ok_and(|stats| stats.f_type == PROC_MAGIC);
+    error == RefusedAccess::Write || (is_readable(&metadata) && !is_process())
+}
+
+/// True if the file's permissions let this user read it without capabilities.
+fn is_readable(metadata: &Metadata) -> bool {
+    let mode = metadata.mode();
+    if metadata.is_symlink() || metadata.uid() == rustix::process::geteuid().as_raw() {
+        return metadata.is_symlink() || mode & 0o400 != 0;
+    }
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let effective = [rustix::process::getegid()];
+    let is_member = effective
+        .iter()
+        .chain(&groups)
+        .any(|group| group.as_raw() == metadata.gid());
+    mode & if is_member { 0o040 } else { 0o004 } != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+
+    #[test]
+    fn denied_files_names_only_files_with_a_refused_write() {
+        let temp = tempfile::tempdir().unwrap();
+        let cwd = temp.path().canonicalize().unwrap();
+        fs::write(cwd.join("there"), "").unwrap();
+        let plan = Plan {
+            level: WriteLevel::ReadOnly,
+            network: Network::Off,
+            hosts: Vec::new(),
+            tier: Tier::Full,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        };
+        for (line, want) in [
+            ("bash: line 1: new: Read-only file system", Some("new")),
+            ("bash: line 1: new: Permission denied", Some("new")),
+            ("bash: line 1: there: Permission denied", Some("there")),
+            ("tee: there: Read-only file system", Some("there")),
+            ("mkdir: new/a/b: Read-only file system", Some("new")),
+            (
+                "chmod: changing permissions of 'there': Operation not permitted",
+                Some("there"),
+            ),
+            ("bash: line 1: kill: (1) - Operation not permitted", None),
+            ("kill: 1: Operation not permitted", None),
+            ("ping: socket: Operation not permitted", None),
+            ("bash: socket: Permission denied", None),
+            ("nc: bind: Permission denied", None),
+            ("mount: none: Operation not permitted", None),
+            ("cat: /proc/1/environ: Permission denied", None),
+            (
+                "ls: cannot open directory '/proc/1/fd': Permission denied",
+                None,
+            ),
+        ] {
+            let message: Vec<ErrorMessage> = in_message(line).into_iter().collect();
+            let found = denied_files(&plan, &cwd, &message);
+            let want = want.map(|name| cwd.join(name).display().to_string());
+            assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
+        for (output, want) in [
+            ("unix_listener: socket: Permission denied", true),
+            ("Error: listen EACCES: permission denied /p/x.sock", true),
+            (
+                "  with socket.socket(socket.AF_UNIX) as listener:\n    ^^^^\n  File \"socket.py\"\n    \
+                 _socket.socket.__init__(self)\nPermissionError: [Errno 13] Permission denied",
+                true,
+            ),
+            ("bash: socket: Permission denied", false),
+            ("Error: listen EACCES: permission denied 0.0.0.0:80", false),
+            ("listening on a Unix socket", false),
+            (
+                "AF_UNIX\n1\n2\n3\n4\n5\n6\n7\n8\ncat: x: Permission denied",
+                false,
+            ),
+        ] {
+            assert_eq!(is_socket_refused(output.lines()), want, "{output}");
+        }
+    }
+
+    #[test]
+    fn in_message_returns_the_subject_and_the_absolute_paths() {
+        for (line, want) in [
+            ("bash: line 1: out.txt: Permission denied", vec!["out.txt"]),
+            ("touch: cannot touch 'a b': Permission denied", vec!["a b"]),
+            (
+                "mkdir: cannot create directory ‘x’: Read-only file system",
+                vec!["x"],
+            ),
+            (
+                "PermissionError: [Errno 13] Permission denied: '/home/u/x'",
+                vec!["/home/u/x", "/home/u/x"],
+            ),
+            (
+                "Error: EACCES: permission denied, open '/etc/x'",
+                vec!["/etc/x", "/etc/x"],
+            ),
+            (
+                "cat: /home/u/.ssh: Permission denied",
+                vec!["/home/u/.ssh", "/home/u/.ssh"],
+            ),
+            (
+                "Error: could not open x: Permission denied (os error 13)",
+                vec![],
+            ),
+            ("error: Permission denied", vec![]),
+            (
+                "tar: a.tar: Cannot open: Read-only file system",
+                vec!["a.tar"],
+            ),
+            ("ssh: host: cannot connect: Permission denied", vec![]),
+            ("(eval):1: read-only file system: f", vec!["f"]),
+            (
+                "fatal: cannot copy '/usr/a' to '/p/.git/hooks/a': Read-only file system",
+                vec!["/p/.git/hooks/a", "/p/.git/hooks/a", "/usr/a"],
+            ),
+            (
+                "error: could not write config file .git/config: Device or resource busy",
+                vec![".git/config"],
+            ),
+            (
+                "cat: /home/u/.ssh/id: No such file or directory",
+                vec!["/home/u/.ssh/id", "/home/u/.ssh/id"],
+            ),
+            ("all of /home/u is fine", vec![]),
+        ] {
+            let found = in_message(line).map(|message| message.paths);
+            assert_eq!(found.unwrap_or_default(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn in_chain_returns_the_paths_above_an_error_that_has_its_own_line() {
+        let cargo = ["error: failed to write /p/Cargo.lock", "", "Caused by:"];
+        for (last, want) in [
+            (
+                "  Read-only file system (os error 30)",
+                vec!["/p/Cargo.lock"],
+            ),
+            ("  the read-only file system was checked", vec![]),
+            ("", vec![]),
+        ] {
+            let lines = [&cargo[..], &[last]].concat();
+            let found = in_chain(&lines).map(|message| message.paths);
+            assert_eq!(found.unwrap_or_default(), want, "{last}");
+        }
+    }
+
+    #[test]
+    fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir_all(root.join("home/.ssh/keys")).unwrap();
+        fs::create_dir(root.join("workspace")).unwrap();
+        for (link, target) in [
+            ("home/.ssh/outwards", "../../elsewhere"),
+            ("workspace/to_existing", "../home/.ssh/keys"),
+            ("workspace/to_absent", "../home/.ssh/nothing"),
+            ("workspace/to_directory", "../home/.ssh"),
+        ] {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let hidden = root.join("home/.ssh");
+        let plan = Plan {
+            level: WriteLevel::WorkspaceWrite,
+            network: Network::Off,
+            hosts: Vec::new(),
+            tier: Tier::Full,
+            writable: vec![root.join("workspace")],
+            hidden: vec![hidden.clone(), root.join("home/.netrc")],
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        };
+        let named = |path: &str| {
+            let message = in_message(&format!("cat: {path}: Permission denied"));
+            let messages: Vec<ErrorMessage> = message.into_iter().collect();
+            let denied = denied_files(&plan, &root.join("workspace"), &messages);
+            denied.into_iter().map(|it| it.path).collect::<Vec<_>>()
+        };
+        let entry = hidden.display().to_string();
+        for path in [
+            "../home/.ssh",
+            "../home/.ssh/keys",
+            "../home/.ssh/nothing",
+            "../home/.ssh/outwards",
+            "../home/.ssh/keys/../../x",
+            "to_existing",
+            "to_absent",
+            "to_directory/keys",
+            "to_directory/nothing",
+        ] {
+            assert_eq!(named(path), std::slice::from_ref(&entry), "{path}");
+        }
+        for path in ["../home/.netrc", "/dev/shm/x", "/dev/shm", "missing"] {
+            assert!(named(path).is_empty(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Finds files that a call has changed and that run, configure or instruct programs outside the
+//! sandbox. If a call has changed a settings file, the host continues to use the former text.
+
+use super::workspaces::Workspaces;
+use agent_bash_core::sandbox::Plan;
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_sandbox::{NameScan, links_and_target};
+use agent_bash_settings::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The granularity of file times, in milliseconds. A file's time may be this much earlier than the
+/// clock's time at the moment of the change.
+const TICK_MS: u64 = 20;
+
+/// Time limit of the scan before a call, for slow file systems.
+const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
+/// Time limit of the scan after a call, for slow file systems.
+const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
+
+/// A settings file before a call.
+#[derive(Debug, Clone)]
+pub(super) struct SettingsFile {
+    /// The path at which the host looks for the file.
+    path: PathBuf,
+    /// The links of this path, and the file to which they lead.
+    links_and_target: Vec<PathBuf>,
+    /// The text that the host uses.
+    text: Option<String>,
+}
+
+impl SettingsFile {
+    fn is_among(&self, changed: &[PathBuf]) -> bool {
+        let now = links_and_target(&self.path);
+        let mut all = self.links_and_target.iter().chain(&now);
+        all.any(|path| changed.contains(path))
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        self.path == *path || self.links_and_target.iter().any(|it| it == path)
+    }
+}
+
+/// The files that are protected because of their names, as a scan before the call found them.
+#[derive(Debug, Clone)]
+pub struct NamesBeforeCall {
+    scan: Arc<NameScan>,
+    /// The time at which the call began.
+    since: Timestamp,
+    /// True if the scan was made after an earlier call.
+    is_reused: bool,
+    settings: Vec<SettingsFile>,
+    /// Settings files that earlier calls have changed.
+    guarded: Vec<GuardedText>,
+}
+
+impl NamesBeforeCall {
+    /// Scans the writable directories for protected names. `files` are the paths at which the host
+    /// looks for settings.
+    pub(super) fn before(
+        plan: &Plan,
+        clock: &dyn Clock,
+        earlier: &NameScan,
+        state: Option<&Path>,
+        files: &[PathBuf],
+    ) -> Self {
+        let guarded = state.map(GuardedSettings::read).unwrap_or_default();
+        let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
+        let mut files: Vec<PathBuf> = files.to_vec();
+        files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
+        files.sort();
+        files.dedup();
+        let settings = files.into_iter().filter_map(|path| {
+            let links_and_target = links_and_target(&path);
+            let is_protected = |path: &PathBuf| plan.protected.contains(path);
+            let is_writable = links_and_target.iter().any(is_protected)
+                || path.ends_with(PROJECT_FILE)
+                    && scan.files_named(PROJECT_FILE).any(|it| it == path);
+            is_writable.then(|| SettingsFile {
+                text: guarded.effective_text(&path),
+                path,
+                links_and_target,
+            })
+        });
+        Self {
+            settings: settings.collect(),
+            guarded: guarded.in_force(),
+            scan: Arc::new(scan),
+            since: clock.wall(),
+            is_reused: false,
+        }
+    }
+
+    /// Returns the files of `scan`, which was made after an earlier call.
+    pub(super) fn after_call(
+        scan: Arc<NameScan>,
+        since: Timestamp,
+        settings: Vec<SettingsFile>,
+    ) -> Self {
+        Self {
+            scan,
+            since,
+            is_reused: true,
+            settings,
+            // Calls that can write such a file are not prepared in this way.
+            guarded: Vec::new(),
+        }
+    }
+
+    pub(super) fn scan(&self) -> Arc<NameScan> {
+        Arc::clone(&self.scan)
+    }
+
+    pub(super) fn settings(&self) -> &[SettingsFile] {
+        &self.settings
+    }
+
+    /// Returns the files that the call has changed, and a new scan. `known` are changed files that
+    /// the caller has found; they are part of the returned files.
+    pub(super) fn changed(
+        &self,
+        plan: &Plan,
+        known: Vec<PathBuf>,
+        state: Option<&Path>,
+        clock: &dyn Clock,
+    ) -> (Vec<PathBuf>, Arc<NameScan>) {
+        let now = self
+            .scan
+            .again(plan, &time_limit(clock, SCAN_TIMEOUT_AFTER));
+        let since = self.since.0.saturating_sub(TICK_MS);
+        let seconds = i64::try_from(since / 1000).unwrap_or(i64::MAX);
+        let nanoseconds = i64::try_from(since % 1000).unwrap_or_default() * 1_000_000;
+        let named = self
+            .scan
+            .changed(&now, plan, (seconds, nanoseconds), self.is_reused);
+        // If a changed file lies in a changed directory, only the file is reported.
+        let is_named = |path: &PathBuf| named.iter().any(|name| name.starts_with(path));
+        let mut changed: Vec<PathBuf> = known.into_iter().filter(|path| !is_named(path)).collect();
+        changed.extend(named);
+        self.guard(&changed, state);
+        let replaced = self.scan.replaced_by_links(&now);
+        if let Some(state) = state.filter(|_| !replaced.is_empty()) {
+            Workspaces::read(state).record_replaced(state, plan, replaced);
+        }
+        (changed, Arc::new(now))
+    }
+
+    /// Records the settings files that the call has changed, with the texts that stay in force.
+    fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
+        let Some(state) = state else {
+            return;
+        };
+        let known = self.settings.iter().filter(|file| file.is_among(changed));
+        let known = known.map(|file| (file.path.clone(), file.text.clone()));
+        let is_known = |path: &PathBuf| self.settings.iter().any(|file| file.is_at(path));
+        let others = changed
+            .iter()
+            .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));
+        let others = others.map(|path| (path.clone(), None));
+        let mut settings: BTreeMap<PathBuf, Option<String>> = others.chain(known).collect();
+        // A call that writes the same text once more does not make the text the user's.
+        let rewritten = self.guarded.iter().filter(|before| before.is_rewritten());
+        for before in rewritten {
+            let text = before.effective_text.clone();
+            settings.entry(before.path.clone()).or_insert(text);
+        }
+        if settings.is_empty() {
+            return;
+        }
+        if let Err(error) = GuardedSettings::add(state, settings) {
+            tracing::warn!(%error, "settings that a sandboxed call has changed cannot be remembered");
+        }
+    }
+}
+
+/// Returns a function that returns true when `limit` has passed since this call.
+fn time_limit(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
+    let begun = clock.now();
+    move || clock.now().saturating_sub(begun) > limit
+}

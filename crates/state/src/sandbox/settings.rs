@@ -1,0 +1,43 @@
+//! Resolves the settings of the sandbox to a plan.
+
+use super::caches;
+use agent_bash_core::sandbox::{TmpDirectory, WriteLevel};
+use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
+use agent_bash_settings::{CacheAccess, SandboxSettings};
+use std::path::Path;
+
+/// Returns the input for [`resolve`]: the sandbox that the settings want at `level`.
+fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> WantedSandbox {
+    WantedSandbox {
+        caches: caches::shared(settings.caches, facts),
+        network: settings.network,
+        hosts: settings.hosts.clone(),
+        writable: settings.writable.clone(),
+        readable: settings.readable.clone(),
+        hidden: settings.hidden.clone(),
+        protected: settings.protected.clone(),
+        devices: settings.devices.clone(),
+        shared_tmp: settings.tmp == TmpDirectory::Shared,
+        ..WantedSandbox::new(level)
+    }
+}
+
+/// Resolves the plan of the sandbox, and creates the private caches in the state directory
+/// `state`. Returns `None` if the settings ask for no sandbox.
+pub(super) fn resolved(
+    settings: &SandboxSettings,
+    facts: &HostFacts,
+    state: Option<&Path>,
+) -> Result<Option<ResolvedSandbox>, ResolveError> {
+    let Some(level) = settings.level.write_level() else {
+        return Ok(None);
+    };
+    let mut resolved = resolve(&wanted(settings, level, facts), facts)?;
+    if let (CacheAccess::Private, Some(workspace), Some(state)) =
+        (settings.caches, &resolved.workspace, state)
+    {
+        let plan = &mut resolved.plan;
+        plan.caches = caches::private(plan, workspace, facts, state);
+    }
+    Ok(Some(resolved))
+}
