@@ -154,6 +154,7 @@ def main():
         done = cache / f".{name}-{framework['version']}"
         if not done.exists():
             env = {**os.environ, "CACHE": str(cache), "VERSION": framework["version"]}
+            env["GIT_TERMINAL_PROMPT"] = "0"
             installed = shell(f". {sid}\n{framework['install']}", env, cache)
             if installed.returncode:
                 left_out += 1

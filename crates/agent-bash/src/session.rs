@@ -311,13 +311,15 @@ impl Conversation {
         }
     }
 
-    /// Discards a persistent shell; the next call that names it gets a new one. Returns false if
-    /// there is no such shell.
+    /// Discards a persistent shell; calls that wait for it, and later ones, get a new one. Returns
+    /// false if there is no such shell.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
-        self.tool.context.queues.note_reset(name);
-        self.tool.context.session_definitions.forget(name);
         let shells = self.parts.shells.as_ref();
-        shells.is_some_and(|shells| shells.reset_named_shell(name))
+        let was_discarded = shells.is_some_and(|shells| shells.reset_named_shell(name));
+        self.tool.context.session_definitions.forget(name);
+        // Waiting calls are checked once the old shell is gone.
+        self.tool.context.queues.note_reset(name);
+        was_discarded
     }
 
     /// Runs a user's command to its end and records it. The checks of the model's calls

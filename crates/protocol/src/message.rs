@@ -408,7 +408,7 @@ pub enum RpcCall {
     /// is `!`. Data: `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
-    /// Discards a persistent shell; the next call with this name gets a new shell. Data:
+    /// Discards a persistent shell; waiting and later calls with this name get a new shell. Data:
     /// `ResetData`.
     #[serde(rename = "session.reset", alias = "session.close")]
     SessionReset {
