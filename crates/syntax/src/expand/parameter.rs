@@ -201,9 +201,29 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
         ("#" | "##" | "%" | "%%", Some(text)) => {
             trim_match(text, &pattern::of_value(operand), operator)
         }
+        ("^" | "^^" | "," | ",,", Some(text)) if operand.is_empty() => {
+            Value::text(changed_case(text, operator))
+        }
         ("/" | "//", Some(text)) => replaced(text, operand, operator == "//"),
         _ => Value::unknown(UnknownCause::Expansion),
     }
+}
+
+/// Changes the case of the first letter, or of all letters if the operator is doubled.
+fn changed_case(text: &str, operator: &str) -> String {
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let changed = if operator.len() > 1 {
+        text.len()
+    } else {
+        first
+    };
+    let (head, tail) = text.split_at(changed);
+    let head = if operator.starts_with('^') {
+        head.to_uppercase()
+    } else {
+        head.to_lowercase()
+    };
+    format!("{head}{tail}")
 }
 
 /// Maximum length in bytes of a text in which a pattern is replaced.
