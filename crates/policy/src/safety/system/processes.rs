@@ -350,7 +350,7 @@ mod tests {
             ("docker exec web pkill node", false),
             ("echo pkill node", false),
             (
-                "kill \"$(ps | grep vite | cut -c1-5)\"\nclaude --version | grep node\nps",
+                "kill \"$(ps | grep webpack | cut -c1-5)\"\nclaude --version | grep node\nps",
                 false,
             ),
             (
