@@ -165,8 +165,8 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
         [] => (!is_required).then_some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
         [part] => {
-            let mut names = SYSTEM_DIRECTORIES.iter();
-            let is_system = names.any(|name| part.literal() == Some(*name));
+            let name = part.literal();
+            let is_system = name.is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             (is_system && !is_never_empty).then_some(PathDanger::Unknown)
         }
         _ => None,

@@ -13,7 +13,7 @@ use super::directory;
 use super::fetch;
 use super::grep_output;
 use super::path::{FRESH_DIRECTORY, absolute, lexical};
-use super::template_output::template_output;
+use super::template_output::{edits_name, template_output};
 
 /// The programs whose output is interpreted.
 const FOLLOWED_PROGRAMS: [&str; 34] = [
@@ -29,8 +29,11 @@ impl Walker<'_> {
         if !FOLLOWED_PROGRAMS.contains(&name) {
             let values = call.values(1);
             fetch::note_downloads(name, &values, shell);
-            let unknown = fetch::unknown_output(name, shell);
+            let mut unknown = fetch::unknown_output(name, shell);
             let input = shell.stdin.as_deref();
+            if !unknown.is_fetched() && edits_name(name, &values, input) {
+                unknown = Value::unknown(UnknownCause::FileName);
+            }
             return template_output(name, &values, input, &unknown).unwrap_or(unknown);
         }
         let values = call.values(1);

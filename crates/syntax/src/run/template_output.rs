@@ -278,6 +278,23 @@ fn substituted(values: &[Value], input: &Value) -> Option<Value> {
     Some(out)
 }
 
+/// True if a filter only edits a known name without a directory: `tr - _`, `sed 's/-.*//'`.
+pub(super) fn edits_name(name: &str, values: &[Value], input: Option<&Value>) -> bool {
+    let is_name = |text: &str| !text.contains('/');
+    let words: Vec<&str> = values.iter().filter_map(Value::literal).collect();
+    let is_edit = match name {
+        "cut" => true,
+        "tr" => words.iter().all(|word| is_name(word)),
+        "sed" | "gsed" => {
+            let mut texts = words.iter().copied().flat_map(substitutions);
+            words.iter().all(|word| word.starts_with(['-', 's']))
+                && texts.all(|(_, text)| is_name(&text))
+        }
+        _ => false,
+    };
+    is_edit && words.len() == values.len() && input.and_then(Value::literal).is_some_and(is_name)
+}
+
 /// Returns the patterns and the texts of the `s` commands in a script of `sed`; in the texts, `&`
 /// stands for the match.
 fn substitutions(script: &str) -> Vec<(String, String)> {

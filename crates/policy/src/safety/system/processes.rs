@@ -5,7 +5,7 @@ use super::super::path::{PathDanger, danger};
 use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand, is_shell};
-use crate::syntax::value::{UnknownCause, ValuePiece};
+use crate::syntax::value::{UnknownCause, Value};
 use regex::RegexBuilder;
 
 pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
@@ -131,18 +131,9 @@ pub(in super::super) fn check_agent(
         "pkill" | "skill" | "killall" => names_agent(command, input),
         "kill" => {
             // A number is `$!`, a process of the script.
-            let is_number = |piece: &ValuePiece| {
-                matches!(
-                    piece,
-                    ValuePiece::Unknown {
-                        why: UnknownCause::Number,
-                        ..
-                    }
-                )
-            };
-            let is_computed = |field: &Field| {
-                field.value.has_unknown() && !field.value.pieces().iter().all(is_number)
-            };
+            let number = Value::unknown(UnknownCause::Number);
+            let is_computed =
+                |field: &Field| field.value.has_unknown() && field.value.quoted() != number;
             let is_by_xargs = command.started_by.iter().any(|program| program == "xargs");
             let is_parent = |field: &Field| {
                 let word = source(field, input);
@@ -350,7 +341,7 @@ mod tests {
             ("docker exec web pkill node", false),
             ("echo pkill node", false),
             (
-                "kill \"$(ps | grep vite | cut -c1-5)\"\nclaude --version | grep node\nps",
+                "kill \"$(ps | grep webpack | cut -c1-5)\"\nclaude --version | grep node\nps",
                 false,
             ),
             (
