@@ -2,8 +2,8 @@
 //! the target directory, and compares what their commands print in a terminal, in isolated calls
 //! and in a session. Then compares scripts in the new forms of bash 5.3 with that bash.
 //!
-//! The checks are data (`tests/environments/frameworks.toml`, `bash-5.3.txt`). A manager that cannot
-//! be installed, because a package index or git server is out of reach, is left out.
+//! The checks are data (`tests/environments/frameworks.toml`, `bash-5.3.txt`). A manager that
+//! cannot be installed, because a package index or git server is out of reach, is left out.
 
 use crate::suite::cargo;
 use crate::{Tree, layers, say};

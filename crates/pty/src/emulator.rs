@@ -113,7 +113,8 @@ impl Emulator {
             }
             OutputPiece::PrivateModes(bytes) => {
                 let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
-                // Collecting the line is slow, and a program may hide its cursor thousands of times.
+                // Collecting the line is slow, and a program may hide its cursor thousands of
+                // times.
                 let line = if was_alternate || program.is_some() {
                     FullScreenLine::Empty
                 } else {

@@ -1,6 +1,6 @@
-//! The sandbox in which a long-lived host reads the user's `~/.bashrc`: no file is written, there is
-//! no network, and secrets are hidden. The file runs in the directory of the project, and may run
-//! files that sandboxed calls have written.
+//! The sandbox in which a long-lived host reads the user's `~/.bashrc`: no file is written, there
+//! is no network, and secrets are hidden. The file runs in the directory of the project, and may
+//! run files that sandboxed calls have written.
 
 use crate::HostContext;
 use agent_bash_core::Clock;

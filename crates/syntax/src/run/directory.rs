@@ -57,8 +57,8 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if its
-/// last name is unknown. `$X/build` and `$X-build` are below an unknown directory.
+/// Returns the text of a directory, in which a placeholder stands for an unknown part; `None` if
+/// its last name is unknown. `$X/build` and `$X-build` are below an unknown directory.
 pub(super) fn directory_text(value: &Value) -> Option<String> {
     if let Some(path) = value.literal() {
         return Some(path.to_owned());
@@ -77,8 +77,8 @@ pub(super) fn directory_text(value: &Value) -> Option<String> {
     })
 }
 
-/// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only the
-/// directories that the script itself has created are known.
+/// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only
+/// the directories that the script itself has created are known.
 pub(super) fn target_of_cd(value: &Value, shell: &ShellState) -> Option<Rc<str>> {
     let text = directory_text(value)?;
     let path = lexical(&absolute(&text, shell));

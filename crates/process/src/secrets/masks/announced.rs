@@ -58,8 +58,8 @@ const MAX_REMEMBERED_WORDS: usize = 24;
 /// Commands that print their arguments.
 const PRINTING_COMMANDS: [&str; 2] = ["echo", "printf"];
 
-/// The keywords of `machine HOST login NAME password`, a line of a netrc file. Each has its distance
-/// from the last word, in words.
+/// The keywords of `machine HOST login NAME password`, a line of a netrc file. Each has its
+/// distance from the last word, in words.
 const NETRC_KEYWORDS: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
 const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
 const NETRC_WORDS: usize = 5;
