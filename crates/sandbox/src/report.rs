@@ -15,7 +15,8 @@ pub(crate) enum LauncherMessage {
     /// The descriptor of this message lists the Unix sockets of the sandbox's network.
     SocketTable,
     /// From now on, system calls that change files wait for the listener, whose descriptor comes
-    /// with this message. The launcher makes such a system call next, and so waits for the listener.
+    /// with this message. The launcher makes such a system call next, and so waits for the
+    /// listener.
     Traced,
     /// The program cannot be traced, for this reason, and is started all the same.
     Untraced(String),

@@ -122,7 +122,7 @@ pub struct QueuePermit {
 impl SessionQueues {
     /// Takes the last slot in the queue with that name.
     pub fn join(&self, name: &SessionName) -> QueueSlot {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = lock(&self.0);
         // Removes the queues that no call is in.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
@@ -135,7 +135,7 @@ impl SessionQueues {
     /// Notes that the shell with that name was discarded. Its queue continues without the call that
     /// runs in the old shell.
     pub fn note_reset(&self, name: &SessionName) {
-        let queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let queues = lock(&self.0);
         if let Some(queue) = queues.get(name) {
             let mut state = lock(&queue.state);
             state.resets += 1;
@@ -191,7 +191,7 @@ fn release(guard: &SharedGuard) {
     drop(lock(guard).take());
 }
 
-/// Ignores poisoning: every operation leaves the value consistent.
+/// Locks a mutex. Ignores poisoning: every operation leaves the value consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

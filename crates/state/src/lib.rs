@@ -1,5 +1,5 @@
-//! What the calls of a conversation share: the sandbox between calls, the store of change sets,
-//! exceptions from rules, the queues of persistent shells. This crate runs no command.
+//! The state that the calls of a conversation share: the sandbox between calls, the store of change
+//! sets, exceptions from rules, the queues of persistent shells. This crate runs no command.
 
 mod blocking;
 mod changes;

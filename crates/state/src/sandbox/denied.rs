@@ -33,6 +33,8 @@ const MAX_PATH_STEPS: usize = 500;
 
 /// Maximum number of reported files.
 const MAX_NAMED_FILES: usize = 20;
+/// Maximum number of lines between a path and the error below it, as in cargo's chains of causes.
+const CAUSE_LINES: usize = 4;
 /// Maximum number of examined messages.
 const MAX_MESSAGES: usize = 100;
 
@@ -74,8 +76,12 @@ impl RefusedAccess {
 
 /// Returns the error messages in an output. Accesses no files.
 pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
-    let lines = printed.iter().flat_map(SinkReport::shown_lines);
-    lines.filter_map(in_message).take(MAX_MESSAGES).collect()
+    let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
+    let message = |at: usize| {
+        in_message(lines[at]).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
+    };
+    let found = (0..lines.len()).filter_map(message);
+    found.take(MAX_MESSAGES).collect()
 }
 
 /// Words for Unix sockets in error messages and stack traces.
@@ -156,22 +162,48 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
         .filter_map(|phrase| line.find(phrase))
         .min();
     let start = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
+    let error = RefusedAccess::of(&line[start..]);
+    let before_phrase = || Some(&line[..start]).filter(|_| error == RefusedAccess::Write);
     let subject = quoted(&line[start..])
         .or_else(|| path_after(&line[start..]))
-        .or_else(|| path_before(&line[..start]));
+        .or_else(|| path_before(&line[..start]))
+        .or_else(|| path_before_phrase(before_phrase()?));
     let mut paths: Vec<String> = subject.map(str::to_owned).into_iter().collect();
+    paths.extend(absolute_paths(line));
+    (!paths.is_empty()).then_some(ErrorMessage {
+        paths,
+        is_absent: denied.is_none(),
+        error,
+    })
+}
+
+/// Returns the error message of a line that is the error alone, with the paths of the lines before
+/// it, the last line's first.
+fn in_chain(lines: &[&str]) -> Option<ErrorMessage> {
+    let (last, before) = lines.split_last()?;
+    // Without the first letter.
+    let error = last.trim_start().get(1..)?;
+    let is_denial = DENIAL_PHRASES
+        .iter()
+        .any(|phrase| error.starts_with(phrase));
+    let paths = before.iter().rev().flat_map(|line| absolute_paths(line));
+    let paths: Vec<String> = paths.collect();
+    (is_denial && !paths.is_empty()).then_some(ErrorMessage {
+        paths,
+        is_absent: false,
+        error: RefusedAccess::of(error),
+    })
+}
+
+/// Returns the absolute paths in a line, the last one first.
+fn absolute_paths(line: &str) -> impl Iterator<Item = String> + use<> {
     let is_edge = |c: char| c.is_whitespace() || "'\"`‘’“”()<>,;=".contains(c);
     let words = line
         .split(is_edge)
         .map(|word| word.trim_end_matches([':', '.']));
     let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
     let absolute: Vec<String> = absolute.map(str::to_owned).collect();
-    paths.extend(absolute.into_iter().rev());
-    (!paths.is_empty()).then_some(ErrorMessage {
-        paths,
-        is_absent: denied.is_none(),
-        error: RefusedAccess::of(&line[start..]),
-    })
+    absolute.into_iter().rev()
 }
 
 /// Returns the file after the error, as zsh prints it: `permission denied: a.txt`.
@@ -196,6 +228,14 @@ fn path_before(text: &str) -> Option<&str> {
     quoted(last)
         .or_else(|| Some(last).filter(|_| is_named && !is_kind))
         .or_else(at_the_end)
+}
+
+/// Returns the file before a phrase and the error: `a.tar` in `tar: a.tar: Cannot open: R`.
+fn path_before_phrase(text: &str) -> Option<&str> {
+    let mut parts = text.rsplit(": ");
+    let (between, _phrase, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_file = between.chars().count() <= 1 && !path.contains(' ');
+    (is_file && parts.next().is_some()).then_some(path)
 }
 
 /// Returns the last quoted text.
@@ -416,6 +456,11 @@ mod tests {
                 vec![],
             ),
             ("error: Permission denied", vec![]),
+            (
+                "tar: a.tar: Cannot open: Read-only file system",
+                vec!["a.tar"],
+            ),
+            ("ssh: host: cannot connect: Permission denied", vec![]),
             ("(eval):1: read-only file system: f", vec!["f"]),
             (
                 "fatal: cannot copy '/usr/a' to '/p/.git/hooks/a': Read-only file system",
@@ -433,6 +478,23 @@ mod tests {
         ] {
             let found = in_message(line).map(|message| message.paths);
             assert_eq!(found.unwrap_or_default(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn in_chain_returns_the_paths_above_an_error_that_has_its_own_line() {
+        let cargo = ["error: failed to write /p/Cargo.lock", "", "Caused by:"];
+        for (last, want) in [
+            (
+                "  Read-only file system (os error 30)",
+                vec!["/p/Cargo.lock"],
+            ),
+            ("  the read-only file system was checked", vec![]),
+            ("", vec![]),
+        ] {
+            let lines = [&cargo[..], &[last]].concat();
+            let found = in_chain(&lines).map(|message| message.paths);
+            assert_eq!(found.unwrap_or_default(), want, "{last}");
         }
     }
 
