@@ -298,8 +298,8 @@ fn mcp_tasks(tools: &Tools) -> Result<()> {
     command
         .arg(root()?.join("tests/clients/mcp_tasks.py"))
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "1s");
-    let said = ran_well(world, command)?;
-    ensure!(said == "ok\n", "{said}");
+    let printed = ran_well(world, command)?;
+    ensure!(printed == "ok\n", "{printed}");
     Ok(())
 }
 

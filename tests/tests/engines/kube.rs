@@ -108,12 +108,12 @@ fn half_closed() -> Result<()> {
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
     // The worker has exited without a signal, and kubectl with it.
-    let heard = cluster.events_until(SOON, |heard| {
-        heard.last() == Some(&ConnectionEvent::Ended(0))
+    let events = cluster.events_until(SOON, |events| {
+        events.last() == Some(&ConnectionEvent::Ended(0))
     });
     ensure!(
-        heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Ended(0)],
-        "{heard:?}"
+        events == [ConnectionEvent::EndOfInput, ConnectionEvent::Ended(0)],
+        "{events:?}"
     );
     drop(cluster);
     world.assert_nothing_left(SOON);
@@ -123,12 +123,12 @@ fn half_closed() -> Result<()> {
     set_lease(&world, "25s")?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    let heard = cluster.events_until(SOON, |heard| {
-        heard.last() == Some(&ConnectionEvent::Disconnected)
+    let events = cluster.events_until(SOON, |events| {
+        events.last() == Some(&ConnectionEvent::Disconnected)
     });
     ensure!(
-        heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Disconnected],
-        "{heard:?}"
+        events == [ConnectionEvent::EndOfInput, ConnectionEvent::Disconnected],
+        "{events:?}"
     );
     // Only the lease ends the worker.
     let there = cluster.started().context("it was started")?;

@@ -447,8 +447,8 @@ fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host(
         let ran = run(level, "AGENT_BASH_STATE_DIR", "state")?;
         let reason = "which sandboxed calls may write";
         ensure!((ran.code == 125) == is_writable, "{level}: {ran:?}");
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        ensure!(said.contains(reason) == is_writable, "{level}: {ran:?}");
+        let output = format!("{}{}", ran.stdout, ran.stderr);
+        ensure!(output.contains(reason) == is_writable, "{level}: {ran:?}");
         let ran = run(level, "TMPDIR", "tmp")?;
         ensure!(ran.code == 0, "{level}: {ran:?}");
         ensure!(

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-use ways::{PARALLEL, Player, WAYS};
+use ways::{PARALLEL, Player, RUN_VARIANTS};
 
 /// Scripts of the corpus whose output varies under bash itself: one prints how long it took, one
 /// may see the pipe of its own pipeline while bash still holds it. Other scripts cover times and
@@ -81,7 +81,7 @@ fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
 
 /// Returns the difference of a script in one way of running it, if any.
 fn judge(
-    way: &str,
+    variant: &str,
     case: &Case,
     ours: &Observed,
     bash: &Observed,
@@ -91,14 +91,14 @@ fn judge(
     match allowed {
         _ if ours == bash && allowed.is_none() => None,
         None => Some(format!(
-            "{way}: {name:?} differs\n  ours {ours}\n  bash {bash}"
+            "{variant}: {name:?} differs\n  ours {ours}\n  bash {bash}"
         )),
         Some(_) if ours == bash => Some(format!(
-            "{way}: {name:?} is listed as different, and is not any more"
+            "{variant}: {name:?} is listed as different, and is not any more"
         )),
         Some(allowed) => (!allowed.explains(ours, bash)).then(|| {
             format!(
-                "{way}: {name:?} differs otherwise than by {:?}\n  ours {ours}\n  bash {bash}",
+                "{variant}: {name:?} differs otherwise than by {:?}\n  ours {ours}\n  bash {bash}",
                 allowed.class
             )
         }),
@@ -121,7 +121,7 @@ async fn check(player: &Player, case: &Case, bash: &Observed) -> Option<String> 
     let dir = tempfile::tempdir().unwrap();
     let ours = player.play(case, dir.path()).await;
     let allowed = player.allowed.get(&case.name);
-    judge(player.way.name, case, &ours, bash, allowed)
+    judge(player.variant.name, case, &ours, bash, allowed)
 }
 
 /// Runs a script in bash and in all ways.
@@ -130,7 +130,7 @@ async fn compare(players: &[Player], case: &Case) -> Vec<String> {
     for streams in [Streams::Split, Streams::Merged] {
         let bash = bash(case, streams).await;
         for player in players {
-            if player.way.streams == streams && !player.is_ordered() {
+            if player.variant.streams == streams && !player.is_ordered() {
                 faults.extend(check(player, case, &bash).await);
             }
         }
@@ -143,7 +143,7 @@ async fn compare_in_order(players: &[Player], cases: &[Case]) -> Vec<String> {
     let mut faults = Vec::new();
     for player in players.iter().filter(|player| player.is_ordered()) {
         for case in cases {
-            let bash = bash(case, player.way.streams).await;
+            let bash = bash(case, player.variant.streams).await;
             faults.extend(check(player, case, &bash).await);
         }
     }
@@ -156,8 +156,8 @@ async fn scripts_run_as_bash_runs_them() {
     close_fds::set_fds_cloexec(3, &[]);
     let mut cases = cases();
     let mut players = Vec::new();
-    for way in WAYS {
-        players.push(Player::new(way).await);
+    for variant in RUN_VARIANTS {
+        players.push(Player::new(variant).await);
     }
     let listed = players.iter().flat_map(|player| player.allowed.keys());
     for name in listed.map(String::as_str).chain(VARYING) {
@@ -210,7 +210,7 @@ fn differences_are_found() {
         pipeline_last: false,
     };
     let faulty = |name: &str, ours: &Observed, bash: &Observed| {
-        judge("some way", &case(name), ours, bash, table.get(name)).is_some()
+        judge("some variant", &case(name), ours, bash, table.get(name)).is_some()
     };
     let ours = seen("bash: eval: line 1: syntax error\n", 2);
     let bash = seen("bash: -c: line 1: syntax error\n", 2);
@@ -225,7 +225,7 @@ fn differences_are_found() {
     let table =
         allowed::of(&[r#"{"script": "s", "class": "session_mute", "ours": {"err": "mine"}}"#]);
     let faulty = |ours: &Observed, bash: &Observed| {
-        judge("some way", &case("s"), ours, bash, table.get("s")).is_some()
+        judge("some variant", &case("s"), ours, bash, table.get("s")).is_some()
     };
     assert!(!faulty(&seen("mine", 0), &seen("bash's", 0)));
     assert!(faulty(&seen("another", 0), &seen("bash's", 0)));

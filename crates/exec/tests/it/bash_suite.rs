@@ -55,12 +55,12 @@ enum Verdict {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum CallShell {
     Isolated,
     Session,
 }
 
-impl Way {
+impl CallShell {
     const ALL: [Self; 2] = [Self::Isolated, Self::Session];
 
     fn name(self) -> &'static str {
@@ -156,11 +156,11 @@ impl Suite {
         ))
     }
 
-    async fn by_us(&self, name: &str, script: &str, way: Way) -> Observed {
+    async fn by_us(&self, name: &str, script: &str, way: CallShell) -> Observed {
         let room = Room::new(self);
         let session = match way {
-            Way::Isolated => None,
-            Way::Session => Some(SessionName(name.to_owned())),
+            CallShell::Isolated => None,
+            CallShell::Session => Some(SessionName(name.to_owned())),
         };
         let spec = spec(script)
             .cwd(room.tests())
@@ -200,7 +200,7 @@ impl Suite {
         };
         let (once, again) = (bash().await.unwrap(), bash().await.unwrap());
         let mut verdicts = Vec::new();
-        for way in Way::ALL {
+        for way in CallShell::ALL {
             let in_time = once.end != End::Exited(TIMED_OUT);
             let verdict = if once == again && in_time {
                 let ours = self.by_us(&name, &script, way).await;
@@ -247,7 +247,7 @@ async fn bash_runs_its_own_tests_here_as_it_does() {
     }
     let verdicts = tasks.join_all().await.concat();
     assert!(verdicts.len() > 100, "these are not bash's tests");
-    let faults: Vec<String> = Way::ALL
+    let faults: Vec<String> = CallShell::ALL
         .iter()
         .flat_map(|way| sum_up(way.name(), &verdicts))
         .collect();
@@ -297,7 +297,7 @@ fn joined(names: &[&&str]) -> String {
 }
 
 /// Prints the first differing lines of each part that differs.
-fn show(name: &str, way: Way, ours: &Observed, bash: &Observed) {
+fn show(name: &str, way: CallShell, ours: &Observed, bash: &Observed) {
     // Writing to a String cannot fail.
     let mut text = format!("{}: {name} differs", way.name());
     if ours.end != bash.end {

@@ -13,153 +13,153 @@ use std::process::ExitCode;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// One way to misbehave.
-struct Way {
+struct Misbehaviour {
     name: &'static str,
     argument: &'static str,
     summary: &'static str,
     run: fn(&str) -> Outcome,
 }
 
-const WAYS: &[Way] = &[
-    Way {
+const MISBEHAVIOURS: &[Misbehaviour] = &[
+    Misbehaviour {
         name: "flood",
         argument: "BYTES",
         summary: "prints that many bytes without a newline",
         run: output::flood,
     },
-    Way {
+    Misbehaviour {
         name: "lines",
         argument: "COUNT",
         summary: "prints the numbers from 1, a line each",
         run: output::lines,
     },
-    Way {
+    Misbehaviour {
         name: "endless",
         argument: "",
         summary: "prints until the reader is gone",
         run: output::endless,
     },
-    Way {
+    Misbehaviour {
         name: "nul",
         argument: "BYTES",
         summary: "prints that many NUL bytes",
         run: output::nul,
     },
-    Way {
+    Misbehaviour {
         name: "invalid-utf8",
         argument: "",
         summary: "prints text with bytes in it that are no UTF-8",
         run: output::invalid_utf8,
     },
-    Way {
+    Misbehaviour {
         name: "split-utf8",
         argument: "COUNT",
         summary: "prints that many three-byte characters, one byte a write",
         run: output::split_utf8,
     },
-    Way {
+    Misbehaviour {
         name: "stderr",
         argument: "TEXT",
         summary: "prints to stderr only",
         run: output::stderr,
     },
-    Way {
+    Misbehaviour {
         name: "lose-stdout",
         argument: "",
         summary: "points its stdout elsewhere and lives on until it is ended",
         run: output::lose_stdout,
     },
-    Way {
+    Misbehaviour {
         name: "ignore-term",
         argument: "",
         summary: "prints `ready` and lives on whatever SIGTERM, SIGINT and SIGHUP say",
         run: signals::ignore_term,
     },
-    Way {
+    Misbehaviour {
         name: "last-words",
         argument: "TEXT",
         summary: "prints `ready`; on SIGTERM prints TEXT and exits with 0",
         run: signals::last_words,
     },
-    Way {
+    Misbehaviour {
         name: "stop-self",
         argument: "",
         summary: "stops itself with SIGSTOP",
         run: signals::stop_self,
     },
-    Way {
+    Misbehaviour {
         name: "kill-group",
         argument: "",
         summary: "kills its whole process group with SIGKILL",
         run: signals::kill_group,
     },
-    Way {
+    Misbehaviour {
         name: "kill-parent",
         argument: "",
         summary: "kills its parent with SIGKILL",
         run: signals::kill_parent,
     },
-    Way {
+    Misbehaviour {
         name: "linger",
         argument: "FILE",
         summary: "lives on until FILE exists (an empty name: until it is ended)",
         run: processes::linger,
     },
-    Way {
+    Misbehaviour {
         name: "listen",
         argument: "FILE",
         summary: "listens on a port of 127.0.0.1, writes its number to FILE, lives on",
         run: processes::listen,
     },
-    Way {
+    Misbehaviour {
         name: "bind",
         argument: "PORT",
         summary: "listens on that port of 127.0.0.1 and exits, or reports the error",
         run: processes::bind,
     },
-    Way {
+    Misbehaviour {
         name: "children",
         argument: "COUNT",
         summary: "starts that many lingering children and exits without them",
         run: processes::children,
     },
-    Way {
+    Misbehaviour {
         name: "daemon",
         argument: "hold|close",
         summary: "double-forks a daemon that holds the output, or has closed it, and exits",
         run: processes::daemon,
     },
-    Way {
+    Misbehaviour {
         name: "daemon-middle",
         argument: "hold|close",
         summary: "(the middle process of `daemon`)",
         run: processes::daemon_middle,
     },
-    Way {
+    Misbehaviour {
         name: "exhaust-descriptors",
         argument: "",
         summary: "opens files until it may open no more, and prints how many that were",
         run: processes::exhaust_descriptors,
     },
-    Way {
+    Misbehaviour {
         name: "descriptors",
         argument: "",
         summary: "prints its open descriptors, a number a line",
         run: processes::print_descriptors,
     },
-    Way {
+    Misbehaviour {
         name: "environment",
         argument: "",
         summary: "prints its environment, sorted, `NAME=value` a line",
         run: processes::print_environment,
     },
-    Way {
+    Misbehaviour {
         name: "identity",
         argument: "",
         summary: "prints the ids of process group and session, and which signals it ignores and blocks",
         run: processes::print_identity,
     },
-    Way {
+    Misbehaviour {
         name: "lose-cwd",
         argument: "",
         summary: "removes the directory it stands in, and prints what getcwd says then",
@@ -172,9 +172,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let name = arguments.first().map_or("", String::as_str);
     let argument = arguments.get(1).map_or("", String::as_str);
-    let Some(way) = WAYS.iter().find(|way| way.name == name) else {
+    let Some(way) = MISBEHAVIOURS.iter().find(|way| way.name == name) else {
         eprintln!("misbehave: no such way: `{name}`\n");
-        for way in WAYS {
+        for way in MISBEHAVIOURS {
             eprintln!(
                 "  {:<30} {}",
                 format!("{} {}", way.name, way.argument),

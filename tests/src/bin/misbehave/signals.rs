@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub(crate) fn ignore_term(_: &str) -> Outcome {
-    let heard = Arc::new(AtomicBool::new(false));
+    let received = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&heard))?;
+        signal_hook::flag::register(signal, Arc::clone(&received))?;
     }
     say("ready")?;
     processes::linger("")

@@ -65,7 +65,7 @@ pub(super) struct Pod {
 #[derive(Debug, Default)]
 struct PodEvents {
     started: Option<u32>,
-    heard: Vec<ConnectionEvent>,
+    connection_events: Vec<ConnectionEvent>,
 }
 
 impl Cluster {
@@ -141,9 +141,11 @@ impl Cluster {
         patience: Duration,
         is_all: impl Fn(&[ConnectionEvent]) -> bool,
     ) -> Vec<ConnectionEvent> {
-        let heard = || self.pod.events().heard.clone();
-        let all = poll::until(patience, || Some(heard()).filter(|heard| is_all(heard)));
-        all.unwrap_or_else(heard)
+        let recorded = || self.pod.events().connection_events.clone();
+        let all = poll::until(patience, || {
+            Some(recorded()).filter(|events| is_all(events))
+        });
+        all.unwrap_or_else(recorded)
     }
 }
 
@@ -152,8 +154,8 @@ impl Pod {
         self.events().started = Some(pid);
     }
 
-    pub(super) fn heard(&self, what: ConnectionEvent) {
-        self.events().heard.push(what);
+    pub(super) fn record(&self, event: ConnectionEvent) {
+        self.events().connection_events.push(event);
     }
 
     fn events(&self) -> MutexGuard<'_, PodEvents> {

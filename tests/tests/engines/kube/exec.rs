@@ -53,7 +53,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                         }
                     }
                     Some((&CLOSE, [STDIN])) => {
-                        pod.heard(ConnectionEvent::EndOfInput);
+                        pod.record(ConnectionEvent::EndOfInput);
                         if pod.input_mode == InputMode::Faithful {
                             input = None;
                         }
@@ -62,7 +62,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                 },
                 Some(Ok(_)) => {}
                 None | Some(Err(_)) => {
-                    pod.heard(ConnectionEvent::Disconnected);
+                    pod.record(ConnectionEvent::Disconnected);
                     break;
                 }
             },
@@ -71,7 +71,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                     let _ = socket.send(message(channel, &bytes)).await;
                 }
                 Some(ProgramEvent::Ended(code)) => {
-                    pod.heard(ConnectionEvent::Ended(code));
+                    pod.record(ConnectionEvent::Ended(code));
                     close(&mut socket, code).await;
                     break;
                 }

@@ -73,8 +73,8 @@ async fn escalation_needs_the_setting_and_an_approval() {
                 .await;
             assert_eq!(case.script.runs() > 0, runs, "{request} {escalation:?}");
             // The approver and the log receive the reason.
-            let heard = generous.0.lock().unwrap().len();
-            assert_eq!(heard > 0, runs);
+            let question_count = generous.0.lock().unwrap().len();
+            assert_eq!(question_count > 0, runs);
             let logged = log.0.lock().unwrap()[0].sandbox.clone().unwrap();
             assert_eq!(logged.reason, "a build");
             if !runs {

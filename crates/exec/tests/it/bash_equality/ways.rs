@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 pub(crate) const PARALLEL: usize = 6;
 
 /// A way of running a script.
-pub(crate) struct Way {
+pub(crate) struct RunVariant {
     pub(crate) name: &'static str,
     pub(crate) streams: Streams,
     /// True to report stages, if the script ends with a pipeline.
@@ -57,57 +57,57 @@ const WITH_SNAPSHOT: &str = include_str!("../../data/allowed_with_snapshot.jsonl
 const IN_SESSION: &str = include_str!("../../data/allowed_in_session.jsonl");
 const IN_ONE_SESSION: &str = include_str!("../../data/allowed_in_one_session.jsonl");
 
-pub(crate) const WAYS: &[Way] = &[
-    Way {
+pub(crate) const RUN_VARIANTS: &[RunVariant] = &[
+    RunVariant {
         name: "cold",
         streams: Streams::Split,
         report_stages: false,
         shell: Shell::Cold,
         allowed: &[OWN_SHELL],
     },
-    Way {
+    RunVariant {
         name: "cold, one pipe, stages reported",
         streams: Streams::Merged,
         report_stages: true,
         shell: Shell::Cold,
         allowed: &[OWN_SHELL],
     },
-    Way {
+    RunVariant {
         name: "warm",
         streams: Streams::Split,
         report_stages: false,
         shell: Shell::Warm,
         allowed: &[OWN_SHELL],
     },
-    Way {
+    RunVariant {
         name: "warm, one pipe, stages reported",
         streams: Streams::Merged,
         report_stages: true,
         shell: Shell::Warm,
         allowed: &[OWN_SHELL],
     },
-    Way {
+    RunVariant {
         name: "snapshot",
         streams: Streams::Split,
         report_stages: true,
         shell: Shell::Snapshot,
         allowed: &[OWN_SHELL, WITH_SNAPSHOT],
     },
-    Way {
+    RunVariant {
         name: "new session",
         streams: Streams::Split,
         report_stages: false,
         shell: Shell::NewSession,
         allowed: &[IN_SESSION],
     },
-    Way {
+    RunVariant {
         name: "one session",
         streams: Streams::Split,
         report_stages: false,
         shell: Shell::OneSession,
         allowed: &[IN_SESSION, IN_ONE_SESSION],
     },
-    Way {
+    RunVariant {
         name: "job",
         streams: Streams::Merged,
         report_stages: false,
@@ -118,7 +118,7 @@ pub(crate) const WAYS: &[Way] = &[
 
 /// A way, and the shells it needs.
 pub(crate) struct Player {
-    pub(crate) way: &'static Way,
+    pub(crate) variant: &'static RunVariant,
     /// The allowed differences, by script.
     pub(crate) allowed: BTreeMap<String, Allowed>,
     cache: ShellCache,
@@ -132,26 +132,26 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    pub(crate) async fn new(way: &'static Way) -> Self {
+    pub(crate) async fn new(variant: &'static RunVariant) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let ahead = matches!(way.shell, Shell::Warm | Shell::Snapshot);
+        let ahead = matches!(variant.shell, Shell::Warm | Shell::Snapshot);
         let rc = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rc/quiet.bashrc");
         let snapshot = || SnapshotOptions::new(rc, directory.path().join("snapshots"));
         let cache = ShellCache::new(ShellCacheOptions {
             // As many warm shells as concurrent calls.
             warm_shells: if ahead { PARALLEL } else { 0 },
-            snapshot: (way.shell == Shell::Snapshot).then(snapshot),
+            snapshot: (variant.shell == Shell::Snapshot).then(snapshot),
             ..options()
         });
         if ahead {
             // The first call of a kind fills the pool.
             let first = run_with(&cache, &spec("declare -F"), &Cancel::new()).await;
             let has_functions = first.unwrap().out.contains("quiet_one\n");
-            assert_eq!(has_functions, way.shell == Shell::Snapshot);
+            assert_eq!(has_functions, variant.shell == Shell::Snapshot);
         }
         Self {
-            way,
-            allowed: allowed::of(way.allowed),
+            variant,
+            allowed: allowed::of(variant.allowed),
             cache,
             sessions: AtomicUsize::new(0),
             shared: AtomicUsize::new(0),
@@ -162,7 +162,7 @@ impl Player {
 
     /// True if scripts must run sequentially.
     pub(crate) fn is_ordered(&self) -> bool {
-        self.way.shell == Shell::OneSession
+        self.variant.shell == Shell::OneSession
     }
 
     /// Number of scripts that ran in a session after another one.
@@ -174,10 +174,10 @@ impl Player {
     pub(crate) async fn play(&self, case: &Case, dir: &Path) -> Observed {
         let spec = spec(&case.script)
             .cwd(dir.to_path_buf())
-            .streams(self.way.streams)
-            .report_stages(self.way.report_stages && case.pipeline_last)
+            .streams(self.variant.streams)
+            .report_stages(self.variant.report_stages && case.pipeline_last)
             .timeout(2 * SOON);
-        match self.way.shell {
+        match self.variant.shell {
             Shell::Cold => self.call(&spec).await,
             Shell::Warm | Shell::Snapshot => {
                 let waits = support::soon(|| self.cache.warm_shells() > 0).await;

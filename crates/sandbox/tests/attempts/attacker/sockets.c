@@ -9,14 +9,14 @@
 #include <sys/un.h>
 #include <time.h>
 
-struct place {
+struct endpoint {
 	struct sockaddr_un address;
 	socklen_t size;
 };
 
-static struct place place(const char *name)
+static struct endpoint endpoint(const char *name)
 {
-	struct place at = { .address.sun_family = AF_UNIX };
+	struct endpoint at = { .address.sun_family = AF_UNIX };
 
 	strncpy(at.address.sun_path, name, sizeof at.address.sun_path - 1);
 	at.size = offsetof(struct sockaddr_un, sun_path) + strlen(at.address.sun_path) + 1;
@@ -32,7 +32,7 @@ static int kind(const char *name)
 	return strcmp(name, "seqpacket") == 0 ? SOCK_SEQPACKET : strcmp(name, "datagram") == 0 ? SOCK_DGRAM : SOCK_STREAM;
 }
 
-static int reach(int fd, struct place *at)
+static int reach(int fd, struct endpoint *at)
 {
 	if (connect(fd, (struct sockaddr *)&at->address, at->size) < 0)
 		return -1;
@@ -46,7 +46,7 @@ static int opened(int flags)
 
 static int listening(const char *type, const char *name)
 {
-	struct place at = place(name);
+	struct endpoint at = endpoint(name);
 	int fd = must("socket", socket(AF_UNIX, kind(type), 0));
 
 	umask(0);
@@ -94,7 +94,7 @@ static int bequeathed(char **word)
 /* connects KIND NAME */
 static int connects(char **word)
 {
-	struct place at = place(word[1]);
+	struct endpoint at = endpoint(word[1]);
 
 	return must("connect", reach(must("socket", socket(AF_UNIX, kind(word[0]), 0)), &at));
 }
@@ -102,7 +102,7 @@ static int connects(char **word)
 /* nonblocking NAME */
 static int nonblocking(char **word)
 {
-	struct place at = place(word[0]);
+	struct endpoint at = endpoint(word[0]);
 
 	return must("connect", reach(opened(SOCK_NONBLOCK), &at));
 }
@@ -110,7 +110,7 @@ static int nonblocking(char **word)
 /* unreadable NAME: no process may read the address. */
 static int unreadable(char **word)
 {
-	struct place at = place(word[0]);
+	struct endpoint at = endpoint(word[0]);
 
 	must("prctl", prctl(PR_SET_DUMPABLE, 0));
 	return must("connect", reach(opened(0), &at));
@@ -123,7 +123,7 @@ static int pinned(char **word)
 	int file = must("open", open(word[0], O_PATH));
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	struct place at = place(path);
+	struct endpoint at = endpoint(path);
 	return must("connect", reach(opened(0), &at));
 }
 
@@ -139,7 +139,7 @@ static int with_socket(char **word)
 /* inherited NAME: by the socket on standard input. */
 static int inherited(char **word)
 {
-	struct place at = place(word[0]);
+	struct endpoint at = endpoint(word[0]);
 
 	return must("connect", reach(0, &at));
 }
@@ -147,7 +147,7 @@ static int inherited(char **word)
 /* unconnected NAME: sends to it without connecting. */
 static int unconnected(char **word)
 {
-	struct place at = place(word[1]);
+	struct endpoint at = endpoint(word[1]);
 	int fd = must("socket", socket(AF_UNIX, kind(word[0]), 0));
 
 	return must("sendto", sendto(fd, "reached", 7, 0, (struct sockaddr *)&at.address, at.size)) != 7;
@@ -166,12 +166,12 @@ static void *taking(void *listener)
 	return 0;
 }
 
-static struct place decoy(const char *name)
+static struct endpoint decoy(const char *name)
 {
 	pthread_t thread;
 
 	pthread_create(&thread, 0, taking, (void *)(intptr_t)listening("stream", name));
-	return place(name);
+	return endpoint(name);
 }
 
 /* When a race is over: without a sandbox, it must be won. */
@@ -182,7 +182,7 @@ static time_t end_of_race(void)
 	return time(0) + (tier && strcmp(tier, "none") == 0 ? 20 : 2);
 }
 
-static struct place own, theirs, racing;
+static struct endpoint own, theirs, racing;
 static int racer, unix_socket, other_socket;
 static const char *names[2];
 
@@ -216,7 +216,7 @@ static void *exchanging(void *unused)
 }
 
 /* Connects again and again while another thread does `what`, until the peer is not the decoy. */
-static int race(void *(*what)(void *), struct place *at, struct place decoy)
+static int race(void *(*what)(void *), struct endpoint *at, struct endpoint decoy)
 {
 	pthread_t thread;
 	time_t until = end_of_race();
@@ -224,7 +224,7 @@ static int race(void *(*what)(void *), struct place *at, struct place decoy)
 
 	pthread_create(&thread, 0, what, 0);
 	while (!won && time(0) < until) {
-		struct place peer = { .size = sizeof peer.address };
+		struct endpoint peer = { .size = sizeof peer.address };
 		int fd = opened(0);
 
 		if (reach(fd, at) == 0) {
@@ -242,10 +242,10 @@ static int race(void *(*what)(void *), struct place *at, struct place decoy)
 /* rewritten OWN NAME: another thread rewrites the address. */
 static int rewritten(char **word)
 {
-	struct place self = decoy(word[0]);
+	struct endpoint self = decoy(word[0]);
 
 	own = self;
-	theirs = place(word[1]);
+	theirs = endpoint(word[1]);
 	/* The longer size is right for both, as a path ends at its first zero. */
 	racing = own;
 	racing.size = own.size > theirs.size ? own.size : theirs.size;
@@ -256,11 +256,11 @@ static int rewritten(char **word)
 /* exchanged FIRST SECOND OWN PATH: another thread exchanges two names while PATH is connected. */
 static int exchanged(char **word)
 {
-	struct place self = decoy(word[2]);
+	struct endpoint self = decoy(word[2]);
 
 	names[0] = word[0];
 	names[1] = word[1];
-	own = place(word[3]);
+	own = endpoint(word[3]);
 	return race(exchanging, &own, self);
 }
 
@@ -270,7 +270,7 @@ static int replaced(char **word)
 	pthread_t thread;
 	time_t until = end_of_race();
 
-	theirs = place(word[0]);
+	theirs = endpoint(word[0]);
 	other_socket = must("socket", socket(AF_INET, SOCK_STREAM, 0));
 	unix_socket = opened(0);
 	racer = dup(other_socket);
@@ -283,7 +283,7 @@ static int replaced(char **word)
 
 static void *in_other_table(void *name)
 {
-	struct place at = place(name);
+	struct endpoint at = endpoint(name);
 
 	must("unshare", unshare(CLONE_FILES));
 	must("dup2", dup2(opened(0), racer));
@@ -304,7 +304,7 @@ static int other_table_of_files(char **word)
 /* handed NAME: a process gets the socket from another one. */
 static int handed(char **word)
 {
-	struct place at = place(word[0]);
+	struct endpoint at = endpoint(word[0]);
 	char byte = 0, space[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec text = { &byte, 1 };
 	struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space };
@@ -338,7 +338,7 @@ static int many(char **word)
 	int count = atoi(word[1]);
 	void *failed;
 
-	own = place(word[0]);
+	own = endpoint(word[0]);
 	for (int at = 0; at < count; at++)
 		must("pthread_create", -pthread_create(&threads[at], 0, one_of_many, &own));
 	for (int at = 0; at < count; at++) {

@@ -1,4 +1,4 @@
-//! The processes of the stage outside of the sandbox: a victim, and the shells that prepare,
+//! The processes of a run outside of the sandbox: a victim, and the shells that prepare,
 //! disturb and check.
 
 use super::listeners::{ABSTRACT, Ports};
@@ -18,19 +18,19 @@ pub(super) const PRELUDE: &str = include_str!("../prelude.sh");
 const OUTER_SCRIPT: &str = "/mnt/outer.sh";
 
 /// The time limit of each step, generous for a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The interval between two tests of a condition.
-pub(super) const STEP: Duration = Duration::from_millis(5);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// One run, and the variables of its processes.
-pub(super) struct Stage<'a> {
+pub(super) struct RunEnvironment<'a> {
     pub(super) run: &'a Run,
     /// Variables of the attempt and of the shells outside.
     variables: Vec<(&'static str, String)>,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> RunEnvironment<'a> {
     pub(super) fn new(run: &'a Run, ports: &Ports) -> Result<Self> {
         let path = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].join(":");
         let variables = vec![
@@ -56,18 +56,20 @@ impl<'a> Stage<'a> {
             ("GROUPS_AT", "/mnt/groups".to_owned()),
             ("MARK", mark(&run.kit, run.user.id(), run.tier)),
         ];
-        let mut stage = Self { run, variables };
-        let victim = stage.victim(ports)?;
+        let mut environment = Self { run, variables };
+        let victim = environment.victim(ports)?;
         let noted = Path::new(SEEN).join("victim");
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + STEP_TIMEOUT;
         while fs::read(&noted).unwrap_or_default().is_empty() {
             ensure!(Instant::now() < until, "the victim does not answer");
-            thread::sleep(STEP);
+            thread::sleep(POLL_INTERVAL);
         }
         let address = fs::read_to_string(noted)?;
-        stage.variables.push(("VICTIM", victim.id().to_string()));
-        stage.variables.push(("ADDRESS", address));
-        Ok(stage)
+        environment
+            .variables
+            .push(("VICTIM", victim.id().to_string()));
+        environment.variables.push(("ADDRESS", address));
+        Ok(environment)
     }
 
     /// The value of a variable; empty for one that is not set.

@@ -1,6 +1,6 @@
 //! The call: the attempt in its sandbox, below a host; and its effects.
 
-use super::around::{PATIENCE, PRELUDE, STEP, Stage};
+use super::around::{POLL_INTERVAL, PRELUDE, RunEnvironment, STEP_TIMEOUT};
 use super::listeners::Ports;
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, SEEN, WORKSPACE};
 use crate::proxy::PROXY;
@@ -37,27 +37,27 @@ const EVERY_HOST: [&str; 5] = [
 ];
 
 /// How long to wait for an effect that must not come but would be late. An effect that must come
-/// is waited for until [`PATIENCE`] has passed.
+/// is waited for until [`STEP_TIMEOUT`] has passed.
 const UNEXPECTED: Duration = Duration::from_millis(250);
 
 /// The first line of every attempt.
 const BEGAN: &str = "began";
 
 pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Observations> {
-    let stage = Stage::new(run, ports)?;
+    let environment = RunEnvironment::new(run, ports)?;
     for (command, lacking) in &run.row.needs {
-        if !stage.outside(command)?.success() {
-            return stage.observations(Outcome::NotTried(lacking.clone()));
+        if !environment.outside(command)?.success() {
+            return environment.observations(Outcome::NotTried(lacking.clone()));
         }
     }
-    stage.outside(&run.row.before)?;
-    let ended = stage.call()?;
-    let outcome = stage.outcome(ended);
-    stage.outside(&run.row.after)?;
-    stage.observations(outcome?)
+    environment.outside(&run.row.before)?;
+    let ended = environment.call()?;
+    let outcome = environment.outcome(ended);
+    environment.outside(&run.row.after)?;
+    environment.observations(outcome?)
 }
 
-impl Stage<'_> {
+impl RunEnvironment<'_> {
     /// Makes the attempt, and returns how its host ended.
     fn call(&self) -> Result<ExitStatus> {
         let row = &self.run.row;
@@ -81,7 +81,7 @@ impl Stage<'_> {
             .stdout(output.try_clone()?)
             .stderr(output)
             .spawn()?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + STEP_TIMEOUT;
         let mut during = None;
         let ended = loop {
             if let Some(ended) = host.try_wait()? {
@@ -94,7 +94,7 @@ impl Stage<'_> {
                 host.kill()?;
                 break host.wait()?;
             }
-            thread::sleep(STEP);
+            thread::sleep(POLL_INTERVAL);
         };
         File::create(format!("{SEEN}/over"))?;
         if let Some(mut during) = during {
@@ -111,15 +111,15 @@ impl Stage<'_> {
         let words: [&str; 3] = [&proxy, PROXY, &port];
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         self.program(&[&words[..], &hosts].concat()).spawn()?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + STEP_TIMEOUT;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, PROXY_PORT)).is_err() {
             ensure!(Instant::now() < until, "the proxy does not listen");
-            thread::sleep(STEP);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
 
-    /// The entries with the ports of the stage.
+    /// The entries with the ports of the run.
     fn hosts(&self, entries: &[&str]) -> Vec<String> {
         let with_ports = |entry: &&str| {
             let mut entry = (*entry).to_owned();
@@ -179,7 +179,7 @@ impl Stage<'_> {
         };
         let expected = self.run.goes_through(&self.missing()?);
         let patience = match (expected, self.run.row.delayed) {
-            (true, _) => PATIENCE,
+            (true, _) => STEP_TIMEOUT,
             (false, true) => UNEXPECTED,
             (false, false) => Duration::ZERO,
         };
@@ -192,7 +192,7 @@ impl Stage<'_> {
             if Instant::now() >= until {
                 return Ok(Outcome::Held);
             }
-            thread::sleep(STEP * 4);
+            thread::sleep(POLL_INTERVAL * 4);
         }
     }
 
