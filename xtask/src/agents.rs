@@ -1,4 +1,4 @@
-//! `cargo xtask agents`: runs nine published agents, each against a stub of its model. The command
+//! `cargo xtask agents`: runs ten published agents, each against a stub of its model. The command
 //! downloads them once (more than a gigabyte), so the suite runs it only on CI.
 
 use crate::suite::cargo;
@@ -29,6 +29,6 @@ pub(crate) fn step(tree: &Tree) -> Result<()> {
     if tree.shell.var_os("CI").is_some() {
         return command(tree, &[]);
     }
-    say("   left out: nine published agents; `cargo xtask agents` downloads and runs them");
+    say("   left out: ten published agents; `cargo xtask agents` downloads and runs them");
     Ok(())
 }

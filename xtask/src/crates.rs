@@ -260,6 +260,29 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-state",
+        workspace: &[
+            "agent-bash-changes",
+            "agent-bash-core",
+            "agent-bash-os",
+            "agent-bash-policy",
+            "agent-bash-process",
+            "agent-bash-sandbox",
+            "agent-bash-settings",
+            "agent-bash-sink",
+        ],
+        third_party: &[
+            "rustix",
+            "serde",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "tokio",
+            "tracing",
+        ],
+        dev_workspace: &["agent-bash-test-kit"],
+    },
+    Crate {
         package: "agent-bash",
         workspace: &[
             "agent-bash-changes",
@@ -275,6 +298,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-sandbox",
             "agent-bash-settings",
             "agent-bash-sink",
+            "agent-bash-state",
             "agent-bash-tools",
         ],
         third_party: &[

@@ -44,6 +44,7 @@ const LIBRARIES: &[&str] = &[
     "crates/render/",
     "crates/tools/",
     "crates/settings/",
+    "crates/state/",
     "crates/agent-bash/",
     "crates/hooks/",
     "crates/tui/",
@@ -88,7 +89,7 @@ const RULES: &[Rule] = &[
                 "finds the script of a call within an agent's wrapper",
             ),
             (
-                "crates/agent-bash/src/session/expect.rs",
+                "crates/agent-bash/src/session/announce.rs",
                 "checks a short script before there is a tool, so that a refused script starts nothing",
             ),
             (

@@ -38,15 +38,15 @@ async function generate(sh: Shell, input: object, abortSignal?: AbortSignal) {
   return steps[0]!.content.filter((part) => part.type !== "tool-call")[0]!;
 }
 
-inShell("the model is told of success, failure and timeout", async (sh) => {
-  const told = async (input: object) => {
+inShell("the model sees success, failure and timeout", async (sh) => {
+  const answer = async (input: object) => {
     const part = await generate(sh, input);
     assert.ok(part.type === "tool-result");
     return String(part.output);
   };
-  assert.equal(await told({ command: "echo one" }), "one\n");
-  assert.match(await told({ command: "echo out; exit 3" }), /^out\n\nCommand exited with code 3/);
-  assert.match(await told({ command: "echo before; sleep 60", timeout: 1 }), /timed out[^]*before/);
+  assert.equal(await answer({ command: "echo one" }), "one\n");
+  assert.match(await answer({ command: "echo out; exit 3" }), /^out\n\nCommand exited with code 3/);
+  assert.match(await answer({ command: "echo before; sleep 60", timeout: 1 }), /timed out[^]*before/);
 });
 
 inShell("aborting the generation ends the command", async (sh, world) => {

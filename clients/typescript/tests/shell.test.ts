@@ -185,11 +185,11 @@ inWorld("unsolicited messages are passed on", async (world) => {
     });`,
     { mode: 0o755 },
   );
-  const heard: unknown[] = [];
-  const sh = await Shell.open({ ...world.options, program, onEvent: (message) => heard.push(message) });
+  const events: unknown[] = [];
+  const sh = await Shell.open({ ...world.options, program, onEvent: (message) => events.push(message) });
   assert.equal((sh.hello as { field?: string }).field, "new");
   await sh.close();
-  assert.deepEqual(heard, [{ type: "news", of: 1 }]);
+  assert.deepEqual(events, [{ type: "news", of: 1 }]);
 });
 
 inShell("a child that stops reading does not stop the caller", async (sh) => {
@@ -210,11 +210,11 @@ inShell("files are moved as they are", async (sh, world) => {
 });
 
 inWorld("the end of a job is reported", async (world) => {
-  const heard: { [name: string]: any }[] = [];
-  const sh = await Shell.open({ ...world.options, onEvent: (message) => heard.push(message) });
+  const events: { [name: string]: any }[] = [];
+  const sh = await Shell.open({ ...world.options, onEvent: (message) => events.push(message) });
   const job = await sh.start("sleep 0.5");
-  await until(() => heard.length > 0);
-  assert.deepEqual([heard[0]!["type"], heard[0]!["job"].id], ["job_ended", job.id]);
+  await until(() => events.length > 0);
+  assert.deepEqual([events[0]!["type"], events[0]!["job"].id], ["job_ended", job.id]);
   await sh.close();
 });
 

@@ -2,10 +2,7 @@
 //! result. Like [`crate::tool_context`], this module depends on none of the stages.
 
 use crate::answer_mask::PromptAnswers;
-use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
-use crate::panics::WorkPanicked;
-use crate::sandbox::CallSandbox;
 use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
@@ -17,6 +14,8 @@ use agent_bash_exec::Job;
 use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_policy::Predefined;
 use agent_bash_sink::CallOutput;
+use agent_bash_state::panics::WorkPanicked;
+use agent_bash_state::{CallChanges, CallSandbox};
 use agent_bash_tools::KeepOutput;
 use std::fmt;
 use std::path::PathBuf;

@@ -16,23 +16,17 @@ pub mod adapters;
 mod answer_mask;
 mod approval;
 pub mod artifacts;
-mod blocking;
 mod call;
 mod call_policy;
-mod changes;
-pub mod exceptions;
-pub mod in_order;
 mod journal;
 mod live_feed;
+mod model_commit;
 mod output_mask;
-pub mod panics;
 mod parsed_script;
 mod pipeline;
 mod predefined;
 pub mod running;
-mod sandbox;
 pub mod session;
-mod session_definitions;
 mod stage;
 pub mod terminal;
 mod tool;
@@ -55,22 +49,24 @@ pub use agent_bash_tools as tools;
 
 pub use agent_bash_core::sandbox::{Escalation, LackingPolicy, TmpDirectory};
 pub use agent_bash_sandbox::with_resolved_parent;
-pub use agent_bash_settings::{HostContext, JournalSettings, MaskLevel, shell_in_force};
+pub use agent_bash_settings::{
+    CacheAccess, ChangesSettings, CommitBy, HostContext, JournalSettings, MaskLevel,
+    SandboxSettings, shell_in_force,
+};
+pub use agent_bash_state::{
+    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
+    GroupRefused, Since, exceptions, in_order, panics, run_blocking, scope_of_turn,
+};
 pub use agent_bash_tools::{
     APPROVAL_RULE, ApprovalDenied, DirectoryError, ESCALATION_RULE, Explanation, FinishedCall,
     KeepOutput, NotSandboxed, Refusal, RuleRefusal, allow_line, profiles,
 };
 pub use approval::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
-pub use blocking::run_blocking;
 pub use call::CallOptions;
 pub use call_policy::{CallPolicy, CheckOptions, CheckedScript};
-pub use changes::{
-    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
-    ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,
-};
 pub use live_feed::LiveFeed;
+pub use model_commit::commit_for_model;
 pub use output_mask::{mask_condition, mask_job_output};
-pub use sandbox::{CacheAccess, SandboxSettings};
 pub use session::Conversation;
 pub use stage::parse_input::Input;
 pub use stage::safety::rule_advice;

@@ -3,9 +3,7 @@
 //! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
-use crate::in_order::{QueuePermit, QueueSlot};
 use crate::journal::RequestDetails;
-use crate::panics::await_catching_panic;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
@@ -17,6 +15,8 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
+use agent_bash_state::in_order::{QueuePermit, QueueSlot};
+use agent_bash_state::panics::await_catching_panic;
 use agent_bash_tools::{FinishedCall, Refusal};
 use std::sync::Arc;
 
@@ -73,9 +73,9 @@ pub(crate) async fn call(
         time: result.started_at,
         duration_ms: result.duration_ms,
     };
-    let unrecorded = audit::record(tool, recorded);
-    finished_call.result.notices.extend(unrecorded);
-    let unrecorded = journal::record(tool, || {
+    let audit_failure = audit::record(tool, recorded);
+    finished_call.result.notices.extend(audit_failure);
+    let journal_failure = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
         let mut entry = JournalEntry::new(by, profile, command, finished_call.result.clone());
         details.write_to(&mut entry);
@@ -83,7 +83,7 @@ pub(crate) async fn call(
         entry.printed = printed.map(PrintedOutputCollector::finish);
         entry
     });
-    finished_call.result.notices.extend(unrecorded);
+    finished_call.result.notices.extend(journal_failure);
     finished_call
 }
 
@@ -231,8 +231,8 @@ async fn run_locally(
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
         let started = background::start(&**jobs, &spec, stdin, sandbox, output, cancel).await;
-        let unrecorded = started.as_ref().ok().map(|(_, why)| why.clone());
-        let recorded = unrecorded.map(|why| why.map_or(Ok(()), Err));
+        let unrecorded_reason = started.as_ref().ok().map(|(_, reason)| reason.clone());
+        let recorded = unrecorded_reason.map(|reason| reason.map_or(Ok(()), Err));
         let changed = changes::leave_to_job(tool, change_record, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {

@@ -7,7 +7,6 @@
 
 mod recent;
 
-use crate::in_order::poll_once;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions};
 use agent_bash_core::{
@@ -16,6 +15,7 @@ use agent_bash_core::{
 };
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
+use agent_bash_state::in_order::poll_once;
 use agent_bash_tools::{FinishedCall, KeepOutput, OutputPart};
 use recent::RecentOutput;
 use std::collections::BTreeMap;

@@ -29,22 +29,22 @@
 //! # Ok(()) }
 //! ```
 
+mod announce;
 mod ask;
 mod bang;
-mod expect;
 mod exported;
 mod open;
 mod open_on;
 mod remote_session;
+mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
+pub use announce::may_start_ahead;
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
-pub use expect::may_start_ahead;
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
-use crate::panics::{WorkPanicked, await_catching_panic};
-use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
+use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext, commit_for_model};
 use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
@@ -53,6 +53,7 @@ use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
 use agent_bash_remote::protocol::data::ShellsData;
 use agent_bash_sink::ArtifactDir;
+use agent_bash_state::panics::{WorkPanicked, await_catching_panic};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -271,14 +272,14 @@ impl Conversation {
     /// is `ask`, the tool's [`Approver`](crate::Approver) decides.
     ///
     /// # Errors
-    /// See [`ChangeSets::commit_for_model`].
+    /// See [`commit_for_model`](crate::commit_for_model()).
     pub async fn commit_for_model(
         &self,
         id: ChangesId,
         cancel: &Cancel,
     ) -> Result<ChangesDone, ChangesRefused> {
         let approver = &*self.tool.context.approver;
-        self.changes().commit_for_model(id, approver, cancel).await
+        commit_for_model(&self.changes(), id, approver, cancel).await
     }
 
     /// Returns the options for the terminals of single calls; `None` without terminals.

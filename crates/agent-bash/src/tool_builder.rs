@@ -2,9 +2,6 @@
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
-use crate::changes::{ChangeStore, ChangesSettings, ProtectedPaths};
-use crate::exceptions::Exceptions;
-use crate::sandbox::{SandboxSettings, SandboxState};
 use crate::tool::BashTool;
 use crate::tool_context::{AuditOptions, InterceptorOptions, JobStarter, Terminal, ToolContext};
 use agent_bash_core::changes::ChangesLevel;
@@ -14,8 +11,12 @@ use agent_bash_policy::{
     InterceptMode, Interceptor, RuleSelection, SafeLevel, SafeMode, UnknownRule,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
-use agent_bash_settings::{MaskLevel, Settings, mask_secrets, shell_in_force};
+use agent_bash_settings::{
+    ChangesSettings, MaskLevel, SandboxSettings, Settings, mask_secrets, shell_in_force,
+};
 use agent_bash_sink::AuditFile;
+use agent_bash_state::exceptions::Exceptions;
+use agent_bash_state::{ChangeStore, ProtectedPaths, SandboxState};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

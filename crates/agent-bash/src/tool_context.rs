@@ -3,11 +3,6 @@
 
 use crate::HostContext;
 use crate::approval::Approver;
-use crate::changes::ChangeStore;
-use crate::exceptions::Exceptions;
-use crate::in_order::SessionQueues;
-use crate::sandbox::SandboxState;
-use crate::session_definitions::SessionDefinitions;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, OutputMask, Profile,
     RemoteHost, RunSpec, Shell,
@@ -16,6 +11,9 @@ use agent_bash_exec::{Job, JobError, JobStdin, Jobs, ShellCache};
 use agent_bash_journal::{Journal, MaskSecrets};
 use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy, UserPresence};
+use agent_bash_state::exceptions::Exceptions;
+use agent_bash_state::in_order::SessionQueues;
+use agent_bash_state::{ChangeStore, SandboxState, SessionDefinitions};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,14 +1,14 @@
 //! Determines whether trials are possible, and whether a refused call may run as a trial.
 
-use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::CommitBy;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::TemporaryTrial;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
     Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
 };
+use agent_bash_settings::CommitBy;
+use agent_bash_state::run_blocking;
 use agent_bash_tools::{RuleRefusal, profiles};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,12 +3,12 @@
 //!
 //! The job's supervisor reports the job's end. This module polls the other conditions.
 
-use crate::blocking::run_blocking;
 use agent_bash_core::{Cancel, JobId, MetCondition, Until};
 use agent_bash_exec::{Job, JobError, Jobs, OutputRange, WaitOutcome};
 use agent_bash_os::{exists_in_root, open_regular};
 use agent_bash_process::{addresses_in_network_of, listening_addresses};
 use agent_bash_sink::{LineMatcher, SearchError};
+use agent_bash_state::run_blocking;
 use agent_bash_tools::clean;
 use std::mem;
 use std::net::SocketAddr;

@@ -170,7 +170,7 @@ impl ShellCache {
     /// are longer than 4 MiB. Runs a script in the shell, which takes as long as a short command.
     pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
         let options = &self.inner.options;
-        self.inner.sessions.definitions(name, options).await
+        Box::pin(self.inner.sessions.definitions(name, options)).await
     }
 
     /// Returns the functions, aliases, variables and options that calls in this shell, environment

@@ -300,9 +300,10 @@ impl ShellSession {
             match after {
                 StateAfterCall::Alive {
                     outcome,
-                    shell,
+                    mut shell,
                     cwd,
                 } => {
+                    shell.plan_prompt_hooks(&spec.script);
                     self.shell = Some(shell);
                     self.remembered.get_or_insert_default().cwd = Some(cwd);
                     return Ok(with_notices(notices, *outcome));

@@ -51,6 +51,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Functions of managers that set variables, and the functions by which the managers' prompts then
+/// choose the versions.
+const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
+
 /// Removes the snapshots of dead processes in `directory`, as every capture does. Returns the
 /// number of removed files.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
@@ -132,6 +136,26 @@ impl Snapshot {
     /// True if a shell's `cd` calls the configuration's `cd`, which chooses versions.
     pub(crate) fn has_cd_hook(&self) -> bool {
         !self.cd_commands.is_empty()
+    }
+
+    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
+    /// the functions of managers that this script may call.
+    pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
+        let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_called = |(function, hook): &&(&str, &str)| {
+            self.defines(function)
+                && self.defines(hook)
+                && words.clone().any(|word| word == *function)
+        };
+        let hooks = PROMPT_HOOKS.iter().filter(is_called);
+        let commands = hooks.flat_map(|(_, hook)| {
+            [
+                "{ \\",
+                hook,
+                " || \\builtin :; } </dev/null >/dev/null 2>&1; ",
+            ]
+        });
+        commands.collect::<String>().into_bytes()
     }
 
     /// Returns the names, aliases and search path of the configuration.

@@ -24,7 +24,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
     ),
     // Calls that the plugins of agent-bash wrote from the data that they received.
     ("opencode", include_str!("captured/opencode-1.18.33.json")),
-    ("pi", include_str!("captured/pi-0.73.1.json")),
+    ("pi", include_str!("captured/pi-1.6.0.json")),
     (
         "claude-code",
         include_str!("captured/claude-code-2.1.332-skill.json"),
@@ -39,7 +39,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
         "cursor",
         include_str!("captured/cursor-documented-tool.json"),
     ),
-    ("droid", include_str!("captured/droid-documented.json")),
+    ("droid", include_str!("captured/droid-0.225.2.json")),
     ("kiro", include_str!("captured/kiro-documented.json")),
     ("kiro", include_str!("captured/kiro-documented-v3.json")),
     (

@@ -69,11 +69,11 @@ mod tests {
     use super::*;
 
     fn of(chunks: impl IntoIterator<Item = Vec<u8>>) -> PrintedOutput {
-        let mut tail = PrintedOutputCollector::default();
+        let mut collector = PrintedOutputCollector::default();
         for chunk in chunks {
-            tail.push(&chunk);
+            collector.push(&chunk);
         }
-        tail.finish()
+        collector.finish()
     }
 
     #[test]

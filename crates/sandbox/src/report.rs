@@ -14,9 +14,9 @@ pub(crate) enum LauncherMessage {
     Ready(Option<Report>),
     /// The descriptor of this message lists the Unix sockets of the sandbox's network.
     SocketTable,
-    /// System calls that change files wait for the listener from now on. The listener's descriptor
-    /// comes with this message. The launcher continues after the listener has inspected the
-    /// launcher's next such system call.
+    /// From now on, system calls that change files wait for the listener, whose descriptor comes
+    /// with this message. The launcher makes such a system call next, and so waits for the
+    /// listener.
     Traced,
     /// The program cannot be traced, for this reason, and is started all the same.
     Untraced(String),

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn project_ignores_files_that_other_users_may_write() {
-        for (directory_mode, mode, above, counts) in [
+        for (directory_mode, mode, is_parent, is_used) in [
             (0o755, 0o644, true, true),
             (0o755, 0o664, true, false),
             (0o755, 0o646, true, false),
@@ -176,11 +176,11 @@ mod tests {
         ] {
             let (dir, path) = directory(directory_mode);
             file(&path, mode);
-            let found = project(dir.path(), FILE_NAME, above).unwrap();
-            let counted = matches!(&found, FileLookup::Text(text) if text == "text");
+            let found = project(dir.path(), FILE_NAME, is_parent).unwrap();
+            let is_text = matches!(&found, FileLookup::Text(text) if text == "text");
             assert_eq!(
-                counted, counts,
-                "{directory_mode:o} {mode:o} {above}: {found:?}"
+                is_text, is_used,
+                "{directory_mode:o} {mode:o} {is_parent}: {found:?}"
             );
         }
     }
@@ -194,8 +194,8 @@ mod tests {
         let (dir, path) = directory(0o1777);
         file(&path, 0o644);
         chown(&path, Some(65534), None).unwrap();
-        for above in [true, false] {
-            let found = project(dir.path(), FILE_NAME, above).unwrap();
+        for is_parent in [true, false] {
+            let found = project(dir.path(), FILE_NAME, is_parent).unwrap();
             assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
         }
         // A link of another user is ignored, even if it leads to a file of this user.

@@ -211,34 +211,7 @@ impl Search {
     /// Parses the words of a `find` command, including its name.
     pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
-        let mut index = 1;
-        // True with `-L`: `-type l` then finds only dangling links.
-        let mut follows = false;
-        // -H, -L, -P, -D options, -O level
-        while let Some(text) = words.get(index).map(|field| field.value.prefix()) {
-            match text {
-                "-H" | "-L" | "-P" => {
-                    follows = text == "-L";
-                    index += 1;
-                }
-                "-D" => index += 2,
-                _ if text.starts_with("-O") => index += 1,
-                _ => break,
-            }
-        }
-        let mut starts = Vec::new();
-        while let Some(field) = words.get(index) {
-            if field.value.prefix().starts_with('-')
-                || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
-            {
-                break;
-            }
-            starts.push(field.value.clone());
-            index += 1;
-        }
-        if starts.is_empty() {
-            starts.push(Value::text("."));
-        }
+        let (starts, follows, mut index) = starting_points(words);
         let mut filters: Vec<Option<Filter>> = Vec::new();
         let mut filter: Option<Filter> = None;
         // True if a test narrows the result: since the last `-o`, and in all alternatives before.
@@ -310,15 +283,56 @@ impl Search {
                 let is_link = links && !start.prefix().starts_with('/');
                 let is_unused =
                     search.is_narrowed && (is_link || is_temporary(start) || begins_unknown(start));
-                let filter = match filter {
-                    None if is_unused => Some(&few_files()),
-                    filter => filter.as_ref(),
+                let is_open = match filter {
+                    Some(Filter::Name(name)) => name.has_unknown(),
+                    Some(Filter::Path(_)) => false,
+                    None => true,
+                };
+                let few = few_files();
+                let filter = if is_unused && is_open {
+                    Some(&few)
+                } else {
+                    filter.as_ref()
                 };
                 search.found.push(found(start, filter, below));
             }
         }
         search
     }
+}
+
+/// Returns the starting points of a `find` command, true if `-L` follows links, and the index of
+/// the first word of the expression.
+fn starting_points(words: &[Field]) -> (Vec<Value>, bool, usize) {
+    let mut index = 1;
+    // True with `-L`: `-type l` then finds only dangling links.
+    let mut follows = false;
+    // -H, -L, -P, -D options, -O level
+    while let Some(text) = words.get(index).map(|field| field.value.prefix()) {
+        match text {
+            "-H" | "-L" | "-P" => {
+                follows = text == "-L";
+                index += 1;
+            }
+            "-D" => index += 2,
+            _ if text.starts_with("-O") => index += 1,
+            _ => break,
+        }
+    }
+    let mut starts = Vec::new();
+    while let Some(field) = words.get(index) {
+        if field.value.prefix().starts_with('-')
+            || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
+        {
+            break;
+        }
+        starts.push(field.value.clone());
+        index += 1;
+    }
+    if starts.is_empty() {
+        starts.push(Value::text("."));
+    }
+    (starts, follows, index)
 }
 
 /// Returns the command at the beginning of the words after `-exec`: until `;`, or `+` after `{}`.

@@ -7,7 +7,7 @@
 
 use crate::{Context, Span};
 
-use super::harmful::{AMBIGUOUS_COMMANDS, HARMFUL_COMMANDS};
+use super::harmful::{AMBIGUOUS_COMMANDS, HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::pattern::push_globbed;
 use super::run::{Field, ResolvedCommand, Walker};
 use super::state::ShellState;
@@ -28,7 +28,14 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();
+    // True within a line that is a comment.
+    let (mut is_comment, mut is_line_start) = (false, true);
     for (offset, c) in text.char_indices().chain([(end, '\n')]) {
+        is_comment = c != '\n' && (is_comment || is_line_start && c == '#');
+        is_line_start = c == '\n' || is_line_start && c.is_whitespace();
+        if is_comment {
+            continue;
+        }
         let separates = matches!(
             c,
             ';' | '|' | '&' | '(' | ')' | '\n' | '`' | '{' | '}' | '<' | '>' | '"' | '\''
@@ -84,8 +91,11 @@ fn add_commands(words: &mut Vec<Field>, shell: &ShellState, out: &mut Vec<Resolv
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        let is_harmful =
-            |stem| HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem);
+        // `reboot` within a sentence is no command.
+        let is_first = || command_words[..index].iter().all(precedes_command);
+        let is_harmful = |stem| {
+            HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem) && is_first()
+        };
         if !stem.is_some_and(is_harmful) || out.len() >= MAX_COMMANDS {
             continue;
         }
@@ -93,5 +103,32 @@ fn add_commands(words: &mut Vec<Field>, shell: &ShellState, out: &mut Vec<Resolv
             command_words[index..].to_vec(),
             shell,
         ));
+    }
+}
+
+/// True for words that may precede a command's name: options, assignments, and `sudo` and its like.
+fn precedes_command(word: &Field) -> bool {
+    let text = word.value.prefix();
+    text.starts_with('-') || text.contains('=') || SEARCHED_FIRST.contains(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_sentences_and_comments_are_no_commands() {
+        let context = Context::new("/w");
+        for (text, is_command) in [
+            ("x '\nsudo -n reboot", true),
+            ("x '\nA=b reboot", true),
+            ("x ' please reboot now", false),
+            ("x '\n # rm -rf /", false),
+            ("x '\nplease rm -rf /", true),
+            ("x ' # rm -rf /", true),
+        ] {
+            let found = commands(text, &context);
+            assert_eq!(!found.is_empty(), is_command, "{text}");
+        }
     }
 }

@@ -25,7 +25,7 @@ const LINES_PER_WHEEL_STEP: i64 = 3;
 /// Maximum number of compared files.
 const MAX_FILES: usize = 300;
 
-/// Heading if there are more files.
+/// The end of the heading of a diff with more files than are shown.
 const FILES_SHOWN_HEADING: &str = "files are shown";
 
 /// Maximum number of shown lines.

@@ -44,10 +44,10 @@ impl Agent {
     /// A call of the agent's own shell tool with this script.
     pub(crate) fn shell_call(&self, script: &str) -> Ask {
         let (tool, field) = self.shell;
-        let input = if self.hook == "cline" {
-            json!({field: [script]})
-        } else {
-            json!({field: script, "description": "what it does"})
+        let input = match self.hook {
+            "cline" => json!({field: [script]}),
+            "droid" => json!({field: script, "riskLevelReason": "a test", "riskLevel": "low"}),
+            _ => json!({field: script, "description": "what it does"}),
         };
         Ask::new(tool, input)
     }

@@ -169,8 +169,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "advice reaches the model beside the output",
-        // These have no format for this answer.
-        of: |agent| !["gemini-cli", "kimi", "qwen"].contains(&agent.hook),
+        // These have no format for this answer, or do not show it to their models.
+        of: |agent| !["droid", "gemini-cli", "kimi", "qwen"].contains(&agent.hook),
         run: |agent| {
             let with = advised(agent, "advise")?;
             ensure!(with.contains("a line"), "it did not run: {with}");

@@ -1,4 +1,4 @@
-//! Cline and pi, which are tried with their hooks only.
+//! Cline, Droid and pi, which are tried with their hooks only.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::chat_agents::{by_node, reads};
@@ -17,10 +17,17 @@ static CLINE_PACKAGE: Package = Package {
     found: OnceLock::new(),
 };
 
+static DROID_PACKAGE: Package = Package {
+    version: "0.225.2",
+    spec: |cpu| format!("{}@0.225.2", droid_package(cpu)),
+    program: |cpu, _| format!("{}/bin/droid", droid_package(cpu)),
+    found: OnceLock::new(),
+};
+
 static PI_PACKAGE: Package = Package {
-    version: "0.73.1",
-    spec: |_| "@mariozechner/pi-coding-agent@0.73.1".to_owned(),
-    program: |_, _| "@mariozechner/pi-coding-agent/dist/cli.js".to_owned(),
+    version: "1.6.0",
+    spec: |_| "@earendil-works/pi-coding-agent@1.6.0".to_owned(),
+    program: |_, _| "@earendil-works/pi-coding-agent/dist/bundle/cli.js".to_owned(),
     found: OnceLock::new(),
 };
 
@@ -63,6 +70,31 @@ pub(crate) const CLINE: Agent = Agent {
     inside: no_server,
 };
 
+/// Factory Droid with a model of the user's own, with the tool `Execute`.
+pub(crate) const DROID: Agent = Agent {
+    name: "Droid",
+    package: &DROID_PACKAGE,
+    wire: &CHAT,
+    tool: "",
+    shell: ("Execute", "command"),
+    other: |file| Ask::new("Read", json!({"file_path": file})),
+    hook: "droid",
+    start: |place| {
+        let model = json!({
+            "model": "m", "displayName": "m", "baseUrl": format!("{}/v1", place.model),
+            "apiKey": "none", "provider": "generic-chat-completion-api", "maxOutputTokens": 8000,
+        });
+        let settings = json!({"customModels": [model]});
+        place.write(".factory/settings.json", &settings.to_string())?;
+        let mut command = place.command(place.program)?;
+        command.args(["exec", "--model", "custom:m", "--auto", "high", "go on"]);
+        Ok(command)
+    },
+    install_plugin: |_| Ok(Vec::new()),
+    reads,
+    inside: no_server,
+};
+
 /// pi, with the tool `bash`.
 pub(crate) const PI: Agent = Agent {
     name: "pi",
@@ -93,6 +125,14 @@ pub(crate) const PI: Agent = Agent {
     reads,
     inside: no_server,
 };
+
+/// The build of Droid for any CPU of that architecture.
+fn droid_package(cpu: &str) -> String {
+    match cpu {
+        "x64" => "@factory/cli-linux-x64-baseline".to_owned(),
+        cpu => format!("@factory/cli-linux-{cpu}"),
+    }
+}
 
 /// Returns a command of Cline that leaves no daemon.
 fn cline(home: &AgentHome<'_>) -> Result<Command> {

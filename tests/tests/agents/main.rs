@@ -1,6 +1,6 @@
 //! Real agents as published: Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Kimi Code, Qwen
-//! Code, Cline and pi, each with a stub of its model on loopback that requests calls and records
-//! the result. The tests check the requests that a model really receives.
+//! Code, Cline, Droid and pi, each with a stub of its model on loopback that requests calls and
+//! records the result. The tests check the requests that a model really receives.
 //!
 //! The agents are large, so `cargo xtask agents` runs these tests and the suite does not. Each
 //! agent is installed once from npm below `target/`; if the installation fails, the agent's tests
@@ -25,7 +25,7 @@ use agent::Agent;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const AGENTS: [&Agent; 10] = [
+const AGENTS: [&Agent; 11] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &codex::CODEX_BY_SCRIPT,
@@ -35,6 +35,7 @@ const AGENTS: [&Agent; 10] = [
     &chat_agents::KIMI,
     &chat_agents::QWEN,
     &local_agents::CLINE,
+    &local_agents::DROID,
     &local_agents::PI,
 ];
 

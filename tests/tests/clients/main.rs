@@ -71,6 +71,11 @@ fn main() -> Result<()> {
         mcp_asking_typescript,
     );
     add(
+        "the official MCP SDK for Python takes long calls as tasks",
+        has_python,
+        mcp_tasks,
+    );
+    add(
         "the official MCP client for TypeScript takes long calls as tasks",
         has_node,
         mcp_tasks_typescript,
@@ -284,6 +289,17 @@ fn mcp_asking_typescript(tools: &Tools) -> Result<()> {
         printed.matches(" ok\n").count() == 12 && printed.ends_with("modern none ok\n"),
         "{printed}"
     );
+    Ok(())
+}
+
+fn mcp_tasks(tools: &Tools) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(tools.python()?);
+    command
+        .arg(root()?.join("tests/clients/mcp_tasks.py"))
+        .env("AGENT_BASH_MCP_HANDLE_AFTER", "1s");
+    let said = ran_well(world, command)?;
+    ensure!(said == "ok\n", "{said}");
     Ok(())
 }
 

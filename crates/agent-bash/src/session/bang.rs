@@ -2,7 +2,6 @@
 //! without a time limit, and in the user's persistent shell.
 
 use crate::call::{Call, StageDecisions};
-use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
 use crate::parsed_script;
 use crate::stage::audit::{self, AuditFacts};
@@ -19,6 +18,7 @@ use agent_bash_core::{
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
+use agent_bash_state::CallChanges;
 use agent_bash_tools::{BangMessage, output_text, profiles};
 use std::collections::BTreeMap;
 use std::path::Path;

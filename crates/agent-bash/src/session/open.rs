@@ -1,8 +1,7 @@
 //! Opens a conversation that runs calls on this machine, with the user's settings.
 
+use super::start_file::StartFileSandbox;
 use super::{Conversation, SessionParts};
-use crate::exceptions::Exceptions;
-use crate::sandbox::StartFileSandbox;
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts, profiles};
 use agent_bash_core::changes::ChangesLevel;
@@ -18,6 +17,7 @@ use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
 use agent_bash_settings::mask_secrets;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
+use agent_bash_state::exceptions::Exceptions;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Writes a finished call to the audit log, if the host has an audit log.
 
-use crate::panics::catch_panic;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{
     AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp, hex,
 };
+use agent_bash_state::panics::catch_panic;
 use sha2::{Digest, Sha256};
 
 /// The recorded facts of a call.

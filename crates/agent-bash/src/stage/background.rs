@@ -1,8 +1,6 @@
 //! Starts a command that continues in the background, as a job of `agent-bash-exec`.
 
 use crate::call::{DetachedCall, FinishedRun, StartedCallEnd};
-use crate::changes::CallChanges;
-use crate::sandbox::CallSandbox;
 use crate::stage::sandbox;
 use crate::tool_context::JobStarter;
 use agent_bash_core::{
@@ -10,6 +8,7 @@ use agent_bash_core::{
 };
 use agent_bash_exec::{Job, JobError, JobState, JobStdin};
 use agent_bash_sink::CallOutput;
+use agent_bash_state::{CallChanges, CallSandbox};
 use agent_bash_tools::Refusal;
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,15 +1,13 @@
 //! Records the file changes of a call: by a trial, by tracing, or by scans before and after the
 //! call. When the call has ended, the changes are committed, held, dropped or stored.
 
-mod compared;
 mod limit;
 mod run;
+mod scans;
 
 pub(crate) use run::run;
 
-use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
 use crate::journal::command_label;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
@@ -19,6 +17,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
+use agent_bash_state::{CallChanges, ChangeStore, UNRESPONSIVE_REASON, run_blocking};
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
@@ -81,12 +80,12 @@ pub(crate) async fn begin(
     }
     let is_job = request.mode == Some(Mode::Background);
     let is_level_set = tool.changes.is_level_set();
-    let begun = match compared::reason(tool, request, executor, untraceable).await {
+    let begun = match scans::find_untraceable_reason(tool, request, executor, untraceable).await {
         // A scan is too slow for a record that the settings do not ask for. A job ends too late for
         // a second scan.
         Some(reason) if !is_level_set || is_job => Err(reason),
         Some(reason) => {
-            let scanned = compared::before(tool, call, &reason).await;
+            let scanned = scans::before(tool, call, &reason).await;
             scanned.map(|(store, scan)| (store, RecordMethod::Scan(scan.with_command(command()))))
         }
         None => {
@@ -136,7 +135,7 @@ async fn begin_scan(
     let unrecordable = &tool.changes.unrecordable;
     unrecordable.remember_untraceable(request.session.as_ref(), reason);
     let command = command_label(&tool.hide, &tool.environment_policy, request, typed);
-    match compared::before(tool, call, reason).await {
+    match scans::before(tool, call, reason).await {
         Ok((store, before)) => {
             let method = RecordMethod::Scan(before.with_command(command));
             Some(ChangeRecord::new(store, method))
@@ -430,7 +429,7 @@ impl ChangeRecord {
             }
             RecordMethod::Trace(set, _) => recorded(&store, set, traced.as_ref()),
             RecordMethod::Job(_) => Err("this call started a job".to_owned()),
-            RecordMethod::Scan(before) => compared::after(&changes, &store, &before, &*clock),
+            RecordMethod::Scan(before) => scans::after(&changes, &store, &before, &*clock),
         };
         let ended = tool.sandbox.file_access.unlimited(move || {
             let changes: Changes = end()?;

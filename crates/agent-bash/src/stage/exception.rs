@@ -4,11 +4,11 @@
 
 use crate::approval::{Approval, Proposal};
 use crate::call::Call;
-use crate::exceptions::CheckedBy;
 use crate::tool_context::ToolContext;
 use crate::trials;
 use agent_bash_core::{Cancel, NoticeKind, Request};
 use agent_bash_policy::{Finding, Verdict};
+use agent_bash_state::exceptions::CheckedBy;
 use agent_bash_tools::{Refusal, RuleRefusal};
 
 /// Decides on a command that a rule refuses. Returns `Ok` if the command may run. Otherwise returns

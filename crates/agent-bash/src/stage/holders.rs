@@ -2,7 +2,6 @@
 //!
 //! The output names the port or the lock; the kernel tells which process holds it.
 
-use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
@@ -12,6 +11,7 @@ use agent_bash_process::supervisor::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };
+use agent_bash_state::run_blocking;
 use agent_bash_tools::program_messages::{
     LockMessage, PortMessage, held_lock, port_in_use, possible_ports,
 };
@@ -43,6 +43,7 @@ pub(crate) async fn add_ports(outcome: &mut Outcome) {
     }
 }
 
+/// The network in which a call ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallNetwork {
     /// The network of this process.
@@ -54,7 +55,7 @@ pub(crate) enum CallNetwork {
 impl CallNetwork {
     /// True if a process in this network namespace can hold a port that the call needs. `host` is
     /// the namespace of this process.
-    fn may_be(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
+    fn can_collide(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
         match self {
             Self::Host => network == host,
             Self::Sandbox(Some(namespace)) => network == Some(namespace),
@@ -63,6 +64,7 @@ impl CallNetwork {
     }
 }
 
+/// The parts of a failed call that decide what its notices may name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailedCall<'a> {
     pub(crate) command: &'a str,
@@ -116,11 +118,11 @@ async fn lock_notice(
     let (name, pid) = (message.tool, message.pid);
     let (cwd, plan) = (call.cwd.to_owned(), call.plan.map(Arc::clone));
     let find = move || {
-        let is_known = |path: &PathBuf| match &plan {
+        let may_be_named = |path: &PathBuf| match &plan {
             Some(plan) => is_within_sandbox(plan, path),
             None => path.exists(),
         };
-        let mut files = message.files.into_iter().filter(is_known);
+        let mut files = message.files.into_iter().filter(may_be_named);
         files.find_map(|path| {
             // A git command that waits for an editor or a hook has closed the file of its lock.
             let is_git = name == GIT;
@@ -188,7 +190,7 @@ async fn port_notice(
     let jobs = tool.jobs.as_ref().and_then(|starter| starter.jobs());
     let mut listeners = listeners(jobs.as_deref()).await;
     let host = network_namespace(std::process::id());
-    listeners.retain(|listener| network.may_be(listener.network.as_ref(), host.as_ref()));
+    listeners.retain(|listener| network.can_collide(listener.network.as_ref(), host.as_ref()));
     let candidates = match message {
         PortMessage::Port(port) => vec![port],
         PortMessage::Unnamed => possible_ports(command),
@@ -272,7 +274,7 @@ mod tests {
             devices: Vec::new(),
             caches: Caches::default(),
         };
-        for (name, is_known) in [
+        for (name, want) in [
             ("work/a.lock", true),
             ("work/../work/a.lock", true),
             ("work/gone.lock", false),
@@ -281,7 +283,7 @@ mod tests {
             ("work/../home/c.lock", false),
             ("home/c.lock", false),
         ] {
-            assert_eq!(is_within_sandbox(&plan, &at(name)), is_known, "{name}");
+            assert_eq!(is_within_sandbox(&plan, &at(name)), want, "{name}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Writes a finished call to the journal, if the conversation has a journal.
 
-use crate::panics::catch_panic;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_journal::{
     Escalation, JournalEntry, JournalLevel, PrintedOutputCollector, RefusalEntry,
 };
+use agent_bash_state::panics::catch_panic;
 use agent_bash_tools::Refusal;
 
 /// Returns a collector for the end of the output, if the journal records outputs.

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn failed_stage_is_reported_if_the_exit_code_hides_it() {
         const GREP: bool = true;
-        for (answers, codes, exit, want) in [
+        for (exit_1_is_ok, codes, exit, want) in [
             (&[false, false][..], &[2, 0][..], 0, Some(1)),
             (&[false, false, false], &[0, 1, 0], 0, Some(2)),
             (&[false, false], &[2, 5], 5, Some(1)),
@@ -70,7 +70,11 @@ mod tests {
             (&[false, false], &[1, 0], 1, None),
             (&[false, false], &[0, 0], 0, None),
         ] {
-            assert_eq!(noticed(answers, codes, exit), want, "{answers:?} {codes:?}");
+            assert_eq!(
+                noticed(exit_1_is_ok, codes, exit),
+                want,
+                "{exit_1_is_ok:?} {codes:?}"
+            );
         }
     }
 

@@ -2,7 +2,6 @@
 
 use crate::call::{Call, StageDecisions};
 use crate::journal::masked;
-use crate::panics::await_catching_panic;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
@@ -11,6 +10,7 @@ use agent_bash_core::{
 };
 use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_sink::CallOutput;
+use agent_bash_state::panics::await_catching_panic;
 use std::fs::File;
 use std::sync::Arc;
 

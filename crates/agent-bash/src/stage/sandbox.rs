@@ -1,9 +1,6 @@
 //! Determines the sandbox of a call: applies the request's changes to the settings, checks whether
 //! the settings allow them, and makes the plan.
 
-mod denied;
-
-use crate::sandbox::{CallSandbox, PreparedSandbox, SandboxSettings, missed_cache};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Escalation, LackingPolicy, MissingPromise, Network, ObservedSandbox, Report, SandboxLevel,
@@ -16,7 +13,9 @@ use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
 use agent_bash_proxy::AllowedHosts;
 use agent_bash_sandbox::HostFacts;
+use agent_bash_settings::SandboxSettings;
 use agent_bash_sink::SinkReport;
+use agent_bash_state::{CallSandbox, PreparedSandbox, denied as denials, missed_cache};
 use agent_bash_tools::{NotSandboxed, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -264,11 +263,11 @@ pub(crate) async fn result(
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
-    sandbox.refused_socket = denied::names_refused_socket(printed);
+    sandbox.refused_socket = denials::names_refused_socket(printed);
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     sandbox.missed_cache = missed_cache(&plan, lines, facts);
-    let messages = denied::messages(printed);
+    let messages = denials::messages(printed);
     // A call without output probably did not fail: `grep` exits with 1 if no line matches.
     let has_failed = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
         && printed
@@ -279,9 +278,9 @@ pub(crate) async fn result(
     if !messages.is_empty() || !refused.is_empty() {
         let cwd = cwd.to_owned();
         let named = move || {
-            let named = denied::denied_files(&plan, &cwd, &messages);
+            let named = denials::denied_files(&plan, &cwd, &messages);
             if named.is_empty() {
-                denied::refused_files(refused)
+                denials::refused_files(refused)
             } else {
                 named
             }

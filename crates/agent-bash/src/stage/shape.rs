@@ -3,7 +3,6 @@
 use crate::answer_mask::PromptAnswers;
 use crate::call::{Call, DetachedCall, FinishedRun, StartedCallEnd};
 use crate::output_mask::mask_notices;
-use crate::panics::WorkPanicked;
 use crate::stage::holders::{CallNetwork, FailedCall};
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{holders, limits, sandbox};
@@ -12,6 +11,7 @@ use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
 };
 use agent_bash_sink::{CallReport, SinkReport};
+use agent_bash_state::panics::WorkPanicked;
 use agent_bash_tools::program_messages::{UserPrompts, unanswered_prompt};
 use agent_bash_tools::{CallEnding, CallFacts, FinishedCall, Refusal, profiles};
 use std::borrow::Cow;

@@ -190,7 +190,7 @@ fn prepare(
     let session = session::open_with(&settings, start, supervisor, state, lifetime, offered)?;
     let expected = expected.filter(|_| args.stdin != Some(StdinArg::Inherit));
     if let Some(call) = expected {
-        session.expect(call);
+        session.announce(call);
     }
     Ok(PreparedCall {
         signals,
@@ -253,7 +253,7 @@ async fn call(
         return Ok((result, code));
     }
     if is_expected {
-        session.expect_sandboxed(&input).await;
+        session.announce_sandboxed(&input).await;
     }
     let mut live_output = LiveOutput::new(args.json, signals.cancel().clone());
     let mut progress = None;

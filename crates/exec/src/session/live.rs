@@ -39,6 +39,8 @@ pub(super) struct LiveShell {
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// The commands that bring the shell to `snapshot`, for its next record.
     pub(super) snapshot_changes: Vec<u8>,
+    /// The commands by which a prompt chooses the versions that scripts have asked for.
+    prompt_hooks: Vec<u8>,
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last_status: i32,
@@ -133,6 +135,7 @@ impl LiveShell {
             is_fresh: true,
             snapshot,
             snapshot_changes: Vec::new(),
+            prompt_hooks: Vec::new(),
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
             sandbox,
@@ -155,7 +158,18 @@ impl LiveShell {
         let base = base.map_or(OsStr::new(""), OsString::as_os_str);
         let changes = snapshot.replace(self.snapshot.as_deref(), base);
         self.snapshot_changes.extend(changes);
+        self.snapshot_changes.extend_from_slice(&self.prompt_hooks);
         self.snapshot = Some(Arc::clone(snapshot));
+    }
+
+    /// Plans the choice of versions by a prompt, if this script has called a manager's function.
+    pub(super) fn plan_prompt_hooks(&mut self, script: &str) {
+        let hooks = self.snapshot.as_ref();
+        let hooks = hooks.map(|snapshot| snapshot.prompt_hooks(script));
+        if let Some(hooks) = hooks.filter(|hooks| !hooks.is_empty()) {
+            self.snapshot_changes.extend_from_slice(&hooks);
+            self.prompt_hooks = hooks;
+        }
     }
 
     /// Opens the FIFO at the host's path `host_path` from an earlier call, or creates one.

@@ -18,7 +18,10 @@ pub struct ConversationId<'e> {
 const MAX_ID_BYTES: usize = 64;
 
 /// Returns the agents that pass a conversation's identifier to their commands, each with the
-/// environment variable. opencode 1.18.33, Gemini CLI 0.61.0 and pi 0.73.1 set no such variable.
+/// environment variable. opencode 1.18.33, Gemini CLI 0.61.0 and pi 0.73.1 set no such variable;
+/// the
+/// `PI_SESSION_ID` of pi 1.6.0 is not used, since a process of pi has the same name in all
+/// versions.
 fn conversation_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     SUPPORTED
         .iter()

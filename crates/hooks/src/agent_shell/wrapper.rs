@@ -2,7 +2,7 @@
 //!
 //! Some agents wrap the text: they load a snapshot of the user's shell before it and store the
 //! working directory or process ids after it. A wrapper is removed only if all of it is known.
-//! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 0.73.1 pass the model's text
+//! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 1.6.0 pass the model's text
 //! unchanged.
 
 use super::template::Comparison;

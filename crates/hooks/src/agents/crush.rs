@@ -10,7 +10,7 @@ use crate::supported_agent::SupportedAgent;
 const HOOK: Agent = Agent {
     name: "crush",
     program: "crush",
-    tested_with: "the documentation of Crush 0.96",
+    tested_with: "the documentation of Crush 0.96, and the source of its hooks in 0.90",
     format: Some(AnswerFormat::Crush),
     can_rewrite: false,
     settings: SettingsPath {

@@ -9,7 +9,7 @@ use crate::supported_agent::SupportedAgent;
 const HOOK: Agent = Agent {
     name: "droid",
     program: "droid",
-    tested_with: "the documentation of Factory Droid 0.225",
+    tested_with: "@factory/cli 0.225.2",
     format: Some(AnswerFormat::ClaudeCode),
     can_rewrite: false,
     settings: same_directory("", ".factory", "settings.json"),
@@ -21,7 +21,7 @@ const HOOK: Agent = Agent {
     preferred: Some(&Agent {
         name: "droid",
         program: "droid",
-        tested_with: "the documentation of Factory Droid 0.225",
+        tested_with: "@factory/cli 0.225.2",
         format: Some(AnswerFormat::ClaudeCode),
         can_rewrite: false,
         settings: same_directory("", ".factory", "hooks.json"),

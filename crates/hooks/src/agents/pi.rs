@@ -9,7 +9,7 @@ use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 const HOOK: Agent = Agent {
     name: "pi",
     program: "pi",
-    tested_with: "@mariozechner/pi-coding-agent 0.73.1",
+    tested_with: "@earendil-works/pi-coding-agent 1.6.0",
     format: Some(AnswerFormat::Plugin),
     can_rewrite: false,
     settings: SettingsPath {
@@ -27,7 +27,7 @@ const HOOK: Agent = Agent {
 
 const SHELL: ShellAgent = ShellAgent {
     name: "pi",
-    recorded_with: "@mariozechner/pi-coding-agent 0.73.1",
+    recorded_with: "@earendil-works/pi-coding-agent 1.6.0",
     way: ShellWay::Setting(ShellSetting {
         agent: "pi",
         settings: SettingsPath {

@@ -254,17 +254,21 @@ fn danger_of_absolute(
         let parent = &parts[..parts.len() - 1];
         let parent_danger = danger_of_directory(parent, base, home, true);
         let is_usual = PATTERNS_BELOW.iter().any(|names| are_names(parent, names));
-        let is_of_system = || {
-            let mut names = SYSTEM_DIRECTORIES.iter();
-            parent.len() > 1 || names.any(|name| are_names(parent, &[*name]))
+        // `/app/*.log`
+        let is_other = |name: &str| {
+            name.contains(char::is_alphanumeric) && !SYSTEM_DIRECTORIES.contains(&name)
         };
         let is_important = match parent_danger {
             Some(PathDanger::Home) => true,
             // `/clang-*.tgz`
             Some(PathDanger::Root) => {
-                !last.has_ending() || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
+                let begins_known = matches!(last.pieces.first(), Some(ValuePiece::Text(_)));
+                let is_file = begins_known && last.has_ending();
+                !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
             }
-            Some(PathDanger::TopLevel) => is_of_system(),
+            Some(PathDanger::TopLevel) => {
+                !matches!(parent, [part] if part.literal().is_some_and(is_other))
+            }
             _ => false,
         };
         if is_important && !is_usual {

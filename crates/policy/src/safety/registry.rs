@@ -1,7 +1,6 @@
 //! The registry of safety rules: the data of all rules, in a file for each group, and the functions
 //! of some rules.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::rule::{Check, Rule};
@@ -61,26 +60,34 @@ pub fn rules() -> &'static [&'static Rule] {
 
 fn rule(group: Group, section: Section) -> Rule {
     let code = CODE.iter().find(|(other, _)| *other == section.id);
-    let mut actions: HashMap<&str, Vec<usize>> = HashMap::new();
-    let rows: Vec<Row> = section.values("row").map(Row::of).collect();
-    for (index, row) in rows.iter().enumerate() {
-        for name in row.programs() {
-            actions.entry(name).or_default().push(index);
-        }
-    }
-    let text = |key: &str| section.values(key).next().unwrap_or_default();
-    Rule {
+    let mut rule = Rule {
         id: section.id,
         group,
-        summary: text("summary"),
-        message: text("message"),
-        suggestion: text("suggestion"),
+        summary: "",
+        message: "",
+        suggestion: "",
         blocked_examples: Examples::of(section, true),
         allowed_examples: Examples::of(section, false),
-        rows,
-        actions,
+        rows: Vec::new(),
+        rows_by_program: Vec::new(),
         code: code.map(|(_, check)| *check),
+    };
+    for (key, value) in section.entries() {
+        match key {
+            "row" => {
+                let row = Row::of(value);
+                let programs = row.programs().map(|name| (name, rule.rows.len()));
+                rule.rows_by_program.extend(programs);
+                rule.rows.push(row);
+            }
+            "summary" => rule.summary = value,
+            "message" => rule.message = value,
+            "suggestion" => rule.suggestion = value,
+            _ => {}
+        }
     }
+    rule.rows_by_program.sort_unstable();
+    rule
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use super::command_line::Action;
 use super::path::PathBase;
@@ -30,8 +29,8 @@ pub struct Rule {
     pub allowed_examples: Examples,
     /// The refused actions.
     pub(super) rows: Vec<Row>,
-    /// The indices of the rows by program.
-    pub(super) actions: HashMap<&'static str, Vec<usize>>,
+    /// The index of each row of a program, in the order of the programs.
+    pub(super) rows_by_program: Vec<(&'static str, usize)>,
     /// The function that finds actions beyond the rows.
     pub(super) code: Option<Check>,
 }
@@ -42,8 +41,10 @@ pub(super) type Check = fn(&ResolvedCommand, &RuleInput<'_>) -> Option<RuleFindi
 impl Rule {
     /// Returns the refused actions of a program.
     fn actions_of(&self, name: &str) -> impl Iterator<Item = &Action> {
-        let indices = self.actions.get(name).into_iter().flatten();
-        indices.filter_map(move |index| Some(self.rows.get(*index)?.action()))
+        let rows = &self.rows_by_program;
+        let start = rows.partition_point(|(other, _)| *other < name);
+        let own = rows[start..].iter().take_while(move |row| row.0 == name);
+        own.filter_map(|(_, index)| Some(self.rows.get(*index)?.action()))
     }
 
     /// Returns a finding if the rule refuses a command.

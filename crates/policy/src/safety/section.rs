@@ -24,14 +24,9 @@ impl Section {
         })
     }
 
-    fn entries(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    /// Returns the lines as keys and values.
+    pub(super) fn entries(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.lines.lines().filter_map(|line| line.split_once(' '))
-    }
-
-    /// Returns the values of the lines with this key.
-    pub(super) fn values(self, key: &str) -> impl Iterator<Item = &'static str> {
-        let entries = self.entries();
-        entries.filter_map(move |(other, value)| (other == key).then_some(value))
     }
 }
 
@@ -119,9 +114,10 @@ mod tests {
         let ids: Vec<&str> = sections.iter().map(|section| section.id).collect();
         assert_eq!(ids, ["one", "two"]);
         let one = sections[0];
-        assert_eq!(one.values("summary").collect::<Vec<_>>(), ["a b"]);
-        assert_eq!(one.values("message").count(), 0);
-        let row = one.values("row").map(Row::of).next().unwrap();
+        assert_eq!(one.entries().next(), Some(("summary", "a b")));
+        let mut entries = one.entries();
+        let row = entries.find(|(key, _)| *key == "row");
+        let row = row.map(|(_, text)| Row::of(text)).unwrap();
         assert_eq!(row.programs().collect::<Vec<_>>(), ["git", "hg"]);
         assert!(row.action.get().is_none());
         assert_eq!(row.action().words, ["push"]);

@@ -1,8 +1,8 @@
 //! The host's side of a supervisor.
 //!
 //! Modules: `launch` (starting supervisors), `client` (events and the end of a supervisor),
-//! `receive` (receiving messages), `link` (sending orders), `shell` (shells that wait for their
-//! script), `direct` (shells with their own command line), `terminal` (shells on a terminal),
+//! `receive` (receiving messages), `order_sender` (sending orders), `shell` (shells that wait for
+//! their script), `direct` (shells with their own command line), `terminal` (shells on a terminal),
 //! `survivors` (listing and adopting survivors), `detach` (turning a call into a job), `job_client`
 //! (a later host's connection to a job), `probe` (what sandboxes enforce), `reap` (reaping
 //! supervisors), `host_proxy` (the proxies of sandboxes), `start_error`.
@@ -13,7 +13,7 @@ mod direct;
 mod host_proxy;
 mod job_client;
 mod launch;
-mod link;
+mod order_sender;
 mod probe;
 mod reap;
 mod receive;
@@ -27,7 +27,7 @@ pub use detach::{JobFds, NotDetached};
 pub use direct::DirectShell;
 pub use job_client::{JobClient, JobKilled};
 pub use launch::Supervisor;
-pub use link::OrderSender;
+pub use order_sender::OrderSender;
 pub use receive::Disconnected;
 pub use shell::{ReportFds, ShellFds};
 pub use start_error::StartError;

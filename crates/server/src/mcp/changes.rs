@@ -7,7 +7,7 @@ use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
 use agent_bash::tools::change_texts;
-use agent_bash::{Approver, ChangeSets, ChangesRefused, Conversation};
+use agent_bash::{Approver, ChangeSets, ChangesRefused, Conversation, commit_for_model};
 use agent_bash_protocol::data::ChangesSetData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ async fn perform(
             return Ok(sets.run_blocking(diff).await?);
         }
         ChangesAction::Commit => match approver {
-            Some(approver) => sets.commit_for_model(id, approver, cancel).await?,
+            Some(approver) => commit_for_model(sets, id, approver, cancel).await?,
             None => session.commit_for_model(id, cancel).await?,
         },
         ChangesAction::Discard => sets.run_blocking(move |sets| sets.discard(id)).await?,

@@ -201,8 +201,24 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
         ("#" | "##" | "%" | "%%", Some(text)) => {
             trim_match(text, &pattern::of_value(operand), operator)
         }
+        ("/" | "//", Some(text)) => replaced(text, operand, operator == "//"),
         _ => Value::unknown(UnknownCause::Expansion),
     }
+}
+
+/// Maximum length in bytes of a text in which a pattern is replaced.
+const MAX_REPLACED_BYTES: usize = 256;
+
+/// Replaces the first match of a literal pattern, or all of them; the operand is `PATTERN/TEXT`.
+fn replaced(text: &str, operand: &Value, replaces_all: bool) -> Value {
+    let operand = operand.literal().unwrap_or_default();
+    let (pattern, replacement) = operand.split_once('/').unwrap_or((operand, ""));
+    let is_long = text.len().max(operand.len()) > MAX_REPLACED_BYTES;
+    if pattern.is_empty() || is_long || operand.contains(['\\', '&']) {
+        return Value::unknown(UnknownCause::Expansion);
+    }
+    let count = if replaces_all { usize::MAX } else { 1 };
+    Value::text(text.replacen(pattern, replacement, count))
 }
 
 /// Maximum length in bytes of a text from which a prefix or suffix is removed.

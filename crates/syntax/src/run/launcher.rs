@@ -1,11 +1,11 @@
 //! Programs that run their arguments: a table of data (`launchers.conf`), and the parser of their
 //! command lines.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::harmful::is_relevant;
 use super::resolved_command::Field;
+use super::table::{Table, names_and_subcommands};
 
 /// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("launchers.conf");
@@ -48,6 +48,7 @@ struct OptionNames {
 /// fields.
 #[derive(Debug, Default)]
 pub(super) struct Launcher {
+    #[cfg(test)]
     names: Vec<&'static str>,
     /// The programs to which a row for all programs does not apply.
     except: Vec<&'static str>,
@@ -75,33 +76,14 @@ pub(super) struct Launcher {
     example: &'static str,
 }
 
-static LAUNCHERS: LazyLock<Vec<Launcher>> = LazyLock::new(|| {
-    let rows = TABLE.lines().filter(|line| !line.is_empty());
-    rows.filter(|line| !line.starts_with('#'))
-        .map(Launcher::from_row)
-        .collect()
-});
-
-/// The launchers by name; launchers with more subcommands come first.
-static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Launcher>>> = LazyLock::new(|| {
-    let mut by_name: HashMap<_, Vec<&'static Launcher>> = HashMap::new();
-    for launcher in LAUNCHERS.iter() {
-        for name in &launcher.names {
-            by_name.entry(*name).or_default().push(launcher);
-        }
-    }
-    for all in by_name.values_mut() {
-        all.sort_by_key(|launcher| std::cmp::Reverse(launcher.subcommands.len()));
-    }
-    by_name
-});
+static LAUNCHERS: LazyLock<Table<Launcher>> =
+    LazyLock::new(|| Table::of(TABLE, Launcher::from_row));
 
 /// Returns the rows of the table for a program: its own rows, and then the rows for all programs.
 pub(super) fn find(name: &str) -> impl Iterator<Item = &'static Launcher> {
-    let own = BY_NAME.get(name).into_iter().flatten();
-    let general = BY_NAME.get("*").into_iter().flatten();
+    let own = LAUNCHERS.rows_of(name);
+    let general = LAUNCHERS.rows_of("*");
     own.chain(general.filter(move |row| !row.except.contains(&name)))
-        .copied()
 }
 
 /// The position of an option's value: the index of its word, and the number of bytes in front of
@@ -134,17 +116,14 @@ const MOUNTS: [&str; 5] = ["v", "volume", "mount", "B", "bind"];
 
 impl Launcher {
     fn from_row(line: &'static str) -> Launcher {
-        let mut fields = line.split(" ; ");
-        let (names, subcommands) = match fields.next().unwrap_or_default().split_once(" / ") {
-            Some((names, words)) => (names, words),
-            None => (line.split(" ; ").next().unwrap_or_default(), ""),
-        };
+        let (_, subcommands) = names_and_subcommands(line);
         let mut out = Launcher {
-            names: names.split_whitespace().collect(),
+            #[cfg(test)]
+            names: names_and_subcommands(line).0.split_whitespace().collect(),
             subcommands: subcommands.split_whitespace().collect(),
             ..Launcher::default()
         };
-        for field in fields {
+        for field in line.split(" ; ").skip(1) {
             let (key, value) = field.split_once(' ').unwrap_or((field, ""));
             match key {
                 "value" => out.valued = OptionNames::from_words(value),
@@ -340,10 +319,11 @@ impl OptionNames {
     }
 }
 
-/// True if a program follows a word: `docker exec $CONTAINER git push`.
+/// True if a program or `--` follows a word: `docker exec $CONTAINER git push`.
 fn precedes_program(words: &[Field], index: usize) -> bool {
     let next = words.get(index + 1).and_then(|field| field.value.literal());
-    next.is_some_and(|word| is_relevant(word) && !word.contains(['/', ':', ' ']))
+    let is_program = |word: &str| is_relevant(word) && !word.contains(['/', ':', ' ']);
+    next.is_some_and(|word| word == "--" || is_program(word))
 }
 
 /// True for a text that begins with `NAME=`.
@@ -372,7 +352,7 @@ mod tests {
         let mut missed = Vec::new();
         // A launcher of a shell that reads its script from stdin has its own test.
         let is_shell = |row: &Launcher| row.shell.is_some() && !row.example.contains('@');
-        for launcher in LAUNCHERS.iter().filter(|row| !is_shell(row)) {
+        for launcher in LAUNCHERS.rows().filter(|row| !is_shell(row)) {
             for name in &launcher.names {
                 let (_, arguments) = launcher.example.split_once(' ').unwrap();
                 // Without the backslash, `time` is a keyword.
@@ -401,7 +381,7 @@ mod tests {
     fn launched_shell_runs_its_stdin() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
-        for launcher in LAUNCHERS.iter() {
+        for launcher in LAUNCHERS.rows() {
             let Some(options) = &launcher.shell else {
                 continue;
             };

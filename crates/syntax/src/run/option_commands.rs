@@ -1,7 +1,6 @@
 //! Commands in options, settings and variables of programs that have another purpose: a table of
 //! data (`option_commands.conf`), and the search for such commands in a command line.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::harmful::is_relevant;
@@ -10,12 +9,16 @@ use super::super::value::{UnknownCause, Value};
 use super::Walker;
 use super::call::{Call, quote};
 use super::launch::replaced;
+use super::table::Table;
+#[cfg(test)]
+use super::table::names_and_subcommands;
 
 /// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("option_commands.conf");
 
 /// A line of the table: the sources of commands in the command lines of some programs.
 struct OptionCommand {
+    #[cfg(test)]
     names: Vec<&'static str>,
     sources: Vec<&'static str>,
     beginnings: Vec<&'static str>,
@@ -27,27 +30,12 @@ struct OptionCommand {
     example: &'static str,
 }
 
-static ROWS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
-    let rows = TABLE.lines().filter(|line| !line.is_empty());
-    rows.filter(|line| !line.starts_with('#'))
-        .map(OptionCommand::from_row)
-        .collect()
-});
-
-static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionCommand>>> =
-    LazyLock::new(|| {
-        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
-        for kind in ROWS.iter() {
-            for name in &kind.names {
-                by_name.entry(*name).or_default().push(kind);
-            }
-        }
-        by_name
-    });
+static OPTION_COMMANDS: LazyLock<Table<OptionCommand>> =
+    LazyLock::new(|| Table::of(TABLE, OptionCommand::from_row));
 
 /// True if a variable holds a command that programs run.
 pub(super) fn is_command_variable(name: &str) -> bool {
-    let kinds = BY_NAME.get("*").into_iter().flatten();
+    let kinds = OPTION_COMMANDS.rows_of("*");
     let mut sources = kinds.flat_map(|kind| &kind.sources);
     sources.any(|source| {
         let pattern = source.strip_prefix('$');
@@ -74,7 +62,7 @@ impl Walker<'_> {
                 self.hidden_command(&value.script(), variable, shell);
             }
         }
-        for kind in BY_NAME.get(name).into_iter().flatten() {
+        for kind in OPTION_COMMANDS.rows_of(name) {
             for text in kind.texts(call, shell) {
                 for command in kind.commands(&text) {
                     match kind.item.filter(|item| command.contains(item)) {
@@ -97,7 +85,7 @@ impl Walker<'_> {
 
     /// Follows the command in a setting of git.
     pub(super) fn git_setting(&mut self, setting: &str, value: &Value, shell: &ShellState) {
-        for kind in BY_NAME.get("git").into_iter().flatten() {
+        for kind in OPTION_COMMANDS.rows_of("git") {
             if kind.has_setting(setting) {
                 for command in kind.commands(&value.script()) {
                     self.hidden_command(command, "git", shell);
@@ -120,7 +108,8 @@ impl Walker<'_> {
 impl OptionCommand {
     fn from_row(line: &'static str) -> OptionCommand {
         let mut out = OptionCommand {
-            names: Vec::new(),
+            #[cfg(test)]
+            names: names_and_subcommands(line).0.split_whitespace().collect(),
             sources: Vec::new(),
             beginnings: Vec::new(),
             actions: Vec::new(),
@@ -129,9 +118,8 @@ impl OptionCommand {
             #[cfg(test)]
             example: "",
         };
-        for (index, field) in line.split(" ; ").enumerate() {
+        for field in line.split(" ; ").skip(1) {
             match field.split_once(' ') {
-                _ if index == 0 => out.names = field.split_whitespace().collect(),
                 Some(("in", value)) => out.sources = value.split_whitespace().collect(),
                 Some(("after", value)) => out.beginnings = value.split(" | ").collect(),
                 Some(("inside", value)) => out.actions = value.split_whitespace().collect(),
@@ -263,7 +251,7 @@ mod tests {
     fn every_kind_of_hidden_command_is_found() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let mut missed = Vec::new();
-        for kind in ROWS.iter() {
+        for kind in OPTION_COMMANDS.rows() {
             let first = kind.names[0];
             for name in &kind.names {
                 let text = kind

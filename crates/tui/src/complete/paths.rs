@@ -44,10 +44,10 @@ impl PathSearch<'_> {
         let Ok(entries) = fs::read_dir(self.searched_directory(above)) else {
             return (Vec::new(), false);
         };
-        let (mut found, mut looked_at) = (Vec::new(), 0);
+        let (mut found, mut file_count) = (Vec::new(), 0);
         for entry in entries.flatten() {
-            looked_at += 1;
-            if looked_at > MAX_FILES || found.len() > MAX_CANDIDATES {
+            file_count += 1;
+            if file_count > MAX_FILES || found.len() > MAX_CANDIDATES {
                 return (found, true);
             }
             // A name that is not UTF-8 cannot be typed.
@@ -68,8 +68,9 @@ impl PathSearch<'_> {
                 Some(metadata) => metadata.is_dir(),
                 None => kind.is_some_and(|kind| kind.is_dir()),
             };
-            let runs = target.is_some_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
-            if !is_directory && (self.directories_only || self.executables_only && !runs) {
+            let is_executable =
+                target.is_some_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
+            if !is_directory && (self.directories_only || self.executables_only && !is_executable) {
                 continue;
             }
             let slash = if is_directory { "/" } else { "" };

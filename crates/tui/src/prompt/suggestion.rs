@@ -115,14 +115,14 @@ mod tests {
         selected.key(KeyEvent::new(KeyCode::Left, KeyModifiers::SHIFT));
         selected.key(KeyEvent::new(KeyCode::Right, KeyModifiers::SHIFT));
         assert_eq!(selected.suggestion(), None);
-        let mut walked = prompt("gi");
+        let mut recalled = prompt("gi");
         for _ in 0..2 {
-            walked.key(key(KeyCode::Up));
+            recalled.key(key(KeyCode::Up));
         }
-        assert_eq!(walked.text(), "git");
-        assert_eq!(walked.suggestion(), None);
-        walked.key(key(KeyCode::Right));
-        assert_eq!(walked.text(), "git");
+        assert_eq!(recalled.text(), "git");
+        assert_eq!(recalled.suggestion(), None);
+        recalled.key(key(KeyCode::Right));
+        assert_eq!(recalled.text(), "git");
     }
 
     #[test]

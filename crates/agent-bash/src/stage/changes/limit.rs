@@ -2,10 +2,10 @@
 //! checked periodically.
 
 use super::ChangeRecord;
-use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::size_of;
 use agent_bash_core::Cancel;
+use agent_bash_state::run_blocking;
 use std::time::Duration;
 
 /// Minimum time between two checks. In this time, a trial can exceed the limit.

@@ -14,7 +14,7 @@ pub(crate) async fn run(
     call: &mut Call,
     (request, typed): (&Request, &str),
     (decisions, mut spec): (&StageDecisions<'_>, RunSpec),
-    (changing, output): (&mut Option<ChangeRecord>, &mut CallOutput),
+    (record, output): (&mut Option<ChangeRecord>, &mut CallOutput),
     mut live: Option<&mut dyn OutputConsumer>,
     cancel: &Cancel,
 ) -> Result<Outcome, NotStarted> {
@@ -24,14 +24,14 @@ pub(crate) async fn run(
             .as_mut()
             .map(|live| -> &mut dyn OutputConsumer { *live });
         let watched = OutputWatchers::of(live, call);
-        let ran = run_within(tool, changing.as_mut(), cancel, |cancel| {
+        let ran = run_within(tool, record.as_mut(), cancel, |cancel| {
             run::run(tool, decisions, &spec, output, watched, cancel)
         });
         let reason = match ran.await {
             Err(NotStarted::Untraced { reason }) if spec.needs_trace => reason,
             ran => return ran,
         };
-        *changing = begin_scan(tool, call, request, &reason, (changing.take(), typed)).await;
+        *record = begin_scan(tool, call, request, &reason, (record.take(), typed)).await;
         (spec.trace, spec.needs_trace) = (None, false);
     }
 }

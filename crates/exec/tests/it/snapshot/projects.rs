@@ -67,6 +67,30 @@ async fn session_gets_the_version_of_the_project_that_it_enters() {
     );
 }
 
+/// A prompt applies the choice of `mise shell`; so does the next call of a session.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_applies_the_choice_of_a_manager_before_its_next_call() {
+    let home = Home::with("plain");
+    home.write_rc(
+        "mise() { MISE_CHOICE=$2; }\n\
+         _mise_hook() { echo shown; chosen=${MISE_CHOICE-}; return 3; }\n",
+    );
+    std::fs::create_dir_all(home.path("one/.git")).unwrap();
+    let cache = home.cache(0);
+    let run_in = async |script: &str| run(&cache, &in_session(&home, script)).await.out;
+    assert_eq!(
+        run_in("chosen=none; mise shell 18; echo $chosen; (exit 7)").await,
+        "none\n"
+    );
+    assert_eq!(run_in("echo $? $chosen; MISE_CHOICE=20").await, "7 18\n");
+    assert_eq!(run_in("echo $chosen; cd ~/one").await, "18\n");
+    assert_eq!(
+        run_in("echo $chosen").await,
+        "20\n",
+        "after a change of the project"
+    );
+}
+
 /// If a tool replaces `cd`, each `cd` of a script chooses the version of the entered directory, and
 /// is otherwise bash's `cd`.
 #[tokio::test(flavor = "multi_thread")]

@@ -110,12 +110,6 @@ impl Location {
         self.is_system() && !SHARED_DIRECTORIES.iter().any(contains)
     }
 
-    /// True if a known part of a component contains a text.
-    pub(super) fn has_text(&self, text: &str) -> bool {
-        let mut pieces = self.parts.iter().flat_map(|part| &part.pieces);
-        pieces.any(|piece| matches!(piece, ValuePiece::Text(known) if known.contains(text)))
-    }
-
     /// Returns the components, if all of them are known.
     pub(super) fn literal(&self) -> Option<Vec<&str>> {
         self.parts.iter().map(PathPart::literal).collect()

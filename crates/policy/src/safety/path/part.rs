@@ -36,6 +36,12 @@ impl PathPart {
         matches!(self.pieces[..], [ValuePiece::Unknown { .. }])
     }
 
+    /// True if a known part of the component contains a text.
+    pub(super) fn has_text(&self, text: &str) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, ValuePiece::Text(known) if known.contains(text)))
+    }
+
     /// True if the component has an ending, such as `.tar.gz`.
     pub(super) fn has_ending(&self) -> bool {
         let mut pieces = self.pieces.iter().enumerate();

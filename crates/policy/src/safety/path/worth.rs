@@ -110,11 +110,12 @@ pub(in super::super) fn worth(value: &Value, path_base: &PathBase<'_>) -> Option
         [name] if START_UP.contains(name) => Some(PathWorth::Key),
         [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
             // `mktemp -d ~/.ssh/copy.XXXXXX`
-            let is_temporary = location.has_text("XXX");
+            let is_temporary = location.parts.iter().any(|part| part.has_text("XXX"));
             let is_replaceable = below
                 .last()
                 .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name))
-                || is_temporary;
+                || is_temporary
+                || last.has_text("agent");
             (!is_replaceable).then_some(PathWorth::Key)
         }
         [name] if SETTINGS_DIRECTORIES.contains(name) => Some(PathWorth::Settings),

@@ -15,7 +15,7 @@ const DISK_PREFIXES: [&str; 14] = [
 /// Name prefixes of disks that a letter follows.
 const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 
-/// Directories of disks below `/dev`, and other devices that must not be written to.
+/// Directories of disks below `/dev`, and memory devices, which must not be written to either.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
 pub(in super::super) fn check(
@@ -64,6 +64,7 @@ fn is_disk(location: &Location) -> bool {
         return !is_complete;
     };
     if DISK_DIRECTORIES.contains(name) {
+        // `/dev/mapper/control` is no disk.
         return below != ["control"];
     }
     DISK_PREFIXES.iter().any(|beginning| {

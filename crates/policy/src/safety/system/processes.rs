@@ -179,7 +179,9 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     let follows_ps = || {
         let is_before = |other: &ResolvedCommand| {
             let between = input.text.get(other.span.end..command.span.start);
-            other.name() == Some("ps") && between.is_none_or(is_within_pipeline)
+            // Commands of a nested text have the span of the text.
+            let follows = || between.is_some_and(is_within_pipeline);
+            other.name() == Some("ps") && (other.span == command.span || follows())
         };
         command.reads_pipe && input.commands.iter().any(is_before)
     };
@@ -348,7 +350,7 @@ mod tests {
             ("docker exec web pkill node", false),
             ("echo pkill node", false),
             (
-                "kill \"$(ps | grep vite | cut -c1-5)\"\nclaude --version | grep node",
+                "kill \"$(ps | grep vite | cut -c1-5)\"\nclaude --version | grep node\nps",
                 false,
             ),
             (

@@ -1,7 +1,7 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
 use super::host_proxy::{HostProxy, start_proxy};
-use super::link::OrderSender;
+use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;

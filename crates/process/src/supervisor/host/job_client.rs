@@ -1,7 +1,7 @@
 //! Connects a later host to a job's supervisor, through a socket in the job's private directory.
 //! Only that supervisor listens there, so a reused pid cannot be mistaken for it.
 
-use super::link::in_ms;
+use super::order_sender::in_ms;
 use super::receive::{self, Disconnected};
 use crate::supervisor::channel::{Inbox, SendMode, send};
 use crate::supervisor::job_directory::{JobDirectory, JobEnd};

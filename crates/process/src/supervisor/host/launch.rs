@@ -3,7 +3,7 @@
 
 use super::client::SupervisorClient;
 use super::host_proxy::HostProxy;
-use super::link::OrderSender;
+use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, UnreapedCount};
 use super::start_error::StartError;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 
 use super::client::SupervisorClient;
 use super::detach::NotDetached;
-use super::link::{OrderSender, in_ms};
+use super::order_sender::{OrderSender, in_ms};
 use super::receive::Disconnected;
 use crate::supervisor::protocol::{AdoptOptions, Event, Order};
 use agent_bash_core::Survivor;

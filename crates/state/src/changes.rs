@@ -6,7 +6,6 @@ mod protected;
 mod sets;
 mod unrecordable;
 
-pub use agent_bash_settings::{ChangesSettings, CommitBy};
 pub use group::{ChangesGroupDone, Since, scope_of_turn};
 pub use group_refused::GroupRefused;
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
@@ -14,26 +13,30 @@ pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefu
 use agent_bash_changes::{ChangesError, Store};
 use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesLevel};
-pub(crate) use protected::ProtectedPaths;
+use agent_bash_settings::ChangesSettings;
+pub use protected::ProtectedPaths;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use unrecordable::Unrecordable;
+pub use unrecordable::Unrecordable;
 
 /// The reason for unknown changes if a file system does not respond.
-pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
+pub const UNRESPONSIVE_REASON: &str = "its file system does not answer";
 
 /// The recorded changes of a call that has ended, and the notices about them.
 #[derive(Debug, Default)]
-pub(crate) struct CallChanges {
-    pub(crate) changes: Option<Changes>,
-    pub(crate) notices: Vec<Notice>,
+pub struct CallChanges {
+    /// The changes, if they are known.
+    pub changes: Option<Changes>,
+    /// The notices about the changes.
+    pub notices: Vec<Notice>,
 }
 
 /// The settings of change sets, and the lazily opened store of one conversation's change sets.
 #[derive(Debug, Default)]
-pub(crate) struct ChangeStore {
-    pub(crate) settings: ChangesSettings,
+pub struct ChangeStore {
+    /// The settings in force.
+    pub settings: ChangesSettings,
     /// The level if the settings do not name a level.
     default_level: ChangesLevel,
     /// The state directory, and the conversation's name in it.
@@ -41,15 +44,17 @@ pub(crate) struct ChangeStore {
     store: Mutex<Option<Arc<Store>>>,
     /// The files of a workspace that run or configure programs outside of the sandbox, in addition
     /// to the built-in names.
-    pub(crate) protected: ProtectedPaths,
+    pub protected: ProtectedPaths,
     /// Shells that cannot be traced, and directories that are too large.
-    pub(crate) unrecordable: Unrecordable,
+    pub unrecordable: Unrecordable,
     /// Roots for which a trial is known to work.
-    pub(crate) trial_roots: tokio::sync::Mutex<BTreeSet<PathBuf>>,
+    pub trial_roots: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
 
 impl ChangeStore {
-    pub(crate) fn new(
+    /// Creates a store that is opened on first use. `location` is the state directory and the
+    /// conversation's name; without it, no change set can be stored.
+    pub fn new(
         settings: ChangesSettings,
         default_level: ChangesLevel,
         location: Option<(PathBuf, String)>,
@@ -66,39 +71,40 @@ impl ChangeStore {
     }
 
     /// Sets the additional protected paths.
-    pub(crate) fn with_protected(self, protected: ProtectedPaths) -> Self {
+    #[must_use]
+    pub fn with_protected(self, protected: ProtectedPaths) -> Self {
         Self { protected, ..self }
     }
 
     /// Returns the level of recording of ordinary calls.
-    pub(crate) fn level(&self) -> ChangesLevel {
+    pub fn level(&self) -> ChangesLevel {
         self.settings.level.unwrap_or(self.default_level)
     }
 
     /// True if the settings name a level. In this case, results report changes that could not be
     /// recorded.
-    pub(crate) fn is_level_set(&self) -> bool {
+    pub fn is_level_set(&self) -> bool {
         self.settings.level.is_some()
     }
 
     /// True if calls are recorded, so that the schema may offer the model listing and undo.
-    pub(crate) fn is_recording(&self) -> bool {
+    pub fn is_recording(&self) -> bool {
         self.level() != ChangesLevel::Off && self.has_state_dir()
     }
 
     /// True if there is a state directory for change sets.
-    pub(crate) fn has_state_dir(&self) -> bool {
+    pub fn has_state_dir(&self) -> bool {
         self.location.is_some()
     }
 
     /// Returns the conversation's name; empty without a state directory.
-    pub(crate) fn session(&self) -> &str {
+    pub fn session(&self) -> &str {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
 
     /// Returns the store. The first call opens the store, and recovers the change sets of hosts
     /// that have died. Blocks.
-    pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
+    pub fn store(&self) -> Result<Arc<Store>, String> {
         let Some((state, _)) = &self.location else {
             return Err(
                 "there is no state directory to keep changes in; set AGENT_BASH_STATE_DIR".into(),

@@ -20,7 +20,7 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The states of the protected paths before a call. Successive calls share the list.
 #[derive(Debug, Clone)]
-pub(crate) struct WatchedPaths {
+pub struct WatchedPaths {
     paths: Arc<[(PathBuf, PathState)]>,
     /// The parent directories. If all of them are unchanged, the paths are unchanged, too.
     parents: Option<Arc<ParentDirectories>>,
@@ -75,12 +75,12 @@ impl WatchedPaths {
     }
 
     /// True if there are no paths to compare.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
     /// Returns the paths whose state has changed.
-    pub(crate) fn changed(self) -> Vec<PathBuf> {
+    pub fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, PathState)| match before {
             PathState::Absent => PathIdentity::of(path).is_some(),
             PathState::Mounted(found) => PathIdentity::of(path) != Some(*found),

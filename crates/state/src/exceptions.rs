@@ -8,11 +8,11 @@
 //! command must not descend from a process that could run the model's commands
 //! ([`RefusedCommand::model_controlled_ancestor`]).
 
-use crate::HostContext;
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_os::PrivateDir;
 use agent_bash_policy::Finding;
 use agent_bash_process::{Ancestor, ProcessIdentity, model_callers};
+use agent_bash_settings::HostContext;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read as _};

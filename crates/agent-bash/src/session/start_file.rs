@@ -2,11 +2,12 @@
 //! is no network, and secrets are hidden. The file runs in the directory of the project, and may
 //! run files that sandboxed calls have written.
 
-use super::{CacheAccess, SandboxSettings, SandboxState};
 use crate::HostContext;
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, TmpDirectory};
 use agent_bash_exec::CaptureSandbox;
+use agent_bash_settings::{CacheAccess, SandboxSettings};
+use agent_bash_state::SandboxState;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -52,23 +52,23 @@ impl Conversation {
     ///
     /// Does nothing for a call that cannot use such a shell: a call that was not parsed
     /// ([`Input::parsed`]), a background job, a trial, or a call in a named shell, on a terminal or
-    /// with input. For a sandboxed call, use [`Self::expect_sandboxed`].
+    /// with input. For a sandboxed call, use [`Self::announce_sandboxed`].
     ///
     /// # Panics
     /// Panics outside of a tokio runtime with I/O enabled.
-    pub fn expect(&self, call: &Input) {
+    pub fn announce(&self, call: &Input) {
         if self.tool.context.sandbox.settings.level == SandboxLevel::Off {
             self.start_for(call, None);
         }
     }
 
-    /// Announces the next call, like [`Self::expect`], and starts the shell in the sandbox of the
+    /// Announces the next call, like [`Self::announce`], and starts the shell in the sandbox of the
     /// settings. Reads files to make the plan of the sandbox. The shell reports whether this system
     /// can enforce the plan, which saves a separate test.
     ///
     /// # Panics
     /// Panics outside of a tokio runtime with I/O enabled.
-    pub async fn expect_sandboxed(&self, call: &Input) {
+    pub async fn announce_sandboxed(&self, call: &Input) {
         let tool = &*self.tool.context;
         let settings = &tool.sandbox.settings;
         if settings.level == SandboxLevel::Off {

@@ -51,13 +51,15 @@ impl Ticket {
 }
 
 /// Work that has been polled once.
-pub(crate) enum PolledWork<'a, T> {
+pub enum PolledWork<'a, T> {
+    /// The work has ended. `None` after the result was taken.
     Done(Option<T>),
+    /// The work continues.
     Pending(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
 }
 
 /// Polls `work` once; the caller may await the rest later.
-pub(crate) fn poll_once<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
+pub fn poll_once<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
     // A no-op waker is sufficient: an `await` of the rest begins with another poll.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -82,7 +84,7 @@ impl<T> Future for PolledWork<'_, T> {
 /// The queues in front of persistent shells, one per name. A queue keeps the order of the calls,
 /// and delays the checks of a call until the shell's earlier calls have ended.
 #[derive(Debug, Default)]
-pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<SessionQueue>>>);
+pub struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<SessionQueue>>>);
 
 /// The queue in front of a persistent shell.
 #[derive(Debug, Default)]
@@ -103,14 +105,14 @@ struct QueueState {
 type SharedGuard = Arc<Mutex<Option<OwnedMutexGuard<()>>>>;
 
 /// A slot in a queue. Dropping it leaves the queue.
-pub(crate) struct QueueSlot {
+pub struct QueueSlot {
     head: PolledWork<'static, OwnedMutexGuard<()>>,
     queue: Arc<SessionQueue>,
 }
 
 /// The permit of the call at the head of a queue. Dropping it lets the next call continue.
 #[derive(Debug)]
-pub(crate) struct QueuePermit {
+pub struct QueuePermit {
     guard: SharedGuard,
     queue: Arc<SessionQueue>,
     /// The queue's count of resets when the call came to the head.
@@ -119,8 +121,8 @@ pub(crate) struct QueuePermit {
 
 impl SessionQueues {
     /// Takes the last slot in the queue with that name.
-    pub(crate) fn join(&self, name: &SessionName) -> QueueSlot {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn join(&self, name: &SessionName) -> QueueSlot {
+        let mut queues = lock(&self.0);
         // Removes the queues that no call is in.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
@@ -132,8 +134,8 @@ impl SessionQueues {
 
     /// Notes that the shell with that name was discarded. Its queue continues without the call that
     /// runs in the old shell.
-    pub(crate) fn note_reset(&self, name: &SessionName) {
-        let queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn note_reset(&self, name: &SessionName) {
+        let queues = lock(&self.0);
         if let Some(queue) = queues.get(name) {
             let mut state = lock(&queue.state);
             state.resets += 1;
@@ -145,7 +147,7 @@ impl SessionQueues {
 impl QueueSlot {
     /// Waits for the head of the queue. Returns `None` if the call is cancelled meanwhile, because
     /// its script will not run.
-    pub(crate) async fn acquire(self, cancel: &Cancel) -> Option<QueuePermit> {
+    pub async fn acquire(self, cancel: &Cancel) -> Option<QueuePermit> {
         tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -167,7 +169,7 @@ impl QueuePermit {
     /// # Errors
     /// The shell was discarded after the call's checks had begun, so that they are about another
     /// shell.
-    pub(crate) fn begin_run(&self) -> Result<(), NotStarted> {
+    pub fn begin_run(&self) -> Result<(), NotStarted> {
         let mut state = lock(&self.queue.state);
         if state.resets != self.resets {
             let reason = "the session was reset while the call was checked; repeat the call";
@@ -189,7 +191,7 @@ fn release(guard: &SharedGuard) {
     drop(lock(guard).take());
 }
 
-/// Ignores poisoning: every operation leaves the value consistent.
+/// Locks a mutex. Ignores poisoning: every operation leaves the value consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

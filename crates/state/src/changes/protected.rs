@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 /// The protected paths of a workspace, in addition to the built-in names.
 #[derive(Debug, Default)]
-pub(crate) struct ProtectedPaths {
+pub struct ProtectedPaths {
     /// The user's home directory, which replaces a leading `~/`.
-    pub(crate) home: Option<PathBuf>,
+    pub home: Option<PathBuf>,
     /// The additional paths from the sandbox's settings.
-    pub(crate) extra: Vec<PathBuf>,
+    pub extra: Vec<PathBuf>,
 }
 
 impl ProtectedPaths {
     /// Returns the protected paths that these changes touch in the workspace at `root`.
-    pub(crate) fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
+    pub fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
         let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();
         protected_among(root, self.home.as_deref(), &self.extra, &changed)
     }

@@ -45,7 +45,7 @@ impl SettingsFile {
 
 /// The files that are protected because of their names, as a scan before the call found them.
 #[derive(Debug, Clone)]
-pub(crate) struct NamesBeforeCall {
+pub struct NamesBeforeCall {
     scan: Arc<NameScan>,
     /// The time at which the call began.
     since: Timestamp,

@@ -2,11 +2,11 @@
 //! call is scanned only if the settings name a level, and only if the first scan is fast.
 
 use crate::call::Call;
-use crate::changes::{ChangeStore, UNRESPONSIVE_REASON};
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangesError, DirectoryScan, Store};
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Clock, Executor, Request};
+use agent_bash_state::{ChangeStore, UNRESPONSIVE_REASON};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const MAX_FILES: usize = 100_000;
 
 /// Returns why this call cannot be traced, if the reason is known before the call runs. `known` is
 /// a reason that follows from the call's command.
-pub(super) async fn reason(
+pub(super) async fn find_untraceable_reason(
     tool: &ToolContext,
     request: &Request,
     executor: &dyn Executor,

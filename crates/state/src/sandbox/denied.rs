@@ -38,8 +38,9 @@ const CAUSE_LINES: usize = 4;
 /// Maximum number of examined messages.
 const MAX_MESSAGES: usize = 100;
 
+/// An error message in an output that may be about a refused access.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ErrorMessage {
+pub struct ErrorMessage {
     /// The paths that the message may be about, the most likely first.
     paths: Vec<String>,
     /// True if the message says that the file does not exist.
@@ -74,7 +75,7 @@ impl RefusedAccess {
 }
 
 /// Returns the error messages in an output. Accesses no files.
-pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
+pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
     let message = |at: usize| {
         in_message(lines[at]).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
@@ -99,7 +100,7 @@ const SOCKET_TRACE_LINES: usize = 8;
 
 /// True if an error message is about a Unix socket: the error's line or the stack trace before that
 /// line names a socket.
-pub(crate) fn names_refused_socket(printed: &[SinkReport]) -> bool {
+pub fn names_refused_socket(printed: &[SinkReport]) -> bool {
     is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
 }
 
@@ -119,14 +120,10 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// Returns the denied files that `messages` name, in the order of the messages, without duplicates.
-pub(crate) fn denied_files(
-    plan: &Plan,
-    cwd: &Path,
-    messages: &[ErrorMessage],
-) -> Vec<DeniedAccess> {
+pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
     let mut reported = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
-        let forbidden = |path: &String| {
+        let denied_access = |path: &String| {
             let (path, access) = forbidden(plan, &cwd.join(path))?;
             let is_plausible = match access {
                 Access::Read => true,
@@ -134,7 +131,7 @@ pub(crate) fn denied_files(
             };
             (is_plausible && host_could(access, &path)).then_some((path, access))
         };
-        let (path, access) = message.paths.iter().find_map(forbidden)?;
+        let (path, access) = message.paths.iter().find_map(denied_access)?;
         reported.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,
@@ -145,7 +142,7 @@ pub(crate) fn denied_files(
 }
 
 /// Returns the refused writes of a trace that the host itself could do, the latest first.
-pub(crate) fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
+pub fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     let denied = refused.into_iter().rev();
     let denied = denied.filter(|path| host_could(Access::Write, path));
     let denied = denied.map(|path| DeniedAccess {

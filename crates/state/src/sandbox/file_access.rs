@@ -16,7 +16,7 @@ const MAX_CONCURRENT: usize = 64;
 
 /// Runs file accesses on other threads. Clones share the limit and the threads.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TimedFileAccess {
+pub struct TimedFileAccess {
     count: Arc<AtomicUsize>,
     threads: Threads,
 }
@@ -24,7 +24,7 @@ pub(crate) struct TimedFileAccess {
 impl TimedFileAccess {
     /// Runs `work` on another thread and returns its result. `None` if the time limit passes or if
     /// too many accesses are running.
-    pub(crate) async fn within_limit<T: Send + 'static>(
+    pub async fn within_limit<T: Send + 'static>(
         &self,
         clock: &dyn Clock,
         work: impl FnOnce() -> T + Send + 'static,
@@ -46,7 +46,7 @@ impl TimedFileAccess {
     ///
     /// # Errors
     /// See [`run_blocking`](crate::run_blocking()).
-    pub(crate) async fn unlimited<T: Send + 'static>(
+    pub async fn unlimited<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {

@@ -1,18 +1,17 @@
 //! Lists, shows, commits, discards, undoes and redoes the change sets of a conversation, and writes
 //! the texts about the results. All surfaces use this module.
 
+use super::ChangeStore;
 use super::group_refused::GroupRefused;
-use super::{ChangeStore, ChangesSettings, CommitBy};
-use crate::approval::{Approval, Approver};
 use crate::blocking::run_blocking;
 use agent_bash_changes::{ChangesError, FileDiff, LaterChanger, ListedChanges, Preview, Store};
-use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
     Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
     changed_by_text, changed_too_text, conflict_text, discarded_text, not_redone_text,
     not_undone_text, protected_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
+use agent_bash_settings::ChangesSettings;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -160,7 +159,8 @@ fn changer_text(changer: LaterChanger) -> Option<String> {
 }
 
 impl ChangeSets {
-    pub(crate) fn new(store: Arc<ChangeStore>, cwd: PathBuf) -> Self {
+    /// Returns the change sets in `store`, of a conversation in the directory `cwd`.
+    pub fn new(store: Arc<ChangeStore>, cwd: PathBuf) -> Self {
         Self { store, cwd }
     }
 
@@ -318,44 +318,8 @@ impl ChangeSets {
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
     }
 
-    /// Commits a trial for a model, if the setting `changes.commit` allows that.
-    ///
-    /// # Errors
-    /// As [`Self::commit`]; [`ChangesRefused::NotAllowed`].
-    pub async fn commit_for_model(
-        &self,
-        id: ChangesId,
-        approver: &dyn Approver,
-        cancel: &Cancel,
-    ) -> Result<ChangesDone, ChangesRefused> {
-        let commit_by = self.store.settings.commit;
-        if commit_by == CommitBy::User {
-            let why = format!("trial {id} can be committed by the user only");
-            return Err(self.not_allowed(id, &why));
-        }
-        if commit_by == CommitBy::Ask {
-            let trial = self.run_blocking(move |sets| sets.show(id)).await?;
-            if trial.state != ChangesState::Held {
-                // The commit fails with an error that names the trial's state. The approver need
-                // not be asked.
-                return self.run_blocking(move |sets| sets.commit(id)).await;
-            }
-            let answer = tokio::select! {
-                biased;
-                () = cancel.cancelled() => {
-                    return Err(ChangesRefused::NotAllowed("cancelled before it was committed".to_owned()));
-                }
-                answer = approver.commit(&trial) => answer,
-            };
-            if let Approval::Deny { reason } = answer {
-                return Err(self.not_allowed(id, &reason));
-            }
-        }
-        self.run_blocking(move |sets| sets.commit(id)).await
-    }
-
     /// Returns the refusal of a commit, which tells how the user can commit the trial.
-    fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
+    pub fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
         let session = self.store.session();
         ChangesRefused::NotAllowed(format!(
             "Not committed: {why}. The user can commit trial {id} of the conversation {session}, in the interface or with `agent-bash changes`"

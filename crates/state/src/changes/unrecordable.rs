@@ -10,7 +10,7 @@ const MAX_DIRECTORIES: usize = 64;
 
 /// The shells and directories whose changes cannot be recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Unrecordable {
+pub struct Unrecordable {
     /// The reasons by session name; `None` stands for the shells of calls without a session.
     shells: Mutex<BTreeMap<Option<String>, String>>,
     too_large: Mutex<BTreeSet<PathBuf>>,
@@ -18,17 +18,17 @@ pub(crate) struct Unrecordable {
 
 impl Unrecordable {
     /// Remembers that this shell cannot be traced.
-    pub(crate) fn remember_untraceable(&self, shell: Option<&SessionName>, reason: &str) {
+    pub fn remember_untraceable(&self, shell: Option<&SessionName>, reason: &str) {
         lock(&self.shells).insert(key(shell), reason.to_owned());
     }
 
     /// Returns why this shell cannot be traced, if that was observed.
-    pub(crate) fn untraceable_reason(&self, shell: Option<&SessionName>) -> Option<String> {
+    pub fn untraceable_reason(&self, shell: Option<&SessionName>) -> Option<String> {
         lock(&self.shells).get(&key(shell)).cloned()
     }
 
     /// Remembers that a scan of this directory took too long.
-    pub(crate) fn remember_too_large(&self, root: &Path) {
+    pub fn remember_too_large(&self, root: &Path) {
         let mut known = lock(&self.too_large);
         if known.len() < MAX_DIRECTORIES {
             known.insert(root.to_owned());
@@ -36,7 +36,7 @@ impl Unrecordable {
     }
 
     /// True if an earlier scan of this directory took too long. A new scan would, too.
-    pub(crate) fn was_too_large(&self, root: &Path) -> bool {
+    pub fn was_too_large(&self, root: &Path) -> bool {
         lock(&self.too_large).contains(root)
     }
 }

@@ -2,27 +2,25 @@
 //! call.
 
 mod caches;
+pub mod denied;
 mod file_access;
 mod names;
 mod settings;
-mod start_file;
 mod watched;
 mod workspaces;
 
-pub use agent_bash_settings::{CacheAccess, SandboxSettings};
-pub(crate) use caches::missed as missed_cache;
-pub(crate) use file_access::TimedFileAccess;
-pub(crate) use start_file::StartFileSandbox;
-pub(crate) use watched::WatchedPaths;
+pub use caches::missed as missed_cache;
+pub use file_access::TimedFileAccess;
+pub use names::NamesBeforeCall;
+pub use watched::WatchedPaths;
 
-use crate::HostContext;
 use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
 };
-use agent_bash_settings::guarded_settings;
-use names::{NamesBeforeCall, SettingsFile};
+use agent_bash_settings::{HostContext, SandboxSettings, guarded_settings};
+use names::SettingsFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,9 +30,11 @@ use workspaces::Workspaces;
 
 /// The settings of the sandbox, and the state that calls share.
 #[derive(Debug, Default)]
-pub(crate) struct SandboxState {
-    pub(crate) settings: SandboxSettings,
-    pub(crate) file_access: TimedFileAccess,
+pub struct SandboxState {
+    /// The settings in force.
+    pub settings: SandboxSettings,
+    /// The access to files within a time limit.
+    pub file_access: TimedFileAccess,
     /// The plan of the settings without a request's changes.
     cached: Mutex<Option<CachedPlan>>,
     /// The workspace, determined once.
@@ -78,18 +78,20 @@ struct SettledParents {
 
 /// The sandbox of one call, before the call.
 #[derive(Debug)]
-pub(crate) struct PreparedSandbox {
-    pub(crate) plan: Arc<Plan>,
+pub struct PreparedSandbox {
+    /// The plan of the sandbox.
+    pub plan: Arc<Plan>,
     /// The number of the pool. Only a warm shell of the same pool may run the call.
-    pub(crate) pool: Option<u64>,
+    pub pool: Option<u64>,
     /// The states of the protected paths.
-    pub(crate) before: WatchedPaths,
+    pub before: WatchedPaths,
     /// The files that are protected because of their names.
-    pub(crate) names: Option<NamesBeforeCall>,
+    pub names: Option<NamesBeforeCall>,
 }
 
 impl SandboxState {
-    pub(crate) fn new(settings: SandboxSettings) -> Self {
+    /// Creates the state of a sandbox without a host's state directory.
+    pub fn new(settings: SandboxSettings) -> Self {
         Self {
             settings,
             ..Self::default()
@@ -97,7 +99,8 @@ impl SandboxState {
     }
 
     /// Sets the state directory and the settings paths of a host.
-    pub(crate) fn with_host(self, host: &HostContext) -> Self {
+    #[must_use]
+    pub fn with_host(self, host: &HostContext) -> Self {
         let directory = self.settings.directory.as_deref();
         Self {
             state: host.state_dir(),
@@ -107,7 +110,7 @@ impl SandboxState {
     }
 
     /// Returns the host's facts for this tier. Reads no files.
-    pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
+    pub fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
         let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
         HostFacts {
             env: Arc::clone(&host.env),
@@ -120,7 +123,7 @@ impl SandboxState {
     /// Returns the sandbox of a call from the cached plan, if the kernel's caches show that the
     /// protected paths are unchanged. Does not block, so it needs no other thread: starting a
     /// thread takes longer than many calls.
-    pub(crate) fn prepare_from_cache(
+    pub fn prepare_from_cache(
         &self,
         facts: &HostFacts,
         now: Duration,
@@ -157,7 +160,7 @@ impl SandboxState {
     ///
     /// `changed` is the settings with the request's changes; `None` for a request without changes.
     /// `in_session` is true for a call in a persistent shell, which may be older than the plan.
-    pub(crate) fn prepare(
+    pub fn prepare(
         &self,
         changed: Option<&SandboxSettings>,
         facts: HostFacts,
@@ -259,7 +262,7 @@ impl SandboxState {
     }
 
     /// True for the first call of this function only, so that a partial sandbox is reported once.
-    pub(crate) fn is_first_partial(&self) -> bool {
+    pub fn is_first_partial(&self) -> bool {
         !self.partial.swap(true, Ordering::Relaxed)
     }
 }
@@ -383,43 +386,45 @@ impl CachedPlan {
 
 /// The sandbox of a call, or the approval to run without one.
 #[derive(Debug)]
-pub(crate) struct CallSandbox {
-    pub(crate) level: SandboxLevel,
-    pub(crate) network: Network,
+pub struct CallSandbox {
+    /// The write access.
+    pub level: SandboxLevel,
+    /// The network.
+    pub network: Network,
     /// True if an approver has allowed the call more than the settings allow.
-    pub(crate) escalated: bool,
+    pub escalated: bool,
     /// `None` for a call that runs without a sandbox.
-    pub(crate) plan: Option<Arc<Plan>>,
+    pub plan: Option<Arc<Plan>>,
     /// The number of the pool. Only a warm shell of the same pool may run the call.
-    pub(crate) pool: Option<u64>,
+    pub pool: Option<u64>,
     /// The states of the protected paths before the call.
-    pub(crate) before: Option<WatchedPaths>,
+    pub before: Option<WatchedPaths>,
     /// The files that are protected because of their names, as they were before the call.
-    pub(crate) names: Option<NamesBeforeCall>,
+    pub names: Option<NamesBeforeCall>,
     /// True if a program ended with `SIGSYS`.
-    pub(crate) ended_by_sigsys: bool,
+    pub ended_by_sigsys: bool,
     /// True if the output names a Unix socket that was refused.
-    pub(crate) refused_socket: bool,
+    pub refused_socket: bool,
     /// The program whose output reports that its cache lacks a file, and the user's cache of that
     /// program.
-    pub(crate) missed_cache: Option<(&'static str, PathBuf)>,
+    pub missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
-    pub(crate) changed: Vec<PathBuf>,
+    pub changed: Vec<PathBuf>,
     /// The checks without a result, because a file system did not respond.
-    pub(crate) unknown: Vec<UnknownObservation>,
+    pub unknown: Vec<UnknownObservation>,
 }
 
 impl CallSandbox {
     /// True if the call runs in a network namespace of its own, or in one that it shares with other
     /// calls in an equal sandbox.
-    pub(crate) fn has_own_network(&self) -> bool {
+    pub fn has_own_network(&self) -> bool {
         self.plan
             .as_ref()
             .is_some_and(|plan| plan.has_own_network())
     }
 
     /// Stores the protected paths that changed during the call. To be called after the call's end.
-    pub(crate) async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+    pub async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
         let before = self.before.take().filter(|before| !before.is_empty());
         let names = self.names.take();
         let known = match &before {
@@ -451,6 +456,7 @@ impl CallSandbox {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use agent_bash_settings::CacheAccess;
     use std::fs;
 
     #[test]

@@ -13,39 +13,39 @@ const DEFINERS: &[&str] = &[
 /// The definitions of persistent shells. Has an entry for each shell in which a call may have
 /// changed the definitions.
 #[derive(Debug, Default)]
-pub(crate) struct SessionDefinitions {
+pub struct SessionDefinitions {
     shells: Mutex<HashMap<SessionName, SessionEntry>>,
 }
 
 /// The cached definitions of a persistent shell.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SessionEntry {
+pub struct SessionEntry {
     /// True if a call may have changed the definitions since the shell was queried.
-    pub(crate) is_stale: bool,
+    pub is_stale: bool,
     /// The definitions at the last query; `None` if the shell was never queried.
-    pub(crate) known: Option<Arc<ShellDefinitions>>,
+    pub known: Option<Arc<ShellDefinitions>>,
 }
 
 impl SessionDefinitions {
     /// Forgets a shell.
-    pub(crate) fn forget(&self, name: &SessionName) {
+    pub fn forget(&self, name: &SessionName) {
         self.entries().remove(name);
     }
 
     /// Marks a shell's definitions as stale if this script may change them.
-    pub(crate) fn note_script(&self, name: &SessionName, script: &str) {
+    pub fn note_script(&self, name: &SessionName, script: &str) {
         if DEFINERS.iter().any(|definer| script.contains(definer)) {
             self.entries().entry(name.clone()).or_default().is_stale = true;
         }
     }
 
     /// Returns the entry of a shell; an empty entry if the shell has no entry.
-    pub(crate) fn entry(&self, name: &SessionName) -> SessionEntry {
+    pub fn entry(&self, name: &SessionName) -> SessionEntry {
         self.entries().get(name).cloned().unwrap_or_default()
     }
 
     /// Stores the definitions that a query has returned.
-    pub(crate) fn store(&self, name: &SessionName, known: &Arc<ShellDefinitions>) {
+    pub fn store(&self, name: &SessionName, known: &Arc<ShellDefinitions>) {
         let known = Some(Arc::clone(known));
         let is_stale = false;
         let entry = SessionEntry { is_stale, known };
