@@ -179,6 +179,16 @@ pub(super) const CACHES: &[Cache] = &[
         ".local/share/jupyter/runtime",
         Always,
     ),
+    // A mark that jupyter makes as soon as the directory of `ipython` exists.
+    Cache {
+        parts: &["migrated"],
+        ..cache(
+            "jupyter-config",
+            "JUPYTER_CONFIG_DIR",
+            ".jupyter",
+            IfUserHasNone,
+        )
+    },
     cache("ipython", "IPYTHONDIR", ".ipython", IfUserHasNone),
     cache(
         "huggingface",
