@@ -1759,7 +1759,7 @@ export interface RpcRequestSessionMessages {
   id?: RpcId | null;
 }
 
-/** Discards a persistent shell; the next call with this name gets a new shell. Data: `ResetData`. */
+/** Discards a persistent shell; waiting and later calls with this name get a new shell. Data: `ResetData`. */
 export interface RpcRequestSessionReset {
   /** The session's name. */
   session: string;

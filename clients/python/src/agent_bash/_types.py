@@ -2532,7 +2532,7 @@ class _RpcRequestSessionResetAlways(TypedDict):
 
 
 class RpcRequestSessionReset(_RpcRequestSessionResetAlways, total=False):
-    """Discards a persistent shell; the next call with this name gets a new shell. Data: `ResetData`."""
+    """Discards a persistent shell; waiting and later calls with this name get a new shell. Data: `ResetData`."""
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
