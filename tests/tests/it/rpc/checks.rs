@@ -104,7 +104,7 @@ fn check_and_explain_use_functions_and_directory_of_a_session() -> Result<()> {
 }
 
 /// Returns the responses with these ids, which arrive in any order.
-fn answers<const N: usize>(server: &ServerClient, ids: [&str; N]) -> Result<[Value; N]> {
+pub(super) fn answers<const N: usize>(server: &ServerClient, ids: [&str; N]) -> Result<[Value; N]> {
     let mut answers = ids.map(|_| Value::Null);
     while answers.contains(&Value::Null) {
         let line = server.next(SOON)?;

@@ -1,5 +1,6 @@
 //! Concurrent requests: the order in which they start, and their ids.
 
+use super::checks::answers;
 use super::{SOON, answer, data, server, world};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -87,17 +88,14 @@ fn reset_abandons_a_stuck_session() -> Result<()> {
     server.send(&call("behind", "echo behind"))?;
     let is_stuck = || world.cwd().join("stuck").exists().then_some(());
     agent_bash_tests::poll::until(SOON, is_stuck).context("it is not stuck")?;
-    data(
-        &mut server,
-        json!({"type": "session.reset", "session": "s"}),
-    )?;
+    server.send(&json!({"id": "reset", "type": "session.reset", "session": "s"}))?;
     server.send(&call("new", "echo new"))?;
-    let new = answer(&server, &json!("new"))?;
+    let [reset, behind, new] = answers(&server, ["reset", "behind", "new"])?;
+    assert_eq!(reset["data"]["reset"], true, "{reset}");
+    assert_eq!(behind["data"]["text"], "behind\n", "{behind}");
     assert_eq!(new["data"]["text"], "new\n", "{new}");
     let cancelled = data(&mut server, json!({"type": "cancel", "target": "stuck"}))?;
     assert_eq!(cancelled["cancelled"], true);
-    let behind = answer(&server, &json!("behind"))?;
-    assert_eq!(behind["data"]["text"], "behind\n", "{behind}");
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
     Ok(())
