@@ -112,7 +112,7 @@ impl Package {
 
 /// How an agent is connected to agent-bash.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Way {
+pub(crate) enum Integration {
     /// Not at all.
     Alone,
     /// `agent-bash mcp`.
@@ -153,7 +153,7 @@ pub(crate) struct AgentHome<'a> {
     pub(crate) program: &'a Path,
     /// The URL of its model.
     pub(crate) model: String,
-    pub(crate) way: Way,
+    pub(crate) integration: Integration,
 }
 
 /// The directory of the links that `agent-bash shell --link` makes. The hook looks here for links.
@@ -231,27 +231,33 @@ impl AgentHome<'_> {
     /// The environment for a server. Some agents pass on nothing else.
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
-        match self.way {
-            Way::Mcp | Way::McpAndHook | Way::McpWithUser(_) | Way::Stranger => {}
-            Way::Structured => {
+        match self.integration {
+            Integration::Mcp
+            | Integration::McpAndHook
+            | Integration::McpWithUser(_)
+            | Integration::Stranger => {}
+            Integration::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }
-            Way::Alone
-            | Way::Hook
-            | Way::Broken(_)
-            | Way::Plugin
-            | Way::Foreign(_)
-            | Way::Shell
-            | Way::ShellAndHook
-            | Way::Sandbox
-            | Way::Rewriting => return None,
+            Integration::Alone
+            | Integration::Hook
+            | Integration::Broken(_)
+            | Integration::Plugin
+            | Integration::Foreign(_)
+            | Integration::Shell
+            | Integration::ShellAndHook
+            | Integration::Sandbox
+            | Integration::Rewriting => return None,
         }
         Some(environment)
     }
 
     /// The path of a link to `agent-bash` with the name of a shell, if the agent is to start that.
     pub(crate) fn shell(&self, name: &str) -> Option<PathBuf> {
-        let is_shell = matches!(self.way, Way::Shell | Way::ShellAndHook);
+        let is_shell = matches!(
+            self.integration,
+            Integration::Shell | Integration::ShellAndHook
+        );
         is_shell.then(|| links(self.world).join(name))
     }
 
@@ -278,7 +284,7 @@ impl AgentHome<'_> {
 
     /// `{"hooks": …}`, the format of several agents.
     pub(crate) fn hooks(&self, event: &str, tool: &str) -> Value {
-        let Way::Foreign(line) = self.way else {
+        let Integration::Foreign(line) = self.integration else {
             return json!({});
         };
         json!({event: [{"matcher": tool, "hooks": [{"type": "command", "command": line}]}]})

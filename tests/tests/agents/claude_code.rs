@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use crate::agent::{Agent, AgentHome, Package, Shown, Way};
+use crate::agent::{Agent, AgentHome, Integration, Package, Shown};
 use crate::model::Ask;
 use crate::shell::refused_line;
 use crate::wire::MESSAGES;
@@ -42,7 +42,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
 fn start(home: &AgentHome<'_>) -> Result<Command> {
     let mut servers = json!({"mcpServers": home.mcp_servers(&json!({}))});
     let mut settings = json!({"hooks": home.hooks("PreToolUse", "Bash")});
-    if let Way::McpWithUser(action) = home.way {
+    if let Integration::McpWithUser(action) = home.integration {
         let answer = json!({"hookEventName": "Elicitation", "action": action, "content": {}});
         let answer = json!({"hookSpecificOutput": answer});
         let hook = json!({"type": "command", "command": format!("echo '{answer}'")});

@@ -1,7 +1,7 @@
 //! `agent-bash hook` with real agents: refused commands do not run, and the model reads why.
 
 use crate::Check;
-use crate::agent::{Agent, Way};
+use crate::agent::{Agent, Integration};
 use crate::run::{end, measured, play, play_all, world};
 use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
@@ -17,7 +17,7 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "a forced push is refused, and the model reads why and what to do instead",
         of: |_| true,
         run: |agent| {
-            let tried = forced_push(agent, Way::Hook)?;
+            let tried = forced_push(agent, Integration::Hook)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             measured(agent, &format!("a refusal reads {:?}", tried.reads));
             let (reason, advice) = refusal(FORCED)?;
@@ -35,7 +35,7 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "with its plugin, a forced push is refused, and the model reads why",
         of: |agent| ["claude-code", "codex", "copilot", "gemini-cli"].contains(&agent.hook),
         run: |agent| {
-            let tried = forced_push(agent, Way::Plugin)?;
+            let tried = forced_push(agent, Integration::Plugin)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             let (reason, _) = refusal(FORCED)?;
             ensure!(
@@ -50,7 +50,7 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "control: without a hook the forced push runs",
         of: |_| true,
         run: |agent| {
-            let tried = forced_push(agent, Way::Alone)?;
+            let tried = forced_push(agent, Integration::Alone)?;
             ensure!(
                 tried.ran,
                 "the test would not have noticed: {}",
@@ -65,7 +65,7 @@ pub(crate) const CHECKS: &[Check] = &[
         of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
             let line = r#"cat > /dev/null; echo '{"decision":"deny","reason":"forced"}'; exit 1"#;
-            let tried = forced_push(agent, Way::Foreign(line))?;
+            let tried = forced_push(agent, Integration::Foreign(line))?;
             ensure!(
                 tried.ran,
                 "the test would not have noticed: {}",
@@ -79,7 +79,7 @@ pub(crate) const CHECKS: &[Check] = &[
         of: |_| true,
         run: |agent| {
             let world = world()?;
-            let reads = shell(agent, Way::Hook, &world, "echo 42 | tee made")?;
+            let reads = shell(agent, Integration::Hook, &world, "echo 42 | tee made")?;
             let made = std::fs::read_to_string(world.cwd().join("made"));
             ensure!(
                 made.is_ok_and(|made| made == "42\n"),
@@ -94,7 +94,7 @@ pub(crate) const CHECKS: &[Check] = &[
         of: |_| true,
         run: |agent| {
             let world = repository()?;
-            let reads = shell(agent, Way::Hook, &world, STAGE_ALL)?;
+            let reads = shell(agent, Integration::Hook, &world, STAGE_ALL)?;
             ensure!(!is_staged(&world)?, "it ran: {reads}");
             let (reason, advice) = refusal(STAGE_ALL)?;
             for part in [reason, advice] {
@@ -109,7 +109,7 @@ pub(crate) const CHECKS: &[Check] = &[
         run: |agent| {
             let world = repository()?;
             let stages = |script: &str| {
-                let reads = shell(agent, Way::Hook, &world, script)?;
+                let reads = shell(agent, Integration::Hook, &world, script)?;
                 Ok::<_, anyhow::Error>((is_staged(&world)?, reads))
             };
             let (ran, reads) = stages(STAGE_ALL)?;
@@ -146,11 +146,11 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "under the hook, a tool that is no shell answers as without",
         of: |_| true,
         run: |agent| {
-            let answers = [Way::Alone, Way::Hook].map(|way| {
+            let answers = [Integration::Alone, Integration::Hook].map(|integration| {
                 let world = world()?;
                 let notes = world.cwd().join("notes.txt");
                 std::fs::write(&notes, "a line\n")?;
-                let returned = play(agent, way, &world, (agent.other)(&notes))?;
+                let returned = play(agent, integration, &world, (agent.other)(&notes))?;
                 let reads = (agent.reads)(&returned);
                 let root = world.cwd().display().to_string();
                 end(world)?;
@@ -196,7 +196,7 @@ pub(crate) const CHECKS: &[Check] = &[
                 ("kill -KILL $$", ""),
             ] {
                 let world = world()?;
-                let reads = shell(agent, Way::Broken(broken), &world, "echo 42 > made")?;
+                let reads = shell(agent, Integration::Broken(broken), &world, "echo 42 > made")?;
                 let ran = world.cwd().join("made").exists();
                 ensure!(!ran, "`{broken}`: it ran: {reads}");
                 ensure!(reads.contains(why), "`{broken}`: {reads}");
@@ -236,8 +236,8 @@ pub(crate) fn refusal(script: &str) -> Result<(String, String)> {
 }
 
 /// Passes a script to the agent's own shell tool. Returns what the model reads.
-fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
-    let returned = play(agent, way, world, agent.shell_call(script))?;
+fn shell(agent: &Agent, integration: Integration, world: &World, script: &str) -> Result<String> {
+    let returned = play(agent, integration, world, agent.shell_call(script))?;
     Ok((agent.reads)(&returned))
 }
 
@@ -253,7 +253,7 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
     std::fs::write(directory.join("config.toml"), settings)?;
     std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
     let calls = vec![agent.shell_call("cat notes.txt")];
-    let (_, request) = play_all(agent, Way::Hook, &world, calls)?;
+    let (_, request) = play_all(agent, Integration::Hook, &world, calls)?;
     end(world)?;
     Ok(request.to_string())
 }
@@ -266,7 +266,7 @@ pub(crate) struct PushOutcome {
 }
 
 /// Runs a forced push in a repository whose history was rewritten after pushing.
-pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<PushOutcome> {
+pub(crate) fn forced_push(agent: &Agent, integration: Integration) -> Result<PushOutcome> {
     let world = world()?;
     let remote = world.home().join("remote.git");
     let remote = remote.to_str().context("a path in UTF-8")?;
@@ -296,7 +296,7 @@ pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<PushOutcome> {
         "--message=rewritten",
     ])?;
     let before = git(&["ls-remote", "--heads", "origin"])?;
-    let reads = shell(agent, way, &world, FORCED)?;
+    let reads = shell(agent, integration, &world, FORCED)?;
     let after = git(&["ls-remote", "--heads", "origin"])?;
     end(world)?;
     Ok(PushOutcome {

@@ -1,7 +1,7 @@
 //! `agent-bash mcp` with real agents: the text for a model reaches it.
 
 use crate::Check;
-use crate::agent::{Agent, Shown, Way};
+use crate::agent::{Agent, Integration, Shown};
 use crate::model::Ask;
 use crate::run::{end, measured, play, play_all, world};
 use agent_bash_tests::product;
@@ -27,7 +27,7 @@ pub(crate) const CHECKS: &[Check] = &[
         // The other agents show the text in any case.
         of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
-            let returned = returned(agent, "echo hi", Way::Structured)?;
+            let returned = returned(agent, "echo hi", Integration::Structured)?;
             measured(
                 agent,
                 &format!("with structured content {:?}", (agent.reads)(&returned)),
@@ -57,7 +57,7 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "control: of a long output of a server that does not know the agent some is lost",
         of: has_server,
         run: |agent| {
-            let returned = returned(agent, "seq 50000", Way::Stranger)?;
+            let returned = returned(agent, "seq 50000", Integration::Stranger)?;
             let reads = (agent.reads)(&returned);
             let whole = (agent.inside)(&returned).and_then(|shown| end_is_whole(&shown.text));
             measured(
@@ -118,7 +118,7 @@ fn committed(agent: &Agent, action: &'static str, expected: &str) -> Result<()> 
         Ask::new(agent.tool, trial),
         Ask::new(format!("{}_changes", agent.tool), commit),
     ];
-    let (returned, _) = play_all(agent, Way::McpWithUser(action), &world, asks)?;
+    let (returned, _) = play_all(agent, Integration::McpWithUser(action), &world, asks)?;
     let reads = (agent.reads)(&returned);
     ensure!(reads.contains(expected), "{action}: {reads}");
     let is_made = world.cwd().join("new").exists();
@@ -132,14 +132,14 @@ fn committed(agent: &Agent, action: &'static str, expected: &str) -> Result<()> 
 
 /// The result of a call as the model sees it, and all texts that it reads.
 fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
-    let returned = returned(agent, script, Way::Mcp)?;
+    let returned = returned(agent, script, Integration::Mcp)?;
     Ok(((agent.inside)(&returned)?, (agent.reads)(&returned)))
 }
 
-fn returned(agent: &Agent, script: &str, way: Way) -> Result<Value> {
+fn returned(agent: &Agent, script: &str, integration: Integration) -> Result<Value> {
     let world = world()?;
     let ask = Ask::new(agent.tool, json!({"command": script}));
-    let returned = play(agent, way, &world, ask)?;
+    let returned = play(agent, integration, &world, ask)?;
     end(world)?;
     Ok(returned)
 }

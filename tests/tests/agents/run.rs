@@ -1,6 +1,6 @@
 //! One run of an agent, from the call that its model requests to the result that the model reads.
 
-use crate::agent::{Agent, AgentHome, Way, links};
+use crate::agent::{Agent, AgentHome, Integration, links};
 use crate::model::{Ask, Model};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
@@ -26,21 +26,26 @@ pub(crate) fn world() -> Result<World> {
 }
 
 /// Runs the agent, whose model requests one call; returns the result that the model got.
-pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
-    play_all(agent, way, world, vec![ask]).map(|(returned, _)| returned)
+pub(crate) fn play(
+    agent: &Agent,
+    integration: Integration,
+    world: &World,
+    ask: Ask,
+) -> Result<Value> {
+    play_all(agent, integration, world, vec![ask]).map(|(returned, _)| returned)
 }
 
 /// Runs the agent, whose model requests these calls. Returns the last result, and the whole request
 /// that carried it.
 pub(crate) fn play_all(
     agent: &Agent,
-    way: Way,
+    integration: Integration,
     world: &World,
     asks: Vec<Ask>,
 ) -> Result<(Value, Value)> {
     // A sandbox's proxy connects to this address only, since programs reach 127.0.0.1 without it.
-    let address = match way {
-        Way::Sandbox => Ipv4Addr::new(127, 0, 0, 2),
+    let address = match integration {
+        Integration::Sandbox => Ipv4Addr::new(127, 0, 0, 2),
         _ => Ipv4Addr::LOCALHOST,
     };
     let model = Model::start(agent.wire, address, asks)?;
@@ -48,28 +53,31 @@ pub(crate) fn play_all(
         world,
         program: agent.package.program()?,
         model: model.url(),
-        way,
+        integration,
     };
     let printed = world.home().join("said");
     let mut command = (agent.start)(&home)?;
     let install = ["hook", "--install", "--yes", agent.hook];
-    match way {
-        Way::Hook | Way::Broken(_) | Way::ShellAndHook | Way::McpAndHook => {
+    match integration {
+        Integration::Hook
+        | Integration::Broken(_)
+        | Integration::ShellAndHook
+        | Integration::McpAndHook => {
             set_up(world, &install)?;
         }
-        Way::Rewriting => {
+        Integration::Rewriting => {
             let words = install.iter().copied().chain(["--take-over=rewrite"]);
             set_up(world, &words.collect::<Vec<_>>())?;
         }
         _ => {}
     }
-    match way {
-        Way::Shell | Way::ShellAndHook => {
+    match integration {
+        Integration::Shell | Integration::ShellAndHook => {
             let links = links(world);
             let links = links.to_str().context("a path in UTF-8")?;
             set_up(world, &["shell", "--link", links])?;
         }
-        Way::Plugin => {
+        Integration::Plugin => {
             for (command, input) in (agent.install_plugin)(&home)? {
                 let words = format!("{command:?}");
                 let ran = product::run(command, Some(input))?;
@@ -79,16 +87,16 @@ pub(crate) fn play_all(
         _ => {}
     }
     let real = product::agent_bash()?.display();
-    let in_place = match way {
-        Way::Broken(script) => Some(script),
-        Way::Stranger => Some(STRANGER),
-        Way::McpWithUser(_) => Some(RECORDED),
+    let in_place = match integration {
+        Integration::Broken(script) => Some(script),
+        Integration::Stranger => Some(STRANGER),
+        Integration::McpWithUser(_) => Some(RECORDED),
         _ => None,
     };
     if let Some(script) = in_place {
         world.script("agent-bash", &format!("REAL={real}\n{script}\n"))?;
     }
-    if matches!(way, Way::Sandbox) {
+    if matches!(integration, Integration::Sandbox) {
         command = home.in_sandbox(agent, &command)?;
     }
     command

@@ -1,7 +1,7 @@
 //! Agents that run in a sandbox themselves, by `agent-bash sandbox run`.
 
 use crate::Check;
-use crate::agent::{Agent, Way};
+use crate::agent::{Agent, Integration};
 use crate::model::Ask;
 use crate::run::{end, play, world};
 use anyhow::ensure;
@@ -19,7 +19,7 @@ pub(crate) const CHECKS: &[Check] = &[Check {
         let script =
             "echo made > made.txt; cat ~/.ssh/id_ed25519; echo no > ~/outside.txt; echo end";
         let input = json!({field: script, "description": "what it does"});
-        let returned = play(agent, Way::Sandbox, &world, Ask::new(tool, input))?;
+        let returned = play(agent, Integration::Sandbox, &world, Ask::new(tool, input))?;
         let reads = (agent.reads)(&returned);
         let made = std::fs::read_to_string(world.cwd().join("made.txt")).unwrap_or_default();
         ensure!(

@@ -2,7 +2,7 @@
 //! tool.
 
 use crate::Check;
-use crate::agent::{Agent, Way};
+use crate::agent::{Agent, Integration};
 use crate::hooks::{FORCED, forced_push, refusal};
 use crate::model::Ask;
 use crate::run::{end, measured, play, world};
@@ -15,35 +15,41 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "exit code, output and record are those of the model's command, and undo restores a file",
         of: can_replace_shell,
-        run: |agent| records_and_undoes(agent, Way::Shell),
+        run: |agent| records_and_undoes(agent, Integration::Shell),
     },
     Check {
         name: "by rewriting, exit code, output and record are those of the model's command, and undo restores a file",
         of: can_rewrite,
-        run: |agent| records_and_undoes(agent, Way::Rewriting),
+        run: |agent| records_and_undoes(agent, Integration::Rewriting),
     },
     Check {
         name: "by rewriting, a forced push is refused, and the model reads why",
         of: can_rewrite,
-        run: |agent| refuses_forced_push(agent, Way::Rewriting),
+        run: |agent| refuses_forced_push(agent, Integration::Rewriting),
     },
     Check {
         name: "with its hook, the changes of a call belong to the turn of the prompt",
         of: |agent| can_replace_shell(agent) || starts_first_bash_in_path(agent),
-        run: |agent| turn_is_undone(agent, Way::ShellAndHook, agent.shell_call(TURN_SCRIPT)),
+        run: |agent| {
+            turn_is_undone(
+                agent,
+                Integration::ShellAndHook,
+                agent.shell_call(TURN_SCRIPT),
+            )
+        },
     },
     Check {
         name: "with its hook, the changes of a call of `agent-bash mcp` belong to the turn of the prompt",
         of: reports_prompts,
         run: |agent| {
             let call = Ask::new(agent.tool, json!({"command": TURN_SCRIPT}));
-            turn_is_undone(agent, Way::McpAndHook, call)
+            turn_is_undone(agent, Integration::McpAndHook, call)
         },
     },
     Check {
         name: "by its shell, a forced push is refused, and the model reads why and what to do instead",
         of: can_replace_shell,
-        run: |agent| refuses_forced_push(agent, Way::Shell),
+        run: |agent| refuses_forced_push(agent, Integration::Shell),
     },
     Check {
         name: "a surviving process is named, and does not keep the agent waiting",
@@ -52,7 +58,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let world = world()?;
             // Claude Code refuses `sleep` and `&` in one command.
             let script = "python3 -c 'import time; time.sleep(600)' & echo started";
-            let reads = shell(agent, Way::Shell, &world, script)?;
+            let reads = shell(agent, Integration::Shell, &world, script)?;
             ensure!(reads.contains("started\n[Still running: pid "), "{reads}");
             let [call] = &recorded(&world)?[..] else {
                 anyhow::bail!("not one recorded call");
@@ -70,7 +76,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let (tool, field) = agent.shell;
             let script = "sleep 60; echo late > late.txt";
             let input = json!({field: script, "description": "what it does", "timeout": 2000});
-            let returned = play(agent, Way::Shell, &world, Ask::new(tool, input))?;
+            let returned = play(agent, Integration::Shell, &world, Ask::new(tool, input))?;
             let reads = (agent.reads)(&returned);
             ensure!(reads.contains("timeout 2000 ms"), "{reads}");
             let calls = recorded(&world)?;
@@ -87,7 +93,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let world = world()?;
             // A server may start after the call.
             let script = "until [ -e started-server ]; do sleep 0.1; done; cat started-*";
-            let reads = shell(agent, Way::Shell, &world, script)?;
+            let reads = shell(agent, Integration::Shell, &world, script)?;
             ensure!(reads.contains("hook\nserver"), "{reads}");
             let commands = recorded(&world)?;
             let commands: Vec<_> = commands.iter().map(|call| &call.command[..]).collect();
@@ -129,12 +135,12 @@ const TURN_SCRIPT: &str = "rm precious.txt; echo made > made.txt";
 
 /// Makes a call of a tool of the agent, with [`TURN_SCRIPT`]. The only recorded call must belong to
 /// the first turn, and its changes are undone as the last turn.
-fn turn_is_undone(agent: &Agent, way: Way, call: Ask) -> Result<()> {
+fn turn_is_undone(agent: &Agent, integration: Integration, call: Ask) -> Result<()> {
     let world = world()?;
     let precious = world.cwd().join("precious.txt");
     std::fs::write(&precious, "precious\n")?;
-    let returned = play(agent, way, &world, call)?;
-    let session = session_with_changes(&world, way)?;
+    let returned = play(agent, integration, &world, call)?;
+    let session = session_with_changes(&world, integration)?;
     let listed = agent_bash(&world, &["changes", "list", "--json", "--state", &session])?.stdout;
     let listed: Value = serde_json::from_str(&listed)?;
     let reads = (agent.reads)(&returned);
@@ -142,7 +148,7 @@ fn turn_is_undone(agent: &Agent, way: Way, call: Ask) -> Result<()> {
         listed["turn"] == "1" && listed["changes"]["command"] == TURN_SCRIPT,
         "{listed}, and the model reads {reads}"
     );
-    if way == Way::ShellAndHook {
+    if integration == Integration::ShellAndHook {
         // Claude Code's wrapper writes a file of its own.
         for call in recorded(&world)? {
             ensure!(call.outside.is_null(), "{}", call.outside);
@@ -159,13 +165,13 @@ fn turn_is_undone(agent: &Agent, way: Way, call: Ask) -> Result<()> {
 
 /// Returns the name of the only state directory with a change set. The directories of agents'
 /// processes have prompts only, if the calls are those of `agent-bash mcp`.
-fn session_with_changes(world: &World, way: Way) -> Result<String> {
+fn session_with_changes(world: &World, integration: Integration) -> Result<String> {
     let mut found = Vec::new();
     for session in std::fs::read_dir(world.state().join("changes"))? {
         let session = session?;
         let name = session.file_name().to_string_lossy().into_owned();
         let is_mcp = name.starts_with("mcp-");
-        if is_mcp == (way == Way::McpAndHook) && session.path().join("1").is_dir() {
+        if is_mcp == (integration == Integration::McpAndHook) && session.path().join("1").is_dir() {
             found.push(name);
         }
     }
@@ -181,12 +187,12 @@ fn can_rewrite(agent: &Agent) -> bool {
 }
 
 /// A command that deletes a file and fails is recorded as the model wrote it, and undone.
-fn records_and_undoes(agent: &Agent, way: Way) -> Result<()> {
+fn records_and_undoes(agent: &Agent, integration: Integration) -> Result<()> {
     let world = world()?;
     let precious = world.cwd().join("precious.txt");
     std::fs::write(&precious, "precious\n")?;
     let script = "rm precious.txt; echo 'it is gone' >&2; exit 7";
-    let reads = shell(agent, way, &world, script)?;
+    let reads = shell(agent, integration, &world, script)?;
     measured(agent, &format!("reads {reads:?}"));
     ensure!(!precious.exists(), "it did not run: {reads}");
     ensure!(reads.contains("it is gone"), "{reads}");
@@ -212,8 +218,8 @@ fn records_and_undoes(agent: &Agent, way: Way) -> Result<()> {
 }
 
 /// A forced push does not run; the model reads the reason and the advice.
-fn refuses_forced_push(agent: &Agent, way: Way) -> Result<()> {
-    let tried = forced_push(agent, way)?;
+fn refuses_forced_push(agent: &Agent, integration: Integration) -> Result<()> {
+    let tried = forced_push(agent, integration)?;
     ensure!(!tried.ran, "it ran: {}", tried.reads);
     let (reason, advice) = refusal(FORCED)?;
     for part in [reason, advice] {
@@ -227,8 +233,8 @@ fn refuses_forced_push(agent: &Agent, way: Way) -> Result<()> {
 }
 
 /// Runs a script in the agent's own shell tool. Returns what the model reads.
-fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
-    let returned = play(agent, way, world, agent.shell_call(script))?;
+fn shell(agent: &Agent, integration: Integration, world: &World, script: &str) -> Result<String> {
+    let returned = play(agent, integration, world, agent.shell_call(script))?;
     Ok((agent.reads)(&returned))
 }
 
