@@ -197,7 +197,8 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
-    check_writable(&writable, &hidden, facts.state.as_deref())?;
+    check_writable(&writable, &hidden)?;
+    protected.extend(writable_state(&writable, facts)?);
     add_targets_of_links(&mut protected);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
@@ -228,14 +229,11 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     })
 }
 
-/// Refuses a writable directory that is hidden, or that contains the state directory, whose files
-/// this program trusts.
+/// Refuses a writable directory that is hidden.
 fn check_writable(
     writable: &BTreeSet<PathBuf>,
     hidden: &BTreeSet<PathBuf>,
-    state: Option<&Path>,
 ) -> Result<(), ResolveError> {
-    let state = state.map(canonical);
     for directory in writable {
         if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
             return Err(ResolveError::Hidden {
@@ -243,14 +241,26 @@ fn check_writable(
                 hidden: hidden.clone(),
             });
         }
-        if let Some(state) = state.as_ref().filter(|state| state.starts_with(directory)) {
-            return Err(ResolveError::WritableState {
-                directory: directory.clone(),
-                state: state.clone(),
-            });
-        }
     }
     Ok(())
+}
+
+/// Returns the state directory, whose files this program trusts, if it lies in a writable
+/// directory. Refuses it if no mount can protect it.
+fn writable_state(
+    writable: &BTreeSet<PathBuf>,
+    facts: &HostFacts,
+) -> Result<Option<PathBuf>, ResolveError> {
+    let state = facts.state.as_deref().map(canonical);
+    let within = |state: &PathBuf| writable.iter().find(|it| state.starts_with(it));
+    let Some((state, directory)) = state.and_then(|it| Some((it.clone(), within(&it)?))) else {
+        return Ok(None);
+    };
+    if facts.tier == Tier::Full && state.is_dir() {
+        return Ok(Some(state));
+    }
+    let directory = directory.clone();
+    Err(ResolveError::WritableState { state, directory })
 }
 
 /// Adds the targets of links, which can be protected, and the links on the way to a target, which
@@ -553,24 +563,32 @@ mod tests {
     }
 
     #[test]
-    fn state_directory_in_a_writable_directory_is_refused() {
+    fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let home = Home::new();
-        for (state, level, is_refused) in [
-            ("main/.state", WriteLevel::WorkspaceWrite, true),
-            ("plain", WriteLevel::WorkspaceWrite, true),
-            ("state", WriteLevel::WorkspaceWrite, false),
-            ("main/.state", WriteLevel::ReadOnly, false),
+        home.make("main/state");
+        let write = WriteLevel::WorkspaceWrite;
+        for (state, level, tier, is_refused) in [
+            ("main/state", write, Tier::Base, true),
+            ("main/state", write, Tier::Full, false),
+            // No mount can protect a missing directory.
+            ("main/.state", write, Tier::Full, true),
+            ("plain", write, Tier::Base, true),
+            ("state", write, Tier::Base, false),
+            ("main/state", WriteLevel::ReadOnly, Tier::Base, false),
         ] {
             let mut wanted = WantedSandbox::new(level);
             wanted.writable = vec![home.path.join("plain")];
             let directory = home.path.join("main");
             let facts = HostFacts {
                 state: Some(home.path.join(state)),
-                ..HostFacts::new(Some(home.path.clone()), directory, Tier::Base)
+                ..HostFacts::new(Some(home.path.clone()), directory, tier)
             };
             let resolved = resolve(&wanted, &facts);
             let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
             assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
+            let is_protected =
+                resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
+            assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");
         }
     }
 }

@@ -436,20 +436,32 @@ fn request(server: &mut ServerClient, method: &str, params: &Value) -> Result<Va
 fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host() -> Result<()> {
     let world = World::new()?;
     fs::create_dir(world.cwd().join("tmp"))?;
-    let run = |level: &str, variable: &str, name: &str| {
+    let run = |level: &str, variable: &str, name: &str, script: &str| {
         let mut command = world.command(product::agent_bash()?);
-        command.args(["run", "--sandbox", level, "echo ran in $TMPDIR"]);
+        command.args(["run", "--sandbox", level, script]);
         command.env(variable, world.cwd().join(name));
         product::run(command, None)
     };
     let within = format!("ran in {}", world.cwd().canonicalize()?.display());
     for (level, is_writable) in [("workspace_write", true), ("read_only", false)] {
-        let ran = run(level, "AGENT_BASH_STATE_DIR", "state")?;
-        let reason = "which sandboxed calls may write";
-        ensure!((ran.code == 125) == is_writable, "{level}: {ran:?}");
+        let ran = run(
+            level,
+            "AGENT_BASH_STATE_DIR",
+            "state",
+            "touch state/planted; :",
+        )?;
+        // Without mounts, the call is refused.
         let output = format!("{}{}", ran.stdout, ran.stderr);
-        ensure!(output.contains(reason) == is_writable, "{level}: {ran:?}");
-        let ran = run(level, "TMPDIR", "tmp")?;
+        let is_refused = output.contains("which sandboxed calls may write");
+        ensure!(
+            ran.code == if is_refused { 125 } else { 0 },
+            "{level}: {ran:?}"
+        );
+        ensure!(is_writable || !is_refused, "{level}: {ran:?}");
+        let state = world.cwd().join("state");
+        ensure!(!state.join("planted").exists(), "{level}: {ran:?}");
+        ensure!(!output.contains("changed"), "{level}: {ran:?}");
+        let ran = run(level, "TMPDIR", "tmp", "echo ran in $TMPDIR")?;
         ensure!(ran.code == 0, "{level}: {ran:?}");
         ensure!(
             ran.stdout.starts_with(&within) != is_writable,

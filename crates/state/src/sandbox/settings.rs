@@ -2,6 +2,7 @@
 
 use super::caches;
 use agent_bash_core::sandbox::{TmpDirectory, WriteLevel};
+use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
 use agent_bash_settings::{CacheAccess, SandboxSettings};
 use std::path::Path;
@@ -32,6 +33,10 @@ pub(super) fn resolved(
     let Some(level) = settings.level.write_level() else {
         return Ok(None);
     };
+    if let Some(state) = state.filter(|state| !state.exists()) {
+        // A mount can protect it only if it exists.
+        let _ = PrivateDir::create(state, &[]);
+    }
     let mut resolved = resolve(&wanted(settings, level, facts), facts)?;
     if let (CacheAccess::Private, Some(workspace), Some(state)) =
         (settings.caches, &resolved.workspace, state)
