@@ -41,7 +41,7 @@ pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>
 }
 
 /// Returns the variables by which an environment exports functions to bash, without functions that
-/// [`is_allowed`] excludes.
+/// have reserved names or hold secrets.
 pub fn exported_functions(
     environment: &BTreeMap<OsString, OsString>,
     secrets: Option<&SecretFilter>,
