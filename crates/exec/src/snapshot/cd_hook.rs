@@ -81,13 +81,15 @@ esac
     text
 }
 
+/// The command, followed by `; `, that calls the configuration's `cd` after a change of the
+/// directory.
+pub(super) const CALL: &str = r"\__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; ";
+
 /// Returns the definitions of these commands, each followed by `; `. They are part of a shell's own
 /// text, because bash names the file of a function in its errors.
 pub(super) fn define(commands: &[&str]) -> Vec<u8> {
     let function = |command: &&str| {
-        format!(
-            r#"{command}() {{ \builtin {command} "$@" || \builtin return; \__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; }}; "#
-        )
+        format!(r#"{command}() {{ \builtin {command} "$@" || \builtin return; {CALL}}}; "#)
     };
     let functions: String = commands.iter().map(function).collect();
     functions.into_bytes()
