@@ -51,11 +51,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Functions of managers that set variables, and the functions by which the managers' prompts
-/// choose the versions. If a manager also replaces `cd`, the shell of a session chooses with these
-/// functions after a change of the project: the manager knows the values that it has replaced.
-const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
-
 /// Removes the snapshots of dead processes in `directory`, as every capture does. Returns the
 /// number of removed files.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
@@ -163,7 +158,7 @@ impl Snapshot {
         let is_called = |&&(function, hook): &&(&str, &str)| {
             self.defines(function) && self.defines(hook) && is_wanted(function)
         };
-        let hooks = PROMPT_HOOKS.iter().filter(is_called);
+        let hooks = cd_hook::PROMPT_HOOKS.iter().filter(is_called);
         let commands = hooks.flat_map(|(_, hook)| {
             [
                 "{ \\",

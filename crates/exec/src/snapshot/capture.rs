@@ -2,7 +2,6 @@
 //! if the host ends. Then a second shell loads the definitions. Only definitions that the second
 //! shell reports unchanged are used.
 
-use super::PROMPT_HOOKS;
 use super::cd_hook;
 use super::compose;
 use super::configured_variables::{self, ConfiguredVariables};
@@ -128,7 +127,7 @@ impl ConfigurationReader {
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
         let commands = cd_hook::replaced_commands(state);
-        let has_prompt_hook = PROMPT_HOOKS.iter().any(|(_, hook)| {
+        let has_prompt_hook = cd_hook::PROMPT_HOOKS.iter().any(|(_, hook)| {
             let mut functions = state.functions.iter();
             functions.any(|function| function.name == *hook)
         });

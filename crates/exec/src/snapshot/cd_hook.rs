@@ -15,6 +15,11 @@ use std::time::Duration;
 /// The name under which shells have the configuration's `cd`.
 pub(super) const CD_NAME: &str = "__ab_cd";
 
+/// Functions of managers that set variables, and the functions by which the managers' prompts
+/// choose the versions. If a manager also replaces `cd`, the shell of a session chooses with these
+/// functions after a change of the project: the manager knows the values that it has replaced.
+pub(super) const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
+
 /// The commands that change the directory.
 const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
 
