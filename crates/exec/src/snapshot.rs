@@ -51,10 +51,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Functions of managers that set variables, and the functions by which the managers' prompts then
-/// choose the versions.
-const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
-
 /// Removes the snapshots of dead processes in `directory`, as every capture does. Returns the
 /// number of removed files.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
@@ -138,16 +134,31 @@ impl Snapshot {
         !self.cd_commands.is_empty()
     }
 
+    /// Returns the commands, each followed by `; `, by which managers choose the versions of the
+    /// directory that a shell has entered. Without a hook in `cd`, mise's hooks are turned off.
+    pub(crate) fn entry_hooks(&self) -> Vec<u8> {
+        let hooks = self.hook_commands(|_| true);
+        if hooks.is_empty() || !self.has_cd_hook() {
+            return Vec::new();
+        }
+        // An alias of another manager may hide mise's `cd`.
+        [cd_hook::CALL.as_bytes(), &*hooks].concat()
+    }
+
     /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
     /// the functions of managers that this script may call.
     pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
         let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let is_called = |(function, hook): &&(&str, &str)| {
-            self.defines(function)
-                && self.defines(hook)
-                && words.clone().any(|word| word == *function)
+        self.hook_commands(|function| words.clone().any(|word| word == function))
+    }
+
+    /// Returns the commands, each followed by `; `, that call the prompt's hooks of the managers
+    /// with these functions.
+    fn hook_commands(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<u8> {
+        let is_called = |&&(function, hook): &&(&str, &str)| {
+            self.defines(function) && self.defines(hook) && is_wanted(function)
         };
-        let hooks = PROMPT_HOOKS.iter().filter(is_called);
+        let hooks = cd_hook::PROMPT_HOOKS.iter().filter(is_called);
         let commands = hooks.flat_map(|(_, hook)| {
             [
                 "{ \\",

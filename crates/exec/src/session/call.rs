@@ -105,6 +105,7 @@ impl<'a> SessionCall<'a> {
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
+            prompt_hooks: &shell.prompt_hooks,
             last_status: shell.last_status,
             wants_stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,

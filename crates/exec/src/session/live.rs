@@ -39,8 +39,8 @@ pub(super) struct LiveShell {
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// The commands that bring the shell to `snapshot`, for its next record.
     pub(super) snapshot_changes: Vec<u8>,
-    /// The commands by which a prompt chooses the versions that scripts have asked for.
-    prompt_hooks: Vec<u8>,
+    /// The commands by which managers choose versions in the directory of the next record.
+    pub(super) prompt_hooks: Vec<u8>,
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last_status: i32,
@@ -125,6 +125,9 @@ impl LiveShell {
             fds.pid,
             supervised.refusals(),
         );
+        // The exports that are restored may be those of another directory.
+        let entered = snapshot.as_deref().filter(|_| remembered.is_some());
+        let prompt_hooks = entered.map(Snapshot::entry_hooks).unwrap_or_default();
         Ok(Self {
             supervised,
             pid: fds.pid,
@@ -135,7 +138,7 @@ impl LiveShell {
             is_fresh: true,
             snapshot,
             snapshot_changes: Vec::new(),
-            prompt_hooks: Vec::new(),
+            prompt_hooks,
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
             sandbox,
@@ -158,18 +161,15 @@ impl LiveShell {
         let base = base.map_or(OsStr::new(""), OsString::as_os_str);
         let changes = snapshot.replace(self.snapshot.as_deref(), base);
         self.snapshot_changes.extend(changes);
-        self.snapshot_changes.extend_from_slice(&self.prompt_hooks);
+        self.prompt_hooks = snapshot.entry_hooks();
         self.snapshot = Some(Arc::clone(snapshot));
     }
 
     /// Plans the choice of versions by a prompt, if this script has called a manager's function.
     pub(super) fn plan_prompt_hooks(&mut self, script: &str) {
-        let hooks = self.snapshot.as_ref();
-        let hooks = hooks.map(|snapshot| snapshot.prompt_hooks(script));
-        if let Some(hooks) = hooks.filter(|hooks| !hooks.is_empty()) {
-            self.snapshot_changes.extend_from_slice(&hooks);
-            self.prompt_hooks = hooks;
-        }
+        let snapshot = self.snapshot.as_ref();
+        let hooks = snapshot.map(|snapshot| snapshot.prompt_hooks(script));
+        self.prompt_hooks = hooks.unwrap_or_default();
     }
 
     /// Opens the FIFO at the host's path `host_path` from an earlier call, or creates one.

@@ -219,6 +219,9 @@ pub(super) struct SessionRecord<'a> {
     pub(super) snapshot: Option<&'a Snapshot>,
     /// The commands that bring a used shell to another snapshot, each followed by `; `.
     pub(super) changes: &'a [u8],
+    /// The commands by which managers choose the versions of the entered directory, each followed
+    /// by `; `.
+    pub(super) prompt_hooks: &'a [u8],
     /// `$?` when the script begins: the exit status of the previous script.
     pub(super) last_status: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
@@ -277,6 +280,7 @@ impl SessionRecord<'_> {
             add(b"; }; then ");
             add(refuse);
         }
+        add(self.prompt_hooks);
         if self.is_new {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
             add(&old_directory(self.oldpwd));

@@ -15,6 +15,11 @@ use std::time::Duration;
 /// The name under which shells have the configuration's `cd`.
 pub(super) const CD_NAME: &str = "__ab_cd";
 
+/// Functions of managers that set variables, and the functions by which the managers' prompts
+/// choose the versions. If a manager also replaces `cd`, the shell of a session chooses with these
+/// functions after a change of the project: the manager knows the values that it has replaced.
+pub(super) const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
+
 /// The commands that change the directory.
 const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
 
@@ -81,13 +86,15 @@ esac
     text
 }
 
+/// The command, followed by `; `, that calls the configuration's `cd` after a change of the
+/// directory.
+pub(super) const CALL: &str = r"\__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; ";
+
 /// Returns the definitions of these commands, each followed by `; `. They are part of a shell's own
 /// text, because bash names the file of a function in its errors.
 pub(super) fn define(commands: &[&str]) -> Vec<u8> {
     let function = |command: &&str| {
-        format!(
-            r#"{command}() {{ \builtin {command} "$@" || \builtin return; \__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; }}; "#
-        )
+        format!(r#"{command}() {{ \builtin {command} "$@" || \builtin return; {CALL}}}; "#)
     };
     let functions: String = commands.iter().map(function).collect();
     functions.into_bytes()

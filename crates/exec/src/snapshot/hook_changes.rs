@@ -28,7 +28,7 @@ struct PathEdit {
 impl HookChanges {
     /// Returns the changes of a configuration. If the configuration's tools replace `cd`, the tools
     /// have already run while the configuration was read. Then the search path is compared with the
-    /// path before the configuration.
+    /// path before the configuration. Tools whose prompt's hooks sessions call do not count.
     pub(super) fn new(
         variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
         dump: &ShellDump,

@@ -73,7 +73,8 @@ async fn session_applies_the_choice_of_a_manager_before_its_next_call() {
     let home = Home::with("plain");
     home.write_rc(
         "mise() { MISE_CHOICE=$2; }\n\
-         _mise_hook() { echo shown; chosen=${MISE_CHOICE-}; return 3; }\n",
+         _mise_hook() { echo shown; chosen=${MISE_CHOICE-}; return 3; }\n\
+         cd() { builtin cd \"$@\"; }\n",
     );
     std::fs::create_dir_all(home.path("one/.git")).unwrap();
     let cache = home.cache(0);
@@ -89,6 +90,76 @@ async fn session_applies_the_choice_of_a_manager_before_its_next_call() {
         "20\n",
         "after a change of the project"
     );
+}
+
+/// The functions of a manager like mise, which restores the variables that it has replaced.
+const MANAGER: &str = "mise() { :; }
+    _mise_hook() {
+        [[ -e untrusted ]] && return 1
+        [[ ${FORMER+x} ]] && { export VERSION=$FORMER; unset FORMER; }
+        [[ -e .tool-versions ]] || return 0
+        export FORMER=${VERSION-none} VERSION
+        read -r VERSION <.tool-versions
+    }\n";
+
+/// A manager that replaces `cd`, as mise, chooses in the shell of the session: it restores the
+/// values that the session has set, and a project that it does not trust changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_calls_the_hook_of_a_manager_in_the_project_that_it_enters() {
+    let home = Home::with("plain");
+    home.write_rc(
+        &[
+            MANAGER,
+            "cd() { builtin cd \"$@\" && _mise_hook; }\n_mise_hook\n",
+        ]
+        .concat(),
+    );
+    for (directory, text) in [("none", ""), ("one", "18\n"), ("two", "22\n")] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        if !text.is_empty() {
+            std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+        }
+    }
+    std::fs::create_dir_all(home.path("denied/.git")).unwrap();
+    std::fs::write(home.path("denied/untrusted"), "").unwrap();
+    let cache = home.cache(0);
+    let run_in = async |directory: &str, script: &str| {
+        let mut spec = in_session(&home, script);
+        spec.enter_cwd = !directory.is_empty();
+        spec.cwd = home.path(directory);
+        run(&cache, &spec).await.out
+    };
+    let show = "echo ${VERSION-unset} ${PWD##*/}";
+    assert_eq!(run_in("none", show).await, "unset none\n");
+    assert_eq!(run_in("", "export VERSION=own; echo").await, "\n");
+    assert_eq!(run_in("one", show).await, "18 one\n");
+    assert_eq!(run_in("denied", show).await, "18 denied\n");
+    assert_eq!(run_in("two", "mise shell").await, "");
+    assert_eq!(run_in("one", show).await, "18 one\n");
+    assert_eq!(run_in("", "cd ../none").await, "");
+    assert_eq!(run_in("", show).await, "own none\n");
+    assert_eq!(run_in("one", "cd ../denied").await, "");
+    assert_eq!(run_in("", show).await, "18 denied\n");
+    assert_eq!(run_in("two", show).await, "22 two\n");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("one", show).await, "18 one\n", "in another shell");
+    assert_eq!(run_in("none", show).await, "own none\n");
+}
+
+/// `mise activate --no-hook-env` defines the hook, but no command calls it.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_does_not_call_the_hook_of_a_manager_that_does_not_replace_cd() {
+    let home = Home::with("plain");
+    home.write_rc(MANAGER);
+    std::fs::create_dir_all(home.path("one")).unwrap();
+    std::fs::write(home.path("one/.tool-versions"), "18\n").unwrap();
+    let cache = home.cache(0);
+    for directory in ["", "one"] {
+        let mut spec = in_session(&home, "echo ${VERSION-unset}");
+        spec.cwd = home.path(directory);
+        spec.enter_cwd = true;
+        assert_eq!(run(&cache, &spec).await.out, "unset\n", "{directory}");
+    }
 }
 
 /// If a tool replaces `cd`, each `cd` of a script chooses the version of the entered directory, and
