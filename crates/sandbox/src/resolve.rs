@@ -13,6 +13,7 @@ mod secret_places;
 mod secret_variables;
 mod secrets;
 mod stamp;
+mod state_directory;
 mod system_secrets;
 mod workspace;
 
@@ -29,6 +30,7 @@ use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use links::UntrustedDirectories;
 use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
+use state_directory::writable_state;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -243,24 +245,6 @@ fn check_writable(
         }
     }
     Ok(())
-}
-
-/// Returns the state directory, whose files this program trusts, if it lies in a writable
-/// directory. Refuses it if no mount can protect it.
-fn writable_state(
-    writable: &BTreeSet<PathBuf>,
-    facts: &HostFacts,
-) -> Result<Option<PathBuf>, ResolveError> {
-    let state = facts.state.as_deref().map(canonical);
-    let within = |state: &PathBuf| writable.iter().find(|it| state.starts_with(it));
-    let Some((state, directory)) = state.and_then(|it| Some((it.clone(), within(&it)?))) else {
-        return Ok(None);
-    };
-    if facts.tier == Tier::Full && state.is_dir() {
-        return Ok(Some(state));
-    }
-    let directory = directory.clone();
-    Err(ResolveError::WritableState { state, directory })
 }
 
 /// Adds the targets of links, which can be protected, and the links on the way to a target, which
@@ -566,12 +550,17 @@ mod tests {
     fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let home = Home::new();
         home.make("main/state");
+        std::os::unix::fs::symlink(&home.path, home.path.join("main/link")).unwrap();
         let write = WriteLevel::WorkspaceWrite;
         for (state, level, tier, is_refused) in [
             ("main/state", write, Tier::Base, true),
             ("main/state", write, Tier::Full, false),
             // No mount can protect a missing directory.
             ("main/.state", write, Tier::Full, true),
+            // A call could lead these paths elsewhere.
+            ("main/link/state", write, Tier::Full, true),
+            ("main/src/../../state", write, Tier::Full, true),
+            ("main/../state", write, Tier::Base, false),
             ("plain", write, Tier::Base, true),
             ("state", write, Tier::Base, false),
             ("main/state", WriteLevel::ReadOnly, Tier::Base, false),
