@@ -58,7 +58,8 @@ pub struct WantedSandbox {
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
     /// Caches that may be written; ignored at [`WriteLevel::ReadOnly`]. A cache that is missing,
-    /// holds a secret, or may have been chosen by an earlier call is left out.
+    /// holds a secret or the state directory, or may have been chosen by an earlier call is left
+    /// out.
     pub caches: Vec<PathBuf>,
 }
 
@@ -209,7 +210,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     }
     let caches = match wanted.level {
         WriteLevel::ReadOnly => BTreeSet::new(),
-        WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden),
+        WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden, facts),
     };
     let plan = Plan {
         level: wanted.level,
@@ -303,15 +304,22 @@ impl PathResolver<'_> {
         paths.iter().map(one).collect()
     }
 
-    /// Returns the existing caches, without those that hold a secret or that a call may have
-    /// chosen.
-    fn caches(&self, paths: &[PathBuf], hidden: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    /// Returns the existing caches, without those that hold a secret or the state directory, or
+    /// that a call may have chosen.
+    fn caches(
+        &self,
+        paths: &[PathBuf],
+        hidden: &BTreeSet<PathBuf>,
+        facts: &HostFacts,
+    ) -> BTreeSet<PathBuf> {
         let home = self.home.as_deref();
+        let state = facts.state.as_deref().map(canonical);
         let one = |path: &PathBuf| {
             let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
             let path = existing_without_links("caches", found.first()?).ok()?;
             let overlaps = |hidden: &PathBuf| hidden.starts_with(&path) || path.starts_with(hidden);
-            let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
+            let has_state = state.as_ref().is_some_and(|it| it.starts_with(&path));
+            let is_usable = !has_state && !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
             is_usable.then_some(path)
         };
         paths.iter().filter_map(one).collect()
@@ -579,5 +587,12 @@ mod tests {
                 resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
             assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");
         }
+        let mut wanted = WantedSandbox::new(write);
+        wanted.caches = vec![home.path.join("plain")];
+        let mut facts = HostFacts::new(None, home.path.join("main"), Tier::Full);
+        let caches = |facts: &HostFacts| resolve(&wanted, facts).unwrap().plan.caches.writable;
+        assert_eq!(caches(&facts), wanted.caches);
+        facts.state = Some(home.path.join("plain/state"));
+        assert!(caches(&facts).is_empty());
     }
 }
