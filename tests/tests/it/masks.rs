@@ -152,6 +152,22 @@ fn output_of_a_continuing_call_over_mcp_is_masked_and_counted_as_printed() -> Re
 }
 
 #[test]
+fn change_sets_over_mcp_are_masked() -> Result<()> {
+    let world = World::new()?;
+    let mut server = ServerClient::start(masked(&world, &["mcp"])?)?;
+    agent_bash_tests::conformance::shake_hands(&mut server)?;
+    let mut call = |tool: &str, arguments: Value| crate::mcp::call(&mut server, tool, &arguments);
+    call("bash", json!({"command": "cp secret $(cat secret)"}))?;
+    for action in ["show", "diff"] {
+        let answer = call("bash_changes", json!({"action": action, "id": "1"}))?;
+        let text = crate::mcp::text(&answer);
+        ensure!(text.contains(MASK), "{answer}");
+        ensure!(!text.contains(SECRET), "{answer}");
+    }
+    Ok(())
+}
+
+#[test]
 fn stored_outputs_stay_as_printed_and_are_read_masked() -> Result<()> {
     let world = World::new()?;
     // The second one is divided by a control character, which pages leave out.
