@@ -116,9 +116,22 @@ pub struct Proposal<'a> {
 }
 
 impl Proposal<'_> {
-    /// Returns the script for display: control and hidden characters are marked.
+    /// Returns the script for display, after a line for each variable of the request, since
+    /// variables can choose what the script runs. Control and hidden characters are marked.
     pub fn command_shown(&self) -> Cow<'_, str> {
-        visible::shown(self.command)
+        let command = visible::shown(self.command);
+        if self.request.env.is_empty() {
+            return command;
+        }
+        let lines = self.request.env.iter().map(|(name, value)| {
+            let name = visible::one_line(name);
+            match value {
+                Some(value) => format!("{name}={}\n", visible::one_line(value)),
+                None => format!("unset {name}\n"),
+            }
+        });
+        let variables: String = lines.collect();
+        Cow::Owned(variables + &command)
     }
 }
 
@@ -142,5 +155,26 @@ pub struct AllowAll;
 impl Approver for AllowAll {
     async fn approve(&self, _: &Proposal<'_>) -> Approval {
         Approval::Allow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_is_shown_with_the_variables_of_its_request() {
+        let request = Request::new("make\u{202e}").env([
+            ("PATH".to_owned(), Some("/work/bin\n".to_owned())),
+            ("CI".to_owned(), None),
+        ]);
+        let proposal = Proposal {
+            command: &request.command,
+            cwd: Path::new("/work"),
+            request: &request,
+            verdict: &Verdict::Allow,
+        };
+        let shown = "unset CI\nPATH=/work/bin⏎\nmake<U+202E>";
+        assert_eq!(proposal.command_shown(), shown);
     }
 }

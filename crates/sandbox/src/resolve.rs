@@ -13,6 +13,7 @@ mod secret_places;
 mod secret_variables;
 mod secrets;
 mod stamp;
+mod state_directory;
 mod system_secrets;
 mod workspace;
 
@@ -29,6 +30,7 @@ use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
 use links::UntrustedDirectories;
 use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
+use state_directory::writable_state;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,8 @@ pub struct WantedSandbox {
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
     /// Caches that may be written; ignored at [`WriteLevel::ReadOnly`]. A cache that is missing,
-    /// holds a secret, or may have been chosen by an earlier call is left out.
+    /// holds a secret or the state directory, or may have been chosen by an earlier call is left
+    /// out.
     pub caches: Vec<PathBuf>,
 }
 
@@ -207,7 +210,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     }
     let caches = match wanted.level {
         WriteLevel::ReadOnly => BTreeSet::new(),
-        WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden),
+        WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden, facts),
     };
     let plan = Plan {
         level: wanted.level,
@@ -243,24 +246,6 @@ fn check_writable(
         }
     }
     Ok(())
-}
-
-/// Returns the state directory, whose files this program trusts, if it lies in a writable
-/// directory. Refuses it if no mount can protect it.
-fn writable_state(
-    writable: &BTreeSet<PathBuf>,
-    facts: &HostFacts,
-) -> Result<Option<PathBuf>, ResolveError> {
-    let state = facts.state.as_deref().map(canonical);
-    let within = |state: &PathBuf| writable.iter().find(|it| state.starts_with(it));
-    let Some((state, directory)) = state.and_then(|it| Some((it.clone(), within(&it)?))) else {
-        return Ok(None);
-    };
-    if facts.tier == Tier::Full && state.is_dir() {
-        return Ok(Some(state));
-    }
-    let directory = directory.clone();
-    Err(ResolveError::WritableState { state, directory })
 }
 
 /// Adds the targets of links, which can be protected, and the links on the way to a target, which
@@ -319,15 +304,22 @@ impl PathResolver<'_> {
         paths.iter().map(one).collect()
     }
 
-    /// Returns the existing caches, without those that hold a secret or that a call may have
-    /// chosen.
-    fn caches(&self, paths: &[PathBuf], hidden: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    /// Returns the existing caches, without those that hold a secret or the state directory, or
+    /// that a call may have chosen.
+    fn caches(
+        &self,
+        paths: &[PathBuf],
+        hidden: &BTreeSet<PathBuf>,
+        facts: &HostFacts,
+    ) -> BTreeSet<PathBuf> {
         let home = self.home.as_deref();
+        let state = facts.state.as_deref().map(canonical);
         let one = |path: &PathBuf| {
             let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
             let path = existing_without_links("caches", found.first()?).ok()?;
             let overlaps = |hidden: &PathBuf| hidden.starts_with(&path) || path.starts_with(hidden);
-            let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
+            let has_state = state.as_ref().is_some_and(|it| it.starts_with(&path));
+            let is_usable = !has_state && !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
             is_usable.then_some(path)
         };
         paths.iter().filter_map(one).collect()
@@ -566,12 +558,17 @@ mod tests {
     fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let home = Home::new();
         home.make("main/state");
+        std::os::unix::fs::symlink(&home.path, home.path.join("main/link")).unwrap();
         let write = WriteLevel::WorkspaceWrite;
         for (state, level, tier, is_refused) in [
             ("main/state", write, Tier::Base, true),
             ("main/state", write, Tier::Full, false),
             // No mount can protect a missing directory.
             ("main/.state", write, Tier::Full, true),
+            // A call could lead these paths elsewhere.
+            ("main/link/state", write, Tier::Full, true),
+            ("main/src/../../state", write, Tier::Full, true),
+            ("main/../state", write, Tier::Base, false),
             ("plain", write, Tier::Base, true),
             ("state", write, Tier::Base, false),
             ("main/state", WriteLevel::ReadOnly, Tier::Base, false),
@@ -590,5 +587,12 @@ mod tests {
                 resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
             assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");
         }
+        let mut wanted = WantedSandbox::new(write);
+        wanted.caches = vec![home.path.join("plain")];
+        let mut facts = HostFacts::new(None, home.path.join("main"), Tier::Full);
+        let caches = |facts: &HostFacts| resolve(&wanted, facts).unwrap().plan.caches.writable;
+        assert_eq!(caches(&facts), wanted.caches);
+        facts.state = Some(home.path.join("plain/state"));
+        assert!(caches(&facts).is_empty());
     }
 }

@@ -152,11 +152,12 @@ impl FileView {
         let from = search.from_line;
         let each = |number, line: &LongLine, is_match| searcher.line(number, line, is_match);
         self.each_line(pattern, from, || true, each)?;
-        let capped_at = self.capped_at()?;
-        Ok(SearchResult {
-            capped_at,
-            ..searcher.found
-        })
+        let mut found = searcher.found;
+        for line in &mut found.lines {
+            self.mask_clean_text(&mut line.text);
+        }
+        found.capped_at = self.capped_at()?;
+        Ok(found)
     }
 
     /// Calls `found` with the number of every matching line, in order. Stops when `continues`,

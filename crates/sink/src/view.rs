@@ -10,8 +10,11 @@ use crate::report::CleanPiece;
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::scan;
 use crate::wording::truncated_at;
-use agent_bash_core::{MASK_CONTEXT_BYTES, OutputMask, OutputPiece, Truncation, Window};
+use agent_bash_core::{
+    MASK_CONTEXT_BYTES, OutputMask, OutputPiece, Truncation, Window, masked_text,
+};
 use agent_bash_os::open_regular;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -298,8 +301,9 @@ impl FileView {
         self.page(piece, total_lines, NextPage::End)
     }
 
-    fn page(&self, piece: CleanPiece, total_lines: u64, next: NextPage) -> io::Result<Page> {
+    fn page(&self, mut piece: CleanPiece, total_lines: u64, next: NextPage) -> io::Result<Page> {
         let total_bytes = self.len()?;
+        self.mask_clean_text(&mut piece.text);
         Ok(Page {
             piece,
             total_lines,
@@ -307,6 +311,14 @@ impl FileView {
             next,
             capped_at: (self.capped && next == NextPage::End).then_some(total_bytes),
         })
+    }
+
+    /// Masks the secrets that only the clean text contains: in the file, control characters divide
+    /// them.
+    pub(crate) fn mask_clean_text(&self, text: &mut String) {
+        if let Cow::Owned(masked) = masked_text(self.mask.as_deref(), text) {
+            *text = masked;
+        }
     }
 
     /// Returns the file's length, if the file was capped.

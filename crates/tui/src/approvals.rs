@@ -135,7 +135,7 @@ impl Approver for PendingApproval {
         let (answer, answered) = oneshot::channel();
         let wanted = proposal.request.sandbox.clone();
         let question = wanted.map(|wanted| ApprovalQuestion {
-            command: proposal.command.to_owned(),
+            command: proposal.command_shown().into_owned(),
             reason: reason.to_owned(),
             requested: wanted,
             answer,

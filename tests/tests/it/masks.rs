@@ -152,9 +152,27 @@ fn output_of_a_continuing_call_over_mcp_is_masked_and_counted_as_printed() -> Re
 }
 
 #[test]
+fn change_sets_over_mcp_are_masked() -> Result<()> {
+    let world = World::new()?;
+    let mut server = ServerClient::start(masked(&world, &["mcp"])?)?;
+    agent_bash_tests::conformance::shake_hands(&mut server)?;
+    let mut call = |tool: &str, arguments: Value| crate::mcp::call(&mut server, tool, &arguments);
+    call("bash", json!({"command": "cp secret $(cat secret)"}))?;
+    for action in ["show", "diff"] {
+        let answer = call("bash_changes", json!({"action": action, "id": "1"}))?;
+        let text = crate::mcp::text(&answer);
+        ensure!(text.contains(MASK), "{answer}");
+        ensure!(!text.contains(SECRET), "{answer}");
+    }
+    Ok(())
+}
+
+#[test]
 fn stored_outputs_stay_as_printed_and_are_read_masked() -> Result<()> {
     let world = World::new()?;
-    let script = "seq 1 30000; cat secret; echo; seq 1 30000";
+    // The second one is divided by a control character, which pages leave out.
+    let divided = r"head -c 5 secret; printf '\a'; tail -c +6 secret; echo";
+    let script = format!("seq 1 30000; cat secret; echo; {divided}; seq 1 30000");
     let mut server = ServerClient::start(masked(&world, &["rpc", "--state", "chat"])?)?;
     let result = rpc(
         &mut server,
@@ -170,8 +188,8 @@ fn stored_outputs_stay_as_printed_and_are_read_masked() -> Result<()> {
         std::fs::metadata(&path)?.permissions().mode() & 0o777,
         0o600
     );
-    let page = json!({"type": "artifact.show", "artifact": path, "offset": 30_001, "limit": 1});
-    assert_eq!(rpc(&mut server, page)?["text"], format!("{MASK}\n"));
+    let page = json!({"type": "artifact.show", "artifact": path, "offset": 30_001, "limit": 2});
+    assert_eq!(rpc(&mut server, page)?["text"], format!("{MASK}\n{MASK}\n"));
     let found = json!({"type": "artifact.grep", "artifact": path, "pattern": "[a-z]"});
     let found = rpc(&mut server, found)?;
     ensure!(!found.to_string().contains(SECRET), "{found}");

@@ -44,11 +44,11 @@ pub enum ResolveError {
     },
     /// The state directory could be written.
     #[error(
-        "the state directory {state} lies in {directory}, which sandboxed calls may write; set AGENT_BASH_STATE_DIR to a directory elsewhere",
+        "the path of the state directory, {state}, leads through {directory}, which sandboxed calls may write; set AGENT_BASH_STATE_DIR to a directory elsewhere",
         state = .state.display(), directory = .directory.display()
     )]
     WritableState {
-        /// The state directory.
+        /// The path of the state directory, as configured.
         state: PathBuf,
         /// The writable directory.
         directory: PathBuf,

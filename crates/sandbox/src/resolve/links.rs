@@ -17,6 +17,8 @@ const MAX_LINKS: usize = 40;
 pub(super) struct LinkedPath {
     /// The path of each link; only its last name is a link.
     pub(super) links: Vec<PathBuf>,
+    /// The directories that `..` leads out of.
+    pub(super) directories_left: Vec<PathBuf>,
     /// The path without links.
     pub(super) target: PathBuf,
 }
@@ -26,11 +28,12 @@ pub(super) struct LinkedPath {
 /// # Errors
 /// A loop of links, or a directory that cannot be searched.
 pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
-    let mut links = Vec::new();
+    let (mut links, mut directories_left) = (Vec::new(), Vec::new());
     let mut target = PathBuf::from("/");
     let mut rest: VecDeque<OsString> = names(path).collect();
     while let Some(name) = rest.pop_front() {
         if name == ".." {
+            directories_left.push(target.clone());
             target.pop();
             continue;
         }
@@ -56,7 +59,11 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
         }
         links.push(next);
     }
-    Ok(LinkedPath { links, target })
+    Ok(LinkedPath {
+        links,
+        directories_left,
+        target,
+    })
 }
 
 /// Returns the links that lead from the path to its target, and the target. The directory of each
@@ -64,7 +71,9 @@ pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
 #[must_use]
 pub fn links_and_target(path: &Path) -> Vec<PathBuf> {
     match follow(path) {
-        Ok(LinkedPath { mut links, target }) => {
+        Ok(LinkedPath {
+            mut links, target, ..
+        }) => {
             links.push(target);
             links
         }

@@ -5,7 +5,7 @@ use super::tools::{ChangesAction, ChangesArgs, PART_WINDOW};
 use crate::into_data::IntoData;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{Changes, ChangesId};
-use agent_bash::core::{Cancel, Window};
+use agent_bash::core::{Cancel, Window, masked_text};
 use agent_bash::tools::change_texts;
 use agent_bash::{Approver, ChangeSets, ChangesRefused, Conversation, commit_for_model};
 use agent_bash_protocol::data::ChangesSetData;
@@ -34,7 +34,10 @@ pub(super) async fn answer(
     let sets = session.changes();
     let answered = perform(session, &sets, args, window, approver, cancel).await;
     match answered {
-        Ok(answer) => Ok(answer),
+        Ok(answer) => Ok(ToolAnswer {
+            text: masked(session, &answer.text),
+            ..answer
+        }),
         Err(ChangesFailure::Refused(refused)) => Ok(ToolAnswer {
             data: match &refused {
                 ChangesRefused::Conflict(conflict) => {
@@ -50,7 +53,7 @@ pub(super) async fn answer(
                 }
                 _ => Value::Null,
             },
-            text: refused.to_string(),
+            text: masked(session, &refused.to_string()),
             is_error: true,
         }),
         Err(ChangesFailure::Usage(usage)) => Err(usage),
@@ -253,7 +256,13 @@ pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, Stri
         .parse()
         .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string())?;
     let (text, _) = describe(&session.changes(), id).map_err(|refused| refused.to_string())?;
-    Ok(text)
+    Ok(masked(session, &text))
+}
+
+/// Masks the secrets in a text for the model: in names, commands and contents of files.
+fn masked(session: &Conversation, text: &str) -> String {
+    let mask = session.tool().output_mask();
+    masked_text(mask.map(|mask| &**mask), text).into_owned()
 }
 
 /// Returns all change sets of a session as resources, oldest first.

@@ -1,0 +1,41 @@
+//! The state directory of the host, if calls may write around it.
+
+use super::paths::canonical;
+use super::{HostFacts, ResolveError, links};
+use agent_bash_core::sandbox::Tier;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Returns the state directory, whose files this program trusts, if it lies in a writable
+/// directory.
+///
+/// # Errors
+/// No mount can protect it, or a call could replace a link, or a directory before `..`, on the way
+/// to it.
+pub(super) fn writable_state(
+    writable: &BTreeSet<PathBuf>,
+    facts: &HostFacts,
+) -> Result<Option<PathBuf>, ResolveError> {
+    let Some(path) = facts.state.as_deref() else {
+        return Ok(None);
+    };
+    let state = canonical(path);
+    let steps = links::follow(path).map(|it| [it.links, it.directories_left].concat());
+    let steps = steps.unwrap_or_default();
+    let is_replaceable = |directory: &&PathBuf| {
+        let mut steps = steps.iter();
+        steps.any(|step| step != *directory && step.starts_with(directory))
+    };
+    let replaceable = writable.iter().find(is_replaceable);
+    let around = writable.iter().find(|it| state.starts_with(it));
+    let Some(directory) = replaceable.or(around) else {
+        return Ok(None);
+    };
+    if replaceable.is_none() && facts.tier == Tier::Full && state.is_dir() {
+        return Ok(Some(state));
+    }
+    Err(ResolveError::WritableState {
+        state: path.to_owned(),
+        directory: directory.clone(),
+    })
+}
