@@ -201,7 +201,9 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
     check_writable(&writable, &hidden)?;
-    protected.extend(writable_state(&writable, facts)?);
+    if let Some(state) = &facts.state {
+        protected.extend(writable_state(state, &writable, facts.tier)?);
+    }
     add_targets_of_links(&mut protected);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();

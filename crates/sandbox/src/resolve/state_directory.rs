@@ -1,24 +1,22 @@
 //! The state directory of the host, if calls may write around it.
 
 use super::paths::canonical;
-use super::{HostFacts, ResolveError, links};
+use super::{ResolveError, links};
 use agent_bash_core::sandbox::Tier;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Returns the state directory, whose files this program trusts, if it lies in a writable
-/// directory.
+/// Returns the state directory of this path, whose files this program trusts, if it lies in a
+/// writable directory.
 ///
 /// # Errors
 /// No mount can protect it, or a call could replace a link, or a directory before `..`, on the way
 /// to it.
 pub(super) fn writable_state(
+    path: &Path,
     writable: &BTreeSet<PathBuf>,
-    facts: &HostFacts,
+    tier: Tier,
 ) -> Result<Option<PathBuf>, ResolveError> {
-    let Some(path) = facts.state.as_deref() else {
-        return Ok(None);
-    };
     let state = canonical(path);
     let steps = links::follow(path).map(|it| [it.links, it.directories_left].concat());
     let steps = steps.unwrap_or_default();
@@ -31,7 +29,7 @@ pub(super) fn writable_state(
     let Some(directory) = replaceable.or(around) else {
         return Ok(None);
     };
-    if replaceable.is_none() && facts.tier == Tier::Full && state.is_dir() {
+    if replaceable.is_none() && tier == Tier::Full && state.is_dir() {
         return Ok(Some(state));
     }
     Err(ResolveError::WritableState {
