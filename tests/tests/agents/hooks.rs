@@ -5,7 +5,6 @@ use crate::agent::{Agent, Integration};
 use crate::run::{end, measured, play, play_all, world};
 use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
-use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 
@@ -100,45 +99,6 @@ pub(crate) const CHECKS: &[Check] = &[
             for part in [reason, advice] {
                 ensure!(reads.contains(&part), "{part:?} is not in {reads:?}");
             }
-            end(world)
-        },
-    },
-    Check {
-        name: "a refused command runs once after the user allows it, and not by the model's word",
-        of: |_| true,
-        run: |agent| {
-            let world = repository()?;
-            let stages = |script: &str| {
-                let reads = shell(agent, Integration::Hook, &world, script)?;
-                Ok::<_, anyhow::Error>((is_staged(&world)?, reads))
-            };
-            let (ran, reads) = stages(STAGE_ALL)?;
-            let (_, rest) = reads.split_once("agent-bash allow ").context("no code")?;
-            let code: String = rest
-                .chars()
-                .take_while(char::is_ascii_alphanumeric)
-                .collect();
-            ensure!(!ran, "{reads}");
-            stages(&format!("agent-bash allow {code}"))?;
-            let (ran, reads) = stages(STAGE_ALL)?;
-            ensure!(!ran, "the model has allowed it: {reads}");
-            let tmux = Tmux::start(&world, 160, 50)?;
-            tmux.enters(&format!("agent-bash allow {code}"))?;
-            let question = tmux.shows(" to allow it once:")?;
-            let (before, _) = question
-                .split_once(" to allow it once:")
-                .context("a question")?;
-            tmux.enters(before.rsplit(' ').next().unwrap_or_default())?;
-            tmux.shows("may run once in")?;
-            let (ran, reads) = stages(STAGE_ALL)?;
-            ensure!(ran, "it did not run: {reads}");
-            tmux.enters("git rm -r --cached --quiet . && echo unstaged")?;
-            tmux.until("it is unstaged", |_| {
-                is_staged(&world).is_ok_and(|staged| !staged)
-            })?;
-            let (ran, reads) = stages(STAGE_ALL)?;
-            ensure!(!ran, "it ran again: {reads}");
-            drop(tmux);
             end(world)
         },
     },
