@@ -26,6 +26,7 @@ mod reader;
 pub mod run;
 mod span;
 mod state;
+pub mod table;
 pub mod tokens;
 pub mod value;
 

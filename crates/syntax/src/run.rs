@@ -28,7 +28,6 @@ mod redirect;
 mod resolved_command;
 mod simple;
 mod sourced;
-mod table;
 mod template_output;
 mod text;
 mod traps;

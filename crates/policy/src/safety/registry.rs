@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::rule::{Check, Rule};
-use super::section::{Examples, Row, Section};
+use super::section::{Examples, Section, actions};
 use super::{
     data_loss, inline_code, no_blind_git_add, no_dangerous_rm, no_force_push, remote_code,
     services, system, zsh,
@@ -68,25 +68,20 @@ fn rule(group: Group, section: Section) -> Rule {
         suggestion: "",
         blocked_examples: Examples::of(section, true),
         allowed_examples: Examples::of(section, false),
-        rows: Vec::new(),
-        rows_by_program: Vec::new(),
+        actions: actions([]),
         code: code.map(|(_, check)| *check),
     };
+    let mut rows = Vec::new();
     for (key, value) in section.entries() {
         match key {
-            "row" => {
-                let row = Row::of(value);
-                let programs = row.programs().map(|name| (name, rule.rows.len()));
-                rule.rows_by_program.extend(programs);
-                rule.rows.push(row);
-            }
+            "row" => rows.push(value),
             "summary" => rule.summary = value,
             "message" => rule.message = value,
             "suggestion" => rule.suggestion = value,
             _ => {}
         }
     }
-    rule.rows_by_program.sort_unstable();
+    rule.actions = actions(rows);
     rule
 }
 

@@ -5,8 +5,9 @@ use std::cell::OnceCell;
 
 use super::command_line::Action;
 use super::path::PathBase;
-use super::section::{Examples, Row};
+use super::section::Examples;
 use crate::syntax::run::{Field, ResolvedCommand};
+use crate::syntax::table::Table;
 use crate::syntax::value::Value;
 use crate::{Context, Group, Script, Span};
 
@@ -27,10 +28,8 @@ pub struct Rule {
     pub blocked_examples: Examples,
     /// Similar scripts that the rule must allow.
     pub allowed_examples: Examples,
-    /// The refused actions.
-    pub(super) rows: Vec<Row>,
-    /// The index of each row of a program, in the order of the programs.
-    pub(super) rows_by_program: Vec<(&'static str, usize)>,
+    /// The refused actions, by program.
+    pub(super) actions: Table<Action>,
     /// The function that finds actions beyond the rows.
     pub(super) code: Option<Check>,
 }
@@ -39,14 +38,6 @@ pub struct Rule {
 pub(super) type Check = fn(&ResolvedCommand, &RuleInput<'_>) -> Option<RuleFinding>;
 
 impl Rule {
-    /// Returns the refused actions of a program.
-    fn actions_of(&self, name: &str) -> impl Iterator<Item = &Action> {
-        let rows = &self.rows_by_program;
-        let start = rows.partition_point(|(other, _)| *other < name);
-        let own = rows[start..].iter().take_while(move |row| row.0 == name);
-        own.filter_map(|(_, index)| Some(self.rows.get(*index)?.action()))
-    }
-
     /// Returns a finding if the rule refuses a command.
     pub(super) fn check(
         &self,
@@ -62,7 +53,8 @@ impl Rule {
             };
             let base = input.path_base(command);
             let is_done = self
-                .actions_of(name)
+                .actions
+                .rows_of(name)
                 .any(|action| action.is_performed_by(command, &base));
             is_done.then(|| RuleFinding::on(command, command.arguments()))
         })

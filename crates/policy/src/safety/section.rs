@@ -1,9 +1,10 @@
 //! A section of a file of safety rules: the data of one rule. `core.conf` explains the format.
 //!
-//! Each process reads all rules before its first command, so rows and examples are parsed on first
-//! use.
+//! Each process reads all rules before its first command, so examples are parsed on first use, as
+//! rows are.
 
 use super::command_line::Action;
+use crate::syntax::table::Table;
 use std::sync::OnceLock;
 
 /// The lines of one rule.
@@ -30,30 +31,9 @@ impl Section {
     }
 }
 
-/// A row of a rule.
-#[derive(Debug)]
-pub(super) struct Row {
-    text: &'static str,
-    action: OnceLock<Action>,
-}
-
-impl Row {
-    pub(super) fn of(text: &'static str) -> Self {
-        let action = OnceLock::new();
-        Self { text, action }
-    }
-
-    /// Returns the programs, without parsing the rest of the row.
-    pub(super) fn programs(&self) -> impl Iterator<Item = &'static str> {
-        let names = self.text.split(" ; ").next().unwrap_or_default();
-        let names = names.split(" / ").next().unwrap_or_default();
-        names.split_whitespace()
-    }
-
-    /// Returns the refused action.
-    pub(super) fn action(&self) -> &Action {
-        self.action.get_or_init(|| Action::of(self.text).0)
-    }
+/// Returns the refused actions of these rows.
+pub(super) fn actions(rows: impl IntoIterator<Item = &'static str>) -> Table<Action> {
+    Table::of_rows(rows, |row| Action::of(row).0)
 }
 
 /// Example scripts of a rule, which only tests and pages use.
@@ -109,7 +89,7 @@ mod tests {
     const FILE: &str = "# The header, with\n#   [id]\n\n[one]\nsummary a b\nrow git hg / push ; with -f ; try git push -f\nblock a⏎b\nallow c\n\n[two]\nmessage m\n";
 
     #[test]
-    fn sections_have_the_lines_of_their_rule_and_parse_rows_on_first_use() {
+    fn sections_have_the_lines_of_their_rule() {
         let sections: Vec<Section> = Section::all(FILE).collect();
         let ids: Vec<&str> = sections.iter().map(|section| section.id).collect();
         assert_eq!(ids, ["one", "two"]);
@@ -117,10 +97,13 @@ mod tests {
         assert_eq!(one.entries().next(), Some(("summary", "a b")));
         let mut entries = one.entries();
         let row = entries.find(|(key, _)| *key == "row");
-        let row = row.map(|(_, text)| Row::of(text)).unwrap();
-        assert_eq!(row.programs().collect::<Vec<_>>(), ["git", "hg"]);
-        assert!(row.action.get().is_none());
-        assert_eq!(row.action().words, ["push"]);
+        let rows = row.map(|(_, text)| actions([text])).unwrap();
+        for program in ["git", "hg"] {
+            let found: Vec<&Action> = rows.rows_of(program).collect();
+            assert_eq!(found.len(), 1);
+            assert_eq!(found[0].words, ["push"]);
+        }
+        assert_eq!(rows.rows_where(|_| true).count(), 2);
         assert_eq!(Examples::of(one, true)[..], ["git push -f", "a\nb"]);
         assert_eq!(Examples::of(one, false)[..], ["c"]);
     }

@@ -116,10 +116,10 @@ fn has_rule_word(text: &str, input: &RuleInput<'_>) -> bool {
         let first = action.words.first();
         first.is_none_or(|first| first.split('|').any(is_word))
     };
-    let mut rows = input.enabled.iter().flat_map(|rule| &rule.rows);
+    let mut rules = input.enabled.iter();
     GROUP_WORDS.iter().any(|(group, names)| {
         (*group == Group::Core || is_enabled(*group)) && names.split_whitespace().any(is_word)
-    }) || rows.any(|row| row.programs().any(is_word) && is_subcommand(row.action()))
+    }) || rules.any(|rule| rule.actions.rows_where(is_word).any(is_subcommand))
 }
 
 /// True for commands after which zsh parses the rest of the script differently: `setopt

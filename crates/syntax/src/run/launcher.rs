@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::super::harmful::is_relevant;
 use super::resolved_command::Field;
-use super::table::{Table, names_and_subcommands};
+use crate::table::{Table, names_and_subcommands};
 
 /// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("launchers.conf");

@@ -9,9 +9,9 @@ use super::super::value::{UnknownCause, Value};
 use super::Walker;
 use super::call::{Call, quote};
 use super::launch::replaced;
-use super::table::Table;
+use crate::table::Table;
 #[cfg(test)]
-use super::table::names_and_subcommands;
+use crate::table::names_and_subcommands;
 
 /// The table; the head of the file explains its format.
 const TABLE: &str = include_str!("option_commands.conf");

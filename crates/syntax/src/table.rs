@@ -1,13 +1,15 @@
 //! Tables of data about programs: a row is a line of text that begins with names.
 //!
-//! Each process reads the tables before its first command, so a row is parsed on first use.
+//! Each process reads the tables before its first command, so a row is parsed on first use. The
+//! tables of this crate and the rules of `agent-bash-policy` have this form.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A table.
-pub(super) struct Table<R> {
+/// A table whose rows are parsed to `R`.
+#[derive(Debug)]
+pub struct Table<R> {
     rows: Vec<(&'static str, OnceLock<R>)>,
     /// The index of each row of a name, in the order of the names; rows with more subcommands come
     /// first.
@@ -16,12 +18,20 @@ pub(super) struct Table<R> {
 }
 
 impl<R> Table<R> {
-    /// Returns the table of a text. Its rows begin with `NAMES ; ` or `NAMES / SUBCOMMANDS ; `;
-    /// comments begin with `#`.
-    pub(super) fn of(text: &'static str, parse: fn(&'static str) -> R) -> Self {
-        let lines = text.lines();
-        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let rows: Vec<_> = lines.map(|line| (line, OnceLock::new())).collect();
+    /// Returns the table of a text, in which each line is a row, empty, or a comment after `#`.
+    pub(crate) fn of(text: &'static str, parse: fn(&'static str) -> R) -> Self {
+        let rows = text.lines();
+        let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
+        Self::of_rows(rows, parse)
+    }
+
+    /// Returns the table of these rows. A row begins with `NAMES ; ` or `NAMES / SUBCOMMANDS ; `.
+    pub fn of_rows(
+        rows: impl IntoIterator<Item = &'static str>,
+        parse: fn(&'static str) -> R,
+    ) -> Self {
+        let rows = rows.into_iter().map(|row| (row, OnceLock::new()));
+        let rows: Vec<_> = rows.collect();
         let mut names = Vec::new();
         for (index, (line, _)) in rows.iter().enumerate() {
             let (of_row, subcommands) = names_and_subcommands(line);
@@ -33,7 +43,7 @@ impl<R> Table<R> {
     }
 
     /// Returns the rows of a name.
-    pub(super) fn rows_of(&self, name: &str) -> impl Iterator<Item = &R> {
+    pub fn rows_of(&self, name: &str) -> impl Iterator<Item = &R> {
         self.names[self.range_of(name)]
             .iter()
             .map(|(_, _, index)| self.row(*index))
@@ -50,15 +60,21 @@ impl<R> Table<R> {
         row.get_or_init(|| (self.parse)(line))
     }
 
+    /// Returns the rows of all names that are wanted. A row with several of them is repeated.
+    pub fn rows_where(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = &R> {
+        let wanted = self.names.iter().filter(move |(name, ..)| is_wanted(name));
+        wanted.map(|(_, _, index)| self.row(*index))
+    }
+
     /// Returns all rows.
     #[cfg(test)]
-    pub(super) fn rows(&self) -> impl Iterator<Item = &R> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &R> {
         (0..self.rows.len()).map(|index| self.row(index))
     }
 }
 
 /// Returns the names and the subcommands at the beginning of a row.
-pub(super) fn names_and_subcommands(line: &'static str) -> (&'static str, &'static str) {
+pub(crate) fn names_and_subcommands(line: &'static str) -> (&'static str, &'static str) {
     let head = line.split_once(" ; ").map_or(line, |(head, _)| head);
     head.split_once(" / ").unwrap_or((head, ""))
 }
@@ -75,6 +91,8 @@ mod tests {
         assert_eq!(table.rows_of("b").count(), 1);
         assert_eq!(table.rows_of("ab").count(), 0);
         assert!(table.rows[2].1.get().is_none());
+        let wanted: Vec<usize> = table.rows_where(|name| name > "b").copied().collect();
+        assert_eq!(wanted, ["c ; z".len()]);
         assert_eq!(table.rows().count(), 3);
     }
 }
