@@ -1,5 +1,4 @@
-//! The reason for each third-party crate of the product, the crates that were rejected, and
-//! measured pitfalls.
+//! The reason for each third-party crate of the product.
 
 /// Names of crates, each with its purpose. `docs/generated/third-party-crates.md` shows them.
 pub(crate) const REASONS: &[(&str, &str)] = &[
@@ -108,38 +107,4 @@ pub(crate) const REASONS: &[(&str, &str)] = &[
         "vte",
         "the ends of escape sequences, with the parser that terminals use",
     ),
-];
-
-/// Crates that this project does not use, each with the reason.
-pub(crate) const REJECTED: &[(&str, &str)] = &[
-    (
-        "process-wrap, command-group",
-        "our supervisor manages the process tree",
-    ),
-    (
-        "strip-ansi-escapes, anstream",
-        "no control over state across chunks and over carriage returns",
-    ),
-    (
-        "ansi-to-tui",
-        "takes complete texts only; a live card carries style across chunks",
-    ),
-    (
-        "tui-term",
-        "requires an older vt100, with its types in our signatures",
-    ),
-    ("miette, color-eyre", "the reader is a model or a program"),
-];
-
-/// The surprises in crates that this project uses.
-pub(crate) const PITFALLS: &[&str] = &[
-    "tokio's `Child::wait_with_output` waits for EOF on the pipe, so `server &` blocks it. A call ends with its shell. `kill_on_drop` kills one process ID only.",
-    "tokio's `ChildStdout` reads at half the speed of `tokio::net::unix::pipe::Receiver` with a 64 KiB buffer. Larger pipes, `splice` and `tee` gained nothing.",
-    "`pre_exec` makes std fork the host instead of using `posix_spawn`: 16 ms at 1 GiB resident, 40 ms at 4 GiB.",
-    "nix returns raw descriptors from messages, rustix owned ones. For `waitpid` use `rustix::process::wait`.",
-    "rmcp keeps reading while its client reads nothing, buffers what it cannot write, and calls itself `rmcp` by default. After EOF it waits 5 s before it cancels running requests. It gives up if a notification precedes the handshake, answers invalid messages without their ID, drops long lines silently, and reports invalid parameters as an unknown method. `server/src/mcp/` works around this in `transport.rs` and `handler.rs`.",
-    "tokio registers a socket only while `O_NONBLOCK` is set, a flag that other processes may share, and `AsyncFd` cannot be built from safe code alone: see `server/src/stdio.rs`.",
-    "std does not reset ignored signals in children; Rust programs ignore SIGPIPE.",
-    "libtest owns `main`, so a test binary cannot act as a supervisor: crates that need one have a small binary for it.",
-    "getrandom, hashbrown, mio, num-traits, regex-automata, smallvec and uuid are not called by tests: they are named with the tests' features, so that each is compiled once.",
 ];
