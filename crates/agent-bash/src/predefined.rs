@@ -6,7 +6,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
 use agent_bash_policy::Predefined;
 use agent_bash_process::environment::exported_function;
-use agent_bash_settings::{exported_functions, git_aliases};
+use agent_bash_settings::git_aliases;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,8 +39,10 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
     }
     let defined = known.unwrap_or_default();
     let mut functions = Arc::clone(&defined.functions);
-    for (name, text) in exported_functions(&tool.environment.variables) {
-        Arc::make_mut(&mut functions).entry(name).or_insert(text);
+    for (name, text) in &*tool.exported_functions {
+        if !functions.contains_key(name) {
+            Arc::make_mut(&mut functions).insert(name.clone(), text.clone());
+        }
     }
     for (name, text) in set_by_call {
         Arc::make_mut(&mut functions).insert(name, text);

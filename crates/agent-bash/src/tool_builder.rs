@@ -12,7 +12,8 @@ use agent_bash_policy::{
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_settings::{
-    ChangesSettings, MaskLevel, SandboxSettings, Settings, mask_secrets, shell_in_force,
+    ChangesSettings, MaskLevel, SandboxSettings, Settings, exported_functions, mask_secrets,
+    shell_in_force,
 };
 use agent_bash_sink::AuditFile;
 use agent_bash_state::exceptions::Exceptions;
@@ -395,6 +396,7 @@ impl BashToolBuilder {
                 exceptions: self.exceptions,
                 interception: self.interception,
                 safe_mode: self.safe_mode,
+                exported_functions: Arc::new(exported_functions(&environment.variables)),
                 environment,
                 environment_policy: self.environment,
                 hide,

@@ -15,6 +15,7 @@ use agent_bash_state::exceptions::Exceptions;
 use agent_bash_state::in_order::SessionQueues;
 use agent_bash_state::{ChangeStore, SandboxState, SessionDefinitions};
 use async_trait::async_trait;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub(crate) struct ToolContext {
     pub(crate) interception: Option<Arc<InterceptorOptions>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
+    /// The functions that `environment` exports, by name.
+    pub(crate) exported_functions: Arc<BTreeMap<String, String>>,
     /// The policy by which `environment` was derived.
     pub(crate) environment_policy: EnvironmentPolicy,
     /// Masks the host's secrets in stored texts.

@@ -170,7 +170,7 @@ impl Conversation {
                 ShellCacheOptions::one_shot(supervisor, Arc::clone(&clock), host.temp_dir())
             }
         }));
-        let secrets = settings.environment().secrets.unwrap_or_default();
+        let secrets = environment.secrets.clone().unwrap_or_default();
         let hide = mask_secrets(Arc::clone(&host.env), secrets);
         let journal = state.as_ref().and_then(|state| {
             settings.journal.open(
