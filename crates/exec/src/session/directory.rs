@@ -30,8 +30,10 @@ const STDERR_FIFO: &str = "err";
 #[derive(Debug)]
 pub(super) struct SessionDirectory {
     path: PathBuf,
-    /// The open directory. A script may replace the name of the directory by a link.
-    opened: OwnedFd,
+    /// The directory as the open descriptor `_opened`, because a script may replace its name by a
+    /// link. The name on a system without `/proc`, which has no sandbox.
+    host_path: PathBuf,
+    _opened: OwnedFd,
     /// The open [`STATUS_FIFO`].
     _status_fifo: OwnedFd,
 }
@@ -52,9 +54,16 @@ impl SessionDirectory {
             let status_fifo = fifo(&made.path().join(STATUS_FIFO))?;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = open(made.path(), flags, Mode::empty())?;
+            let path = made.keep();
+            let host_path = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
             Ok(Self {
-                path: made.keep(),
-                opened,
+                host_path: if host_path.exists() {
+                    host_path
+                } else {
+                    path.clone()
+                },
+                path,
+                _opened: opened,
                 _status_fifo: status_fifo,
             })
         })
@@ -78,23 +87,12 @@ impl SessionDirectory {
 
     /// Returns the path of the FIFO for a script's stdout, for the host.
     pub(super) fn host_stdout(&self) -> PathBuf {
-        self.host_path(STDOUT_FIFO)
+        self.host_path.join(STDOUT_FIFO)
     }
 
     /// Returns the path of the FIFO for a script's stderr, for the host.
     pub(super) fn host_stderr(&self) -> PathBuf {
-        self.host_path(STDERR_FIFO)
-    }
-
-    /// Returns a path below the open directory, or below its name on a system without `/proc`,
-    /// which has no sandbox.
-    fn host_path(&self, name: &str) -> PathBuf {
-        let opened = PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()));
-        if opened.exists() {
-            opened.join(name)
-        } else {
-            self.path.join(name)
-        }
+        self.host_path.join(STDERR_FIFO)
     }
 
     /// Makes stderr another name of stdout's FIFO, unless it is already. The name is a hard link,
