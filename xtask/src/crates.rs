@@ -314,6 +314,12 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
+        package: "agent-bash-running",
+        workspace: &["agent-bash", "agent-bash-os"],
+        third_party: &["serde", "serde_json", "thiserror", "tokio", "tracing"],
+        dev_workspace: &["agent-bash-test-kit"],
+    },
+    Crate {
         package: "agent-bash-hooks",
         workspace: &[
             "agent-bash",
@@ -341,7 +347,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-server",
-        workspace: &["agent-bash", "agent-bash-protocol"],
+        workspace: &["agent-bash", "agent-bash-protocol", "agent-bash-running"],
         third_party: &[
             "httparse",
             "rmcp",
@@ -383,6 +389,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-hooks",
             "agent-bash-render",
             "agent-bash-report",
+            "agent-bash-running",
             "agent-bash-server",
             "agent-bash-tui",
         ],
@@ -418,7 +425,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tempfile",
             "toml",
         ],
-        dev_workspace: &["agent-bash"],
+        dev_workspace: &["agent-bash", "agent-bash-running"],
     },
     Crate {
         package: "agent-bash-test-kit",

@@ -46,6 +46,7 @@ const LIBRARIES: &[&str] = &[
     "crates/settings/",
     "crates/state/",
     "crates/agent-bash/",
+    "crates/running/",
     "crates/hooks/",
     "crates/tui/",
     "crates/server/",

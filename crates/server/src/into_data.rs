@@ -9,13 +9,13 @@ use agent_bash::core::changes::ChangeCounts;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
 use agent_bash::sink::{ArtifactInfo, NextPage, Page, SearchResult};
-use agent_bash::terminal::TerminalScreen;
 use agent_bash_protocol::data::{
     ArtifactData, BashData, ChangesBlockedData, ChangesGroupData, ChangesGroupPreviewData,
     ChangesMemberData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData, FoundLineData,
     JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData, OldBashData,
     PageData, ScreenData, ShellData,
 };
+use agent_bash_running::terminal::TerminalScreen;
 
 /// Converts a value of the session to the data of a response. A trait of its own, because the
 /// orphan rule forbids `From` between types of other crates.

@@ -4,8 +4,9 @@
 use super::approval::RequestApprover;
 use super::tools::{FRAME_BYTES, for_claude_code};
 use agent_bash::Conversation;
-use agent_bash::adapters::{Adapter, ClientAdapters, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
+use agent_bash::tools::adapter::Adapter;
+use agent_bash_running::{ClientAdapters, ToolAnswer};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;

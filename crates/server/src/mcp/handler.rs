@@ -14,15 +14,15 @@ use super::terminal::{TerminalFields, first_text};
 use super::tools::{self, McpTool, ReadArgs};
 use super::{McpOptions, artifacts, instructions, tasks, windows};
 use crate::live_output;
-use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
-use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::sink::{LiveKind, LiveUpdates};
-use agent_bash::terminal::{self, QuietAfter};
 use agent_bash::tools::ToolSchema;
 use agent_bash::{Approver, Conversation, Input};
+use agent_bash_running::ClientAdapters;
+use agent_bash_running::terminal::{self, QuietAfter};
+use agent_bash_running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{

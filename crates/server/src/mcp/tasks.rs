@@ -7,7 +7,7 @@
 use super::jobs::{ToolAnswer, call_name};
 use super::random_token::random_token;
 use agent_bash::core::{Cancel, Clock, Status, Timestamp};
-use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
+use agent_bash_running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
 use rmcp::RoleServer;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ErrorData, JsonObject, ProtocolVersion, Task, TaskPayload,

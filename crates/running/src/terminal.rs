@@ -1,18 +1,18 @@
 //! Calls on terminals that a model or a client drives. The functions prepare a call, send keys,
 //! wait until the screen is quiet, and read the screen.
 //!
-//! [`RunningCalls::start`](crate::running::RunningCalls::start) starts the call, with the
+//! [`RunningCalls::start`](crate::RunningCalls::start) starts the call, with the
 //! [`options`] as its terminal and with [`call_input`] as its input.
 
-use crate::running::{RunningCall, WriteError};
+use crate::calls::{RunningCall, WriteError};
 use crate::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
-use crate::{Conversation, Input, mask_condition};
-use agent_bash_core::{
+use agent_bash::core::{
     Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, WaitingFor, masked_text,
     parse_request,
 };
-use agent_bash_process::environment::attended;
-use agent_bash_pty::{PtyOptions, PtySession, PtySize};
+use agent_bash::process::environment::attended;
+use agent_bash::pty::{PtyOptions, PtySession, PtySize};
+use agent_bash::{Conversation, Input, mask_condition};
 use serde_json::Value;
 use std::time::Duration;
 

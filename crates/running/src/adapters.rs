@@ -1,18 +1,17 @@
-//! Serves the calls of adapters: parses their fields, runs their plans through the pipeline, and
-//! writes the answers.
+//! Serves the calls of adapters, which are the shell tools that models were trained on: parses their
+//! fields, runs their plans, and writes the answers. `agent-bash-tools` defines the adapters.
 
-use crate::output_mask::mask_job_output;
-use crate::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::calls::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::terminal::opened_terminal;
-use crate::{Approver, Conversation, run_blocking};
-use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
-use agent_bash_exec::{JobError, JobState, OutputRange};
-use agent_bash_pty::{PtyOptions, PtySize};
-use agent_bash_tools::adapter::{
+use agent_bash::core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
+use agent_bash::exec::{JobError, JobState, OutputRange};
+use agent_bash::pty::{PtyOptions, PtySize};
+use agent_bash::tools::adapter::{
     Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
     PlannedCommand, StoppedJob, Tool, WrittenAnswer,
 };
-use agent_bash_tools::{FinishedCall, clean};
+use agent_bash::tools::{FinishedCall, clean};
+use agent_bash::{Approver, Conversation, mask_job_output, run_blocking};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::hash_map::RandomState;
@@ -26,9 +25,9 @@ pub struct ClientAdapters {
     conversation: Arc<Conversation>,
     running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
-    /// The model's other tools, as in [`crate::CallOptions::tools`].
+    /// The model's other tools, as in [`agent_bash::CallOptions::tools`].
     tools: Option<Vec<String>>,
-    /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
+    /// The largest text that the client passes on, as in [`agent_bash::CallOptions::window`].
     window: Option<Window>,
     /// The approver that replaces the approver of the conversation's tool.
     approver: Option<Approvals>,

@@ -7,16 +7,15 @@
 
 mod recent;
 
-use crate::stage::parse_input::Input;
-use crate::{BashTool, CallOptions};
-use agent_bash_core::{
+use agent_bash::core::{
     Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
     OutputMask, StreamId, Window, masked_part,
 };
-use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
-use agent_bash_sink::LiveUpdates;
-use agent_bash_state::in_order::poll_once;
-use agent_bash_tools::{FinishedCall, KeepOutput, OutputPart};
+use agent_bash::in_order::poll_once;
+use agent_bash::pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
+use agent_bash::sink::LiveUpdates;
+use agent_bash::tools::{FinishedCall, KeepOutput, OutputPart};
+use agent_bash::{BashTool, CallOptions, Input};
 use recent::RecentOutput;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
