@@ -12,7 +12,6 @@
 //! `agent-bash-sink` limits and stores its output, `agent-bash-process` builds its environment, and
 //! `agent-bash-tools` has the [`profiles`] and the texts for models.
 
-mod answer_mask;
 mod approval;
 pub mod artifacts;
 mod call;

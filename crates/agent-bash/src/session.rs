@@ -35,7 +35,6 @@ mod bang;
 mod exported;
 mod open;
 mod open_on;
-mod remote_session;
 mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
