@@ -43,6 +43,7 @@ mod timestamp;
 mod until;
 pub mod visible;
 mod waiting;
+mod word_list;
 
 pub use async_trait::async_trait;
 
@@ -86,6 +87,7 @@ pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;
 pub use until::{MetCondition, Until};
 pub use waiting::WaitingFor;
+pub use word_list::{split_words, word_count};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

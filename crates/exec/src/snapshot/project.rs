@@ -4,6 +4,7 @@
 
 use super::named_files;
 use agent_bash_core::Timestamp;
+use agent_bash_core::words;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -14,28 +15,11 @@ use std::time::Duration;
 
 /// Files by which tools choose versions and variables. If such a file changes, the configuration is
 /// read again.
-const WATCHED_FILES: &[&str] = &[
-    ".envrc",
-    ".env",
-    ".mise.toml",
-    ".mise.local.toml",
-    "mise.toml",
-    "mise.local.toml",
-    ".mise/config.toml",
-    "mise/config.toml",
-    ".config/mise.toml",
-    ".config/mise/config.toml",
-    ".config/mise/conf.d",
-    ".tool-versions",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".ruby-version",
-    ".java-version",
-    ".go-version",
-    ".terraform-version",
-    ".sdkmanrc",
-    ".bin/hermit.hcl",
+const WATCHED_FILES: &[&str] = words![
+    ".envrc .env .mise.toml .mise.local.toml mise.toml mise.local.toml .mise/config.toml",
+    "mise/config.toml .config/mise.toml .config/mise/config.toml .config/mise/conf.d",
+    ".tool-versions .nvmrc .node-version .python-version .ruby-version .java-version .go-version",
+    ".terraform-version .sdkmanrc .bin/hermit.hcl",
 ];
 
 /// Directories that mark the root of a project.
@@ -43,20 +27,11 @@ const ROOT_MARKERS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
 /// Files and directories below the home directory that change the behaviour of the tools of
 /// [`WATCHED_FILES`]: defaults for all projects, and the projects that the user trusts.
-const HOME_FILES: &[&str] = &[
-    ".bash_aliases",
-    ".tool-versions",
-    ".config/mise/config.toml",
-    ".config/mise/conf.d",
-    ".config/direnv/direnvrc",
-    ".local/share/direnv/allow",
-    ".local/share/direnv/deny",
-    ".local/share/mise/installs",
-    ".local/state/mise/trusted-configs",
-    ".nvm/alias/default",
-    ".pyenv/version",
-    ".rbenv/version",
-    ".goenv/version",
+const HOME_FILES: &[&str] = words![
+    ".bash_aliases .tool-versions .config/mise/config.toml .config/mise/conf.d",
+    ".config/direnv/direnvrc .local/share/direnv/allow .local/share/direnv/deny",
+    ".local/share/mise/installs .local/state/mise/trusted-configs .nvm/alias/default",
+    ".pyenv/version .rbenv/version .goenv/version",
 ];
 
 /// Maximum number of cached directories, and of cached files. A full cache is emptied.
