@@ -6,13 +6,13 @@ use crate::terminal::opened_terminal;
 use agent_bash::core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
 use agent_bash::exec::{JobError, JobState, OutputRange};
 use agent_bash::pty::{PtyOptions, PtySize};
+use agent_bash::remote::protocol::data::AdapterCallData;
 use agent_bash::tools::adapter::{
     Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
     PlannedCommand, StoppedJob, Tool, WrittenAnswer,
 };
 use agent_bash::tools::{FinishedCall, clean};
 use agent_bash::{Approver, Conversation, mask_job_output, run_blocking};
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -41,21 +41,6 @@ impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Approvals")
     }
-}
-
-/// The answer to a call of an adapter's tool.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ToolAnswer {
-    /// The text for the model, in the format of the adapted tool.
-    pub content: String,
-    /// True if the tool reports an error.
-    pub is_error: bool,
-    /// The structured form of the answer; `null` if the tool has none.
-    pub structured: Option<Value>,
-    /// The regular result of the last command; `null` while the command continues, and if no
-    /// command was run.
-    pub result: Option<ToolResult>,
 }
 
 /// The outcome of a valid call: owns the values of the corresponding [`CallOutcome`].
@@ -110,7 +95,7 @@ impl ClientAdapters {
         tool: &str,
         input: &Value,
         cancel: &Cancel,
-    ) -> ToolAnswer {
+    ) -> AdapterCallData {
         let tool = match adapter.tool(tool) {
             Ok(tool) => tool,
             Err(error) => return answer(WrittenAnswer::error(error), None),
@@ -415,7 +400,7 @@ const CTRL_C: &str = "\u{3}";
 const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 
 /// Writes the answer to a call with this outcome.
-fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
+fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> AdapterCallData {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.finished_call.result.clone());
@@ -433,8 +418,8 @@ fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
 }
 
 /// Returns a written answer together with the regular result.
-fn answer(written: WrittenAnswer, result: Option<ToolResult>) -> ToolAnswer {
-    ToolAnswer {
+fn answer(written: WrittenAnswer, result: Option<ToolResult>) -> AdapterCallData {
+    AdapterCallData {
         content: written.content,
         is_error: written.is_error,
         structured: written.structured,

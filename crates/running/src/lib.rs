@@ -5,7 +5,7 @@
 //! - [`terminal`]: calls on terminals that a model or a client drives.
 //! - [`until`]: waiting for a job until one of several conditions is met.
 //!
-//! This crate has no protocol: `agent-bash-server` does. A call's checks and its result come from
+//! This crate serves no protocol: `agent-bash-server` does. A call's checks and its result come from
 //! `agent-bash`.
 
 mod adapters;
@@ -13,7 +13,7 @@ mod calls;
 pub mod terminal;
 pub mod until;
 
-pub use adapters::{ClientAdapters, ToolAnswer};
+pub use adapters::ClientAdapters;
 pub use calls::{
     LOST_CALL, MAX_CALLS, RunningCall, RunningCalls, StartOptions, TooManyCalls, WaitOutcome,
     WriteError,

@@ -11,12 +11,13 @@ use agent_bash::core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status,
     StreamId, Streams, Timestamp,
 };
+use agent_bash::remote::protocol::data::AdapterCallData;
 use agent_bash::session::SessionParts;
 use agent_bash::tools::adapters;
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, Conversation, HostContext, Proposal, profiles,
 };
-use agent_bash_running::{ClientAdapters, RunningCalls, ToolAnswer};
+use agent_bash_running::{ClientAdapters, RunningCalls};
 use agent_bash_test_kit::scripted::{Memory, Scripted, Stopped, outcome};
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -114,7 +115,7 @@ impl Client {
         }
     }
 
-    async fn call(&self, adapter: &str, tool: &str, input: Value) -> ToolAnswer {
+    async fn call(&self, adapter: &str, tool: &str, input: Value) -> AdapterCallData {
         let adapter = adapters::by_name(adapter).unwrap();
         let cancel = Cancel::new();
         let call = self.adapted.call(adapter, tool, &input, &cancel);
@@ -123,7 +124,7 @@ impl Client {
     }
 }
 
-fn session_of(answer: &ToolAnswer) -> Option<u64> {
+fn session_of(answer: &AdapterCallData) -> Option<u64> {
     answer.structured.as_ref()?["session_id"].as_u64()
 }
 

@@ -3,7 +3,6 @@
 use super::answer::{RpcAnswer, data};
 use super::dispatch::ServedRequest;
 use super::request_error::ErrorReply;
-use crate::into_data::IntoData;
 use crate::jobs::duration;
 use agent_bash::core::MetCondition;
 use agent_bash_protocol::data::TerminalData;
@@ -128,7 +127,7 @@ impl ServedRequest {
         call.read(None);
         TerminalData {
             terminal: name,
-            screen: terminal::screen(&self.session, call).map(IntoData::into_data),
+            screen: terminal::screen(&self.session, call),
             met,
             result: terminal::result(call),
         }
