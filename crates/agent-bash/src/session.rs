@@ -46,7 +46,7 @@ pub use open::{ConversationOptions, OpenError, jobs_of_session};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext, commit_for_model};
 use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
+use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName, lock};
 use agent_bash_exec::{ConfiguredNames, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
@@ -55,7 +55,7 @@ use agent_bash_sink::ArtifactDir;
 use agent_bash_state::panics::{WorkPanicked, await_catching_panic};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The components of a tool that a conversation lists, and cleans up at its end.
 #[derive(Debug, Clone, Default)]
@@ -437,9 +437,4 @@ impl Drop for BangPermit<'_> {
     fn drop(&mut self) {
         *lock(self.0) = None;
     }
-}
-
-/// Locks a mutex and ignores poisoning: a panic leaves the data behind these locks consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

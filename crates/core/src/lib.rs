@@ -22,6 +22,7 @@ mod ids;
 mod key;
 mod key_name;
 mod line_edit;
+mod lock;
 mod mask;
 mod not_started;
 mod notice;
@@ -60,6 +61,7 @@ pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 pub use key_name::UnknownKey;
 pub use line_edit::LineEdit;
+pub use lock::lock;
 pub use mask::{
     MASK_CONTEXT_BYTES, MaskStream, MaskedPart, OutputMask, OutputPiece, StreamMasks, masked_part,
     masked_text,

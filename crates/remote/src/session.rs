@@ -5,11 +5,11 @@ use crate::remote::{AskError, Remote};
 use agent_bash_core::visible;
 use agent_bash_core::{
     Cancel, Clock, ConsumerFlow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings,
-    RemoteHost, Status, StreamId, Timestamp, ToolResult, async_trait,
+    RemoteHost, Status, StreamId, Timestamp, ToolResult, async_trait, lock,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Time limit for a target to end its processes when the host disconnects.
@@ -118,9 +118,7 @@ impl RemoteSession {
     }
 
     fn turn_name(&self) -> MutexGuard<'_, Option<String>> {
-        self.turn_name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn_name)
     }
 
     /// Parses, checks and cleans the target's result. For an invalid result, returns the result of

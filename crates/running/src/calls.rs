@@ -9,7 +9,7 @@ mod recent;
 
 use agent_bash::core::{
     Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
-    OutputMask, StreamId, Window, masked_part,
+    OutputMask, StreamId, Window, lock, masked_part,
 };
 use agent_bash::in_order::poll_once;
 use agent_bash::pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
@@ -18,7 +18,7 @@ use agent_bash::tools::{FinishedCall, KeepOutput, OutputPart};
 use agent_bash::{BashTool, CallOptions, Input};
 use recent::RecentOutput;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
@@ -255,7 +255,7 @@ impl RunningCalls {
     }
 
     fn handles(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.handles)
     }
 }
 
@@ -368,7 +368,7 @@ impl RunningCall {
     }
 
     fn progress(&self) -> MutexGuard<'_, CallProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 }
 

@@ -15,7 +15,7 @@ pub use names::NamesBeforeCall;
 pub use watched::WatchedPaths;
 
 use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
-use agent_bash_core::{Clock, Timestamp};
+use agent_bash_core::{Clock, Timestamp, lock};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
 };
@@ -24,7 +24,7 @@ use names::SettingsFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use workspaces::Workspaces;
 
@@ -167,7 +167,7 @@ impl SandboxState {
         in_session: bool,
         clock: &dyn Clock,
     ) -> Result<Option<PreparedSandbox>, ResolveError> {
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = lock(&self.cached);
         let mut workspaces = self.state.as_deref().map(Workspaces::read);
         let known = workspaces.as_ref().map(Workspaces::known);
         let facts = HostFacts {
@@ -221,7 +221,7 @@ impl SandboxState {
                 cached
             }
         };
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = lock(&self.names);
         let earlier = names.clone().unwrap_or_default();
         drop(names);
         let names = self.scan_before(&now.plan, clock, &earlier);
@@ -258,7 +258,7 @@ impl SandboxState {
 
     /// Stores a scan for the next call.
     fn store_scan(&self, scan: Arc<NameScan>) {
-        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
+        *lock(&self.names) = Some(scan);
     }
 
     /// True for the first call of this function only, so that a partial sandbox is reported once.

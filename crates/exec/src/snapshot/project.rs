@@ -3,14 +3,14 @@
 //! it.
 
 use super::named_files;
-use agent_bash_core::Timestamp;
 use agent_bash_core::words;
+use agent_bash_core::{Timestamp, lock};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Files by which tools choose versions and variables. If such a file changes, the configuration is
@@ -124,12 +124,7 @@ impl ProjectFinder {
         };
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         let identity = (metadata.dev(), metadata.ino(), changed.0, changed.1);
-        // Ignores poisoning: every operation on the cache leaves it consistent.
-        let cached = || {
-            self.directories
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let cached = || lock(&self.directories);
         if let Some(names) = cached().get(directory)
             && names.identity == identity
         {
@@ -146,11 +141,7 @@ impl ProjectFinder {
 
     /// Returns the files that a watched file names, whether or not they exist.
     fn named_files(&self, file: PathBuf, identity: FileIdentity) -> Arc<[PathBuf]> {
-        let cached = || {
-            self.named_files
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let cached = || lock(&self.named_files);
         if let Some(named) = cached().get(&file)
             && named.identity == identity
         {
