@@ -53,6 +53,21 @@ pub struct Caches {
 const PRIVATE_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/mqueue"];
 
 impl Plan {
+    /// Returns a plan without a network and without paths.
+    pub fn new(level: WriteLevel, tier: Tier) -> Self {
+        Self {
+            level,
+            network: Network::Off,
+            hosts: Vec::new(),
+            tier,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+            caches: Caches::default(),
+        }
+    }
+
     /// Returns the entry of [`Self::hidden`] that hides this canonical path: the path itself or a
     /// directory above it.
     pub fn hidden_by(&self, path: &Path) -> Option<&Path> {

@@ -219,19 +219,12 @@ fn is_lost(members: &UnixStream) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::Caches;
 
     fn plan(writable: &str) -> Plan {
         Plan {
-            level: WriteLevel::WorkspaceWrite,
             network: Network::Loopback,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![writable.into()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         }
     }
 

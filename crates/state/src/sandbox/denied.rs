@@ -361,24 +361,14 @@ fn is_readable(metadata: &Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+    use agent_bash_core::sandbox::{Tier, WriteLevel};
 
     #[test]
     fn denied_files_names_only_files_with_a_refused_write() {
         let temp = tempfile::tempdir().unwrap();
         let cwd = temp.path().canonicalize().unwrap();
         fs::write(cwd.join("there"), "").unwrap();
-        let plan = Plan {
-            level: WriteLevel::ReadOnly,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
-            writable: Vec::new(),
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
-        };
+        let plan = Plan::new(WriteLevel::ReadOnly, Tier::Full);
         for (line, want) in [
             ("bash: line 1: new: Read-only file system", Some("new")),
             ("bash: line 1: new: Permission denied", Some("new")),
@@ -514,15 +504,9 @@ mod tests {
         }
         let hidden = root.join("home/.ssh");
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![root.join("workspace")],
             hidden: vec![hidden.clone(), root.join("home/.netrc")],
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let named = |path: &str| {
             let message = in_message(&format!("cat: {path}: Permission denied"));
