@@ -363,11 +363,6 @@ impl Conversation {
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
     }
 
-    /// True if a user's command is running.
-    pub fn is_bash_running(&self) -> bool {
-        lock(&self.running).is_some()
-    }
-
     /// Begins the model's turn: the user's commands are held back from the record until the turn
     /// ends.
     pub fn begin_turn(&self) {
@@ -386,17 +381,6 @@ impl Conversation {
     /// Returns the user's commands so far, in order, except the commands that are held back.
     pub fn messages(&self) -> Vec<BangMessage> {
         lock(&self.record).messages.clone()
-    }
-
-    /// Returns the recorded commands, and removes them from the record. For hosts with a history of
-    /// their own.
-    pub fn take_messages(&self) -> Vec<BangMessage> {
-        std::mem::take(&mut lock(&self.record).messages)
-    }
-
-    /// Returns the commands that are held back until the end of the turn.
-    pub fn held_messages(&self) -> Vec<BangMessage> {
-        lock(&self.record).held.clone()
     }
 
     /// Ends the user's command, discards the persistent shells, and removes the artifacts whose

@@ -19,7 +19,6 @@ mod workspace;
 
 pub use error::ResolveError;
 pub use links::{leads_out, links_and_target, with_resolved_parent};
-pub use names::is_reported_name;
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};

@@ -187,19 +187,15 @@ pub(super) fn is_protected_name(name: &str) -> bool {
         || (name.starts_with('.') && name.ends_with("env-vars"))
 }
 
-/// True if a change of this path is reported after a call. The path may be at any depth.
-pub fn is_reported_name(path: &Path) -> bool {
-    is_reported_path(path, false)
-}
-
-/// True if [`is_reported_name`] is true for the path, at which there may be a directory.
+/// True if a change of this path is reported after a call. The path may be at any depth, and there
+/// may be a directory at it.
 pub(super) fn is_reported_path(path: &Path, is_directory: bool) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     let directory = path.parent().unwrap_or(Path::new(""));
     name.is_some_and(|name| is_reported_entry(directory, name, is_directory))
 }
 
-/// True if [`is_reported_name`] is true for this entry of the directory.
+/// True if [`is_reported_path`] is true for this entry of the directory.
 pub(super) fn is_reported_entry(directory: &Path, name: &str, is_directory: bool) -> bool {
     let is_end = |end: &&str| name_in(end, directory) == Some(name);
     is_protected_name(name)
@@ -236,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_reported_name_matches_names_and_patterns() {
+    fn is_reported_path_matches_names_and_patterns() {
         for (path, protected, named) in [
             ("/w/.vscode", true, true),
             ("/w/a/b/.envrc", true, true),
@@ -276,7 +272,7 @@ mod tests {
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
             assert_eq!(is_protected_name(name), protected, "{path}");
-            assert_eq!(is_reported_name(Path::new(path)), named, "{path}");
+            assert_eq!(is_reported_path(Path::new(path), false), named, "{path}");
         }
     }
 
