@@ -1,11 +1,14 @@
 //! Change sets of a conversation: the store.
 
+mod ended;
 mod group;
 mod group_refused;
 mod protected;
+mod scans;
 mod sets;
 mod unrecordable;
 
+pub use ended::{commit_trial, finish_trace};
 pub use group::{ChangesGroupDone, Since, scope_of_turn};
 pub use group_refused::GroupRefused;
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
