@@ -108,7 +108,8 @@ impl McpServer {
     }
 
     /// Waits for the end of a call; unless `waits_for_end`, at most for
-    /// [`handle_after`](crate::mcp::McpOptions::handle_after). If the client cancels the request, cancels the call.
+    /// [`handle_after`](crate::mcp::McpOptions::handle_after). If the client cancels the request,
+    /// cancels the call.
     async fn wait(
         &self,
         call: &RunningCall,
