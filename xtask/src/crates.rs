@@ -1,5 +1,5 @@
-//! Reads `xtask/crates.toml`: the crates of the workspace, their allowed dependencies, and the reason
-//! for each third-party crate.
+//! Reads `xtask/crates.toml`: the crates of the workspace, their allowed dependencies, and the
+//! reason for each third-party crate.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;

@@ -98,8 +98,8 @@ impl RemoteHost for RemoteSession {
 }
 
 impl RemoteSession {
-    /// Returns a session whose state directory on the remote host has the name `session`. `shell` is
-    /// the path of bash there, if known, and `limits` are the limits of a result.
+    /// Returns a session whose state directory on the remote host has the name `session`. `shell`
+    /// is the path of bash there, if known, and `limits` are the limits of a result.
     pub fn new(
         remote: Remote,
         session: String,

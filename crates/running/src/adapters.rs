@@ -1,5 +1,5 @@
-//! Serves the calls of adapters, which are the shell tools that models were trained on: parses their
-//! fields, runs their plans, and writes the answers. `agent-bash-tools` defines the adapters.
+//! Serves the calls of adapters, which are the shell tools that models were trained on: parses
+//! their fields, runs their plans, and writes the answers. `agent-bash-tools` defines the adapters.
 
 use crate::calls::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::terminal::opened_terminal;

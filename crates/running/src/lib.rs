@@ -5,8 +5,8 @@
 //! - [`terminal`]: calls on terminals that a model or a client drives.
 //! - [`until`]: waiting for a job until one of several conditions is met.
 //!
-//! This crate serves no protocol: `agent-bash-server` does. A call's checks and its result come from
-//! `agent-bash`.
+//! This crate serves no protocol: `agent-bash-server` does. A call's checks and its result come
+//! from `agent-bash`.
 
 mod adapters;
 mod calls;
