@@ -25,7 +25,7 @@ use crate::start::untraced_refusal;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
     Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    SessionName,
+    SessionName, lock,
 };
 use call::{SessionCall, StateAfterCall};
 pub use directory::sweep_sessions;
@@ -33,7 +33,7 @@ use live::LiveShell;
 use remembered::RememberedState;
 use shell_cwd::ShellCwd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Mutex as AsyncMutex;
 
 /// The sessions of a cache.
@@ -135,7 +135,7 @@ impl Sessions {
 
     /// Returns all sessions, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.all);
         all.iter().map(NamedSession::info).collect()
     }
 
@@ -162,7 +162,7 @@ impl Sessions {
 
     /// Returns the first session with this name, and its kind.
     fn named(&self, name: &SessionName) -> Option<(ShellKind, Arc<AsyncMutex<ShellSession>>)> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.all);
         let key = all.iter().find(|key| key.name == *name)?;
         Some((key.kind.clone(), Arc::clone(&key.session)))
     }
@@ -170,7 +170,7 @@ impl Sessions {
     /// Discards all sessions with that name: the next call starts a new one. A running call
     /// continues to its end. Returns false if there was no session.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         let before = all.len();
         all.retain(|named| named.name != *name);
         all.len() < before
@@ -183,7 +183,7 @@ impl Sessions {
         kind: &ShellKind,
         loads_snapshot: bool,
     ) -> Arc<AsyncMutex<ShellSession>> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         let known = all.iter().find(|named| {
             named.name == *name
                 && named.loads_snapshot == loads_snapshot
