@@ -5,23 +5,30 @@
 //! [`Verdict`]. `syntax` does the parsing.
 
 mod command_line;
-mod data_loss;
 mod inline_code;
 mod interpreter;
 mod no_blind_git_add;
 mod no_dangerous_rm;
+mod no_database_drop;
+mod no_discard_changes;
+mod no_disk_write;
 mod no_force_push;
+mod no_fork_bomb;
+mod no_git_transport_program;
+mod no_home_overwrite;
+mod no_recursive_mode;
+mod no_shutdown;
+mod no_unread_code;
+mod no_unread_zsh;
 mod path;
+mod processes;
 mod registry;
-mod remote_code;
 mod rule;
 mod section;
 mod selection;
-mod services;
-mod system;
+mod sql;
 mod touched_paths;
 mod user_rules;
-mod zsh;
 
 use crate::syntax::run::ResolvedCommand;
 use crate::{Check, Finding, Script, Span, Verdict};

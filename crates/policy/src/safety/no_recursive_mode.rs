@@ -1,8 +1,8 @@
 //! `no_recursive_mode`: changing modes or owners in a whole system directory or home.
 
-use super::super::command_line::has_any;
-use super::super::path::Location;
-use super::super::rule::{RuleFinding, RuleInput};
+use super::command_line::has_any;
+use super::path::Location;
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -12,10 +12,7 @@ const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     let arguments = command.arguments();
     let path_base = input.path_base(command);

@@ -1,14 +1,14 @@
 //! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by its name.
 
-use super::super::command_line::{has_any, has_option};
-use super::super::path::{PathDanger, danger};
-use super::super::rule::{RuleFinding, RuleInput};
+use super::command_line::{has_any, has_option};
+use super::path::{PathDanger, danger};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand, is_shell};
 use crate::syntax::value::{UnknownCause, Value};
 use regex::RegexBuilder;
 
-pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     // In a container, these signals only stop the container.
     if matches!(
@@ -119,10 +119,7 @@ const HARMLESS_SIGNALS: [&str; 6] = ["-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGW
 const MIN_NAME_LETTERS: usize = 3;
 
 /// The function of `no_agent_kill`.
-pub(in super::super) fn check_agent(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     if command.host != CommandHost::Local || has_any(command.arguments(), &HARMLESS_SIGNALS) {
         return None;

@@ -1,8 +1,8 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
-use super::super::command_line::has_option;
-use super::super::path::Location;
-use super::super::rule::{RuleFinding, RuleInput};
+use super::command_line::has_option;
+use super::path::Location;
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
@@ -18,10 +18,7 @@ const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 /// Directories of disks below `/dev`, and memory devices, which must not be written to either.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let location = |value: &Value| Location::of(value, &input.path_base(command));
     let written = command.redirections.iter().find(|redirection| {
         redirection.writes()
