@@ -33,13 +33,9 @@ fn variable_refusal(name: &str) -> RuleRefusal {
     RuleRefusal::from(Finding {
         check: Check::SafeMode,
         rule: "environment".to_owned(),
-        group: None,
         message: NOT_ALLOWED.to_owned(),
         suggestion: format!("leave out the variable `{name}`: in safe mode a call sets none"),
-        span: Span::default(),
-        words: Vec::new(),
-        paths: Vec::new(),
-        suggested_tool: None,
+        ..Finding::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use super::command_line::has_option;
 use super::path::Location;
 use super::rule::{RuleFinding, RuleInput};
-use crate::syntax::run::{Field, ResolvedCommand};
+use crate::syntax::run::{Field, Redirection, ResolvedCommand};
 use crate::syntax::value::Value;
 
 /// Name prefixes of disks and partitions below `/dev`. A letter or a digit follows the prefix.
@@ -21,8 +21,12 @@ const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let location = |value: &Value| Location::of(value, &input.path_base(command));
     let written = command.redirections.iter().find(|redirection| {
+        let is_written =
+            |location: &Location| is_disk(location) && !is_for_messages(redirection, location);
         redirection.writes()
-            && location(&redirection.target).is_some_and(|location| is_disk(&location))
+            && location(&redirection.target)
+                .as_ref()
+                .is_some_and(is_written)
     });
     if let Some(redirection) = written {
         let mut hit = RuleFinding::on(command, []);
@@ -49,6 +53,14 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         _ => None,
     };
     found.map(|field| RuleFinding::on(command, [field]))
+}
+
+/// True if messages go to a device with an unknown name: `2>> /dev/$OUT`, `> /dev/$TTY`.
+fn is_for_messages(redirection: &Redirection, location: &Location) -> bool {
+    let is_unknown = location.device().is_some_and(|(names, _)| names.is_empty());
+    let target = redirection.target.to_string().to_ascii_lowercase();
+    let is_stdout = redirection.fd.is_none_or(|fd| fd == 1);
+    is_unknown && (!redirection.truncates() || !is_stdout || target.contains("tty"))
 }
 
 /// True if the path has the name of a disk. For programs that write to any file, such as `dd`.

@@ -42,12 +42,12 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'));
     // The first operand is the mode or owner; a word such as `755` is never a protected path.
-    let owner = operands.clone().next().map(|field| field.value.prefix());
-    let owner = owner.and_then(|owner| owner.split(':').next());
-    // `chown -R app:app /home/app`
+    let owner = operands.clone().next().map(|field| field.value.to_string());
+    let owner = owner.as_deref().and_then(|owner| owner.split(':').next());
+    // `chown -R app:app /home/app`, `chown -R "$NAME" "/home/$NAME"`
     let is_of_owner = |value: &Value| {
-        let path = value.literal().map(|path| path.trim_end_matches('/'));
-        let below_home = path.and_then(|path| path.strip_prefix("/home/"));
+        let path = value.to_string();
+        let below_home = path.trim_end_matches('/').strip_prefix("/home/");
         name.ends_with("chown") && below_home.is_some() && below_home == owner
     };
     let found = operands.find(|field| is_protected(&field.value) && !is_of_owner(&field.value))?;

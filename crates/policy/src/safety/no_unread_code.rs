@@ -2,16 +2,12 @@
 
 use super::interpreter::{CodeSource, code};
 use super::rule::{RuleFinding, RuleInput};
-use crate::syntax::CommandHost;
 use crate::syntax::run::{ResolvedCommand, sourced_files};
 use crate::syntax::value::Value;
 
 pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     // A command in a container has no effect outside.
-    if matches!(
-        command.host,
-        CommandHost::Container | CommandHost::Disposable(_)
-    ) {
+    if command.host.is_container() {
         return None;
     }
     let hit = || Some(RuleFinding::on(command, command.arguments()));

@@ -45,18 +45,17 @@ const CODE: [(&str, Check); 16] = [
     ("no_database_drop", no_database_drop::check),
 ];
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rules = FILES
+static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+    let sections = FILES
         .into_iter()
-        .flat_map(|(group, text)| Section::all(text).map(move |section| rule(group, section)));
+        .flat_map(|(group, text)| Section::all(text).map(move |section| (group, section)));
+    let rules = sections.map(|(group, section)| &*Box::leak(Box::new(rule(group, section))));
     rules.collect()
 });
 
-static REFERENCES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| RULES.iter().collect());
-
 /// Returns all safety rules, in the order in which they are checked.
 pub fn rules() -> &'static [&'static Rule] {
-    &REFERENCES
+    &RULES
 }
 
 fn rule(group: Group, section: Section) -> Rule {
