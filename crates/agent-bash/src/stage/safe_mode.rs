@@ -3,7 +3,7 @@
 
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Environment, Request};
-use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
+use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, check_safe_mode};
 use agent_bash_tools::RuleRefusal;
 
 /// Refuses a command that is not listed, or that sets environment variables.
