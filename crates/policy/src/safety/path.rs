@@ -315,7 +315,7 @@ fn danger_of_directory(
         }
         _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
         [parent, user] if parent.is_one_of(&HOME_PARENTS) => {
-            user.literal().is_some().then_some(PathDanger::Home)
+            user.is_user().then_some(PathDanger::Home)
         }
         _ => None,
     }
@@ -396,6 +396,7 @@ mod tests {
             ("/tmp/x*", false),
             ("/home/u/project/target", false),
             ("/home/u/x", false),
+            ("/home/.cache", false),
             (".github", false),
             (".git/hooks/pre-commit", false),
             ("/var/log/x", false),

@@ -71,7 +71,7 @@ impl Location {
         let is_home = match stem {
             // `/home/$USER`
             [first] => is_home_parent(first) || first.is_one_of(&["root"]),
-            [first, second] => is_home_parent(first) && second.literal().is_some() && !has_unknown,
+            [first, second] => is_home_parent(first) && second.is_user() && !has_unknown,
             _ => false,
         };
         let is_own_home = home.is_some_and(|home| are_names(stem, &components(home)));
@@ -213,6 +213,7 @@ mod tests {
             ("/home/u/$", false),
             ("/home/u/x*", false),
             ("/home/u/project", false),
+            ("/home//.vimrc", false),
             ("/app", false),
             ("/srv", false),
             ("$", false),

@@ -30,6 +30,12 @@ impl PathPart {
         self.literal().is_some_and(|name| names.contains(&name))
     }
 
+    /// True if the component can be the name of a user: `/home//.vimrc` is the result of an empty
+    /// name.
+    pub(super) fn is_user(&self) -> bool {
+        self.literal().is_some_and(|name| !name.starts_with('.'))
+    }
+
     pub(super) fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
