@@ -181,10 +181,8 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
                 .find(|field| dangerous(&field.value))?;
             let source = input.text.get(found.span.start..found.span.end);
             let is_guarded = source.is_some_and(|text| text.contains(":?"));
-            let texts = is_guarded.then_some(GUARD_MESSAGE);
-            let texts = is_computed(&found.value)
-                .then_some(COMPUTED_MESSAGE)
-                .or(texts);
+            let texts = is_computed(&found.value).then_some(COMPUTED_MESSAGE);
+            let texts = texts.or(is_guarded.then_some(GUARD_MESSAGE));
             Some(RuleFinding::on(command, [*found]).with_texts(texts))
         }
         Some("unlink" | "shred") => {
