@@ -16,18 +16,15 @@ const PRIVILEGED_PROGRAMS: [&str; 22] = [
 /// which the user may run such a program.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
     let privileged = |name: &str| {
-        PRIVILEGED_PROGRAMS
-            .into_iter()
-            .find(|program| *program == name)
+        let mut programs = PRIVILEGED_PROGRAMS.into_iter();
+        programs.find(|program| *program == name)
     };
     let all = script.commands.iter().chain(&script.scanned_commands);
     let mut all = all.filter(|command| command.host == CommandHost::Local);
     let taken = all.find_map(|command| {
-        let started_by = command
-            .started_by
-            .iter()
-            .find_map(|outer| privileged(outer));
-        started_by.or_else(|| privileged(command.name()?))
+        let mut started_by = command.started_by.iter();
+        let launcher = started_by.find_map(|outer| privileged(outer));
+        launcher.or_else(|| privileged(command.name()?))
     });
     taken.or_else(|| opens_shell(script))
 }

@@ -1,17 +1,13 @@
 //! `no_unread_code`: running code that the user has not read.
 
-use super::super::interpreter::{CodeSource, code};
-use super::super::rule::{RuleFinding, RuleInput};
-use crate::syntax::CommandHost;
+use super::interpreter::{CodeSource, code};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{ResolvedCommand, sourced_files};
 use crate::syntax::value::Value;
 
-pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     // A command in a container has no effect outside.
-    if matches!(
-        command.host,
-        CommandHost::Container | CommandHost::Disposable(_)
-    ) {
+    if command.host.is_container() {
         return None;
     }
     let hit = || Some(RuleFinding::on(command, command.arguments()));

@@ -1,20 +1,17 @@
 //! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by its name.
 
-use super::super::command_line::{has_any, has_option};
-use super::super::path::{PathDanger, danger};
-use super::super::rule::{RuleFinding, RuleInput};
+use super::command_line::{has_any, has_option};
+use super::path::{PathDanger, danger};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand, is_shell};
 use crate::syntax::value::{UnknownCause, Value};
 use regex::RegexBuilder;
 
-pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     // In a container, these signals only stop the container.
-    if matches!(
-        command.host,
-        CommandHost::Container | CommandHost::Disposable(_)
-    ) {
+    if command.host.is_container() {
         return None;
     }
     let arguments = command.arguments();
@@ -119,10 +116,7 @@ const HARMLESS_SIGNALS: [&str; 6] = ["-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGW
 const MIN_NAME_LETTERS: usize = 3;
 
 /// The function of `no_agent_kill`.
-pub(in super::super) fn check_agent(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     if command.host != CommandHost::Local || has_any(command.arguments(), &HARMLESS_SIGNALS) {
         return None;
@@ -176,17 +170,17 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
         };
         command.reads_pipe && input.commands.iter().any(is_before)
     };
-    let (is_full, is_exact) = match command.name() {
-        Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x")),
-        Some("killall") => (false, !(has("-r") || has("--regexp"))),
-        Some("pidof") => (false, true),
+    let (is_full, is_exact, is_filter) = match command.name() {
+        Some("pkill" | "skill" | "pgrep") => (has("-f") || has("--full"), has("-x"), false),
+        Some("killall") => (false, !(has("-r") || has("--regexp")), false),
+        Some("pidof") => (false, true, false),
         // `ps -o ppid= -p $$`
         Some("ps") if arguments.iter().any(is_own) => {
             let mut words = arguments.iter();
             return words.any(|field| field.value.prefix().contains("ppid"));
         }
         // The names follow `-C`.
-        Some("ps") if has("-C") => (false, true),
+        Some("ps") if has("-C") => (false, true, true),
         // The agent has its working directory open.
         Some("lsof") => {
             let base = input.path_base(command);
@@ -196,14 +190,10 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
             return paths.any(|danger| danger != PathDanger::Unknown);
         }
         Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") if follows_ps() => {
-            (true, has("-v"))
+            (true, has("-v"), true)
         }
         _ => return false,
     };
-    let is_filter = !matches!(
-        command.name(),
-        Some("pkill" | "skill" | "pgrep" | "killall" | "pidof")
-    );
     let selected = SelectedProcesses::of(arguments);
     let ignores_case = has("-i") || has("-I") || has("--ignore-case");
     let known = selected

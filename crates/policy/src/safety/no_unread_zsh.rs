@@ -63,12 +63,11 @@ const HARMLESS_OPTIONS: [&str; 22] = [
 ];
 
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
-    let hit = || Some(RuleFinding::on(command, command.arguments()));
+    let hit = || RuleFinding::on(command, command.arguments());
     if command.name() == Some("zsh") {
         let inner_script = code(command).iter().find_map(|code| code.text(command));
-        return inner_script
-            .filter(|text| is_unread(text, input))
-            .and_then(|_| hit());
+        let is_unread = inner_script.is_some_and(|text| is_unread(&text, input));
+        return is_unread.then(hit);
     }
     if input.context.dialect != Dialect::Zsh {
         return None;
@@ -80,9 +79,7 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         && has_rule_word(&words.collect::<String>(), input);
     let is_unread = command.may_never_run && input.is_broken || has_zsh(input.text);
     let changes_rest = || changes_parsing(command) && has_rule_word(input.text, input);
-    (is_checked_command && is_unread || changes_rest())
-        .then(hit)
-        .flatten()
+    (is_checked_command && is_unread || changes_rest()).then(hit)
 }
 
 /// True if a script for zsh has syntax that only zsh has, and a word that a rule looks for.

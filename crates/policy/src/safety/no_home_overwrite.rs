@@ -1,15 +1,12 @@
 //! `no_home_overwrite`: redirections that empty or overwrite start-up files, keys, or files of the
 //! system. The rule's rows list programs with these effects.
 
-use super::super::path::{PathWorth, worth};
-use super::super::rule::{RuleFinding, RuleInput};
+use super::path::{PathWorth, worth};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let path_base = input.path_base(command);
     let empties = prints_nothing(command);
     // `cp ~/.bashrc ~/.bashrc.bak; echo … > ~/.bashrc`
@@ -41,7 +38,7 @@ pub(in super::super) fn check(
 /// True if the command prints nothing, so that a redirection empties its target.
 fn prints_nothing(command: &ResolvedCommand) -> bool {
     let Some(name) = command.name() else {
-        return command.words.is_empty();
+        return command.words.is_empty() && !command.output_is_used;
     };
     let arguments: Vec<Option<&str>> = command
         .arguments()

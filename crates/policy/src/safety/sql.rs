@@ -1,9 +1,9 @@
 //! Parses SQL just far enough to detect data loss: statements and their first words, without
 //! strings and comments.
 
-/// Objects that hold no data, so that dropping them is allowed.
-const SMALL_OBJECTS: [&str; 9] = [
-    "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
+/// Objects that hold data.
+const DATA_OBJECTS: [&str; 6] = [
+    "database", "schema", "table", "keyspace", "owned", "tablespace",
 ];
 
 /// True if a statement drops a database, a schema or a table, or empties a table.
@@ -15,13 +15,7 @@ pub(super) fn destroys(text: &str) -> bool {
             .filter(|word| !word.is_empty())
             .collect();
         match words.as_slice() {
-            ["drop", object, ..] => {
-                !SMALL_OBJECTS.contains(object)
-                    && matches!(
-                        *object,
-                        "database" | "schema" | "table" | "keyspace" | "owned" | "tablespace"
-                    )
-            }
+            ["drop", object, ..] => DATA_OBJECTS.contains(object),
             ["truncate", ..] => true,
             ["delete", "from", rest @ ..] => {
                 !rest.is_empty() && !rest.contains(&"where") && !rest.contains(&"using")

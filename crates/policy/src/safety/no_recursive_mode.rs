@@ -1,8 +1,8 @@
 //! `no_recursive_mode`: changing modes or owners in a whole system directory or home.
 
-use super::super::command_line::has_any;
-use super::super::path::Location;
-use super::super::rule::{RuleFinding, RuleInput};
+use super::command_line::has_any;
+use super::path::Location;
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -12,10 +12,7 @@ const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     let arguments = command.arguments();
     let path_base = input.path_base(command);
@@ -45,12 +42,12 @@ pub(in super::super) fn check(
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'));
     // The first operand is the mode or owner; a word such as `755` is never a protected path.
-    let owner = operands.clone().next().map(|field| field.value.prefix());
-    let owner = owner.and_then(|owner| owner.split(':').next());
-    // `chown -R app:app /home/app`
+    let owner = operands.clone().next().map(|field| field.value.to_string());
+    let owner = owner.as_deref().and_then(|owner| owner.split(':').next());
+    // `chown -R app:app /home/app`, `chown -R "$NAME" "/home/$NAME"`
     let is_of_owner = |value: &Value| {
-        let path = value.literal().map(|path| path.trim_end_matches('/'));
-        let below_home = path.and_then(|path| path.strip_prefix("/home/"));
+        let path = value.to_string();
+        let below_home = path.trim_end_matches('/').strip_prefix("/home/");
         name.ends_with("chown") && below_home.is_some() && below_home == owner
     };
     let found = operands.find(|field| is_protected(&field.value) && !is_of_owner(&field.value))?;

@@ -1,6 +1,6 @@
 //! `no_git_transport_program`: programs that git runs for a transport.
 
-use super::super::rule::{RuleFinding, RuleInput, is_git};
+use super::rule::{RuleFinding, RuleInput, is_git};
 use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
@@ -14,7 +14,7 @@ const SUBCOMMANDS: [&str; 10] = [
 /// The options that name a program. An abbreviation of one of them counts as the option.
 const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
-pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(command)?;
     let git = GitCommandLine::read(&command.words);
     let configured = git.config.iter().cloned().chain(git.configures());

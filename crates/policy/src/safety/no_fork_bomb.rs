@@ -1,12 +1,9 @@
 //! `no_fork_bomb`: functions that call themselves twice at the same time, without an end.
 
-use super::super::rule::{RuleFinding, RuleInput};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     // A function that calls itself with arguments probably changes them and ends.
     let calls_itself = |command: &ResolvedCommand| {
         let name = command

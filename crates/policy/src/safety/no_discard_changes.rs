@@ -1,7 +1,7 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
-use super::super::no_blind_git_add::{excludes, is_whole_tree};
-use super::super::rule::{RuleFinding, RuleInput, is_git};
+use super::no_blind_git_add::{excludes, is_whole_tree};
+use super::rule::{RuleFinding, RuleInput, is_git};
 use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand};
 
@@ -16,10 +16,7 @@ const CHECKOUT_OPTIONS: GitOptionTable = GitOptionTable {
     ],
 };
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(command)?;
     let git = GitCommandLine::read(&command.words);
     let subcommand = git.subcommand()?;

@@ -1,9 +1,9 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
-use super::super::command_line::has_option;
-use super::super::path::Location;
-use super::super::rule::{RuleFinding, RuleInput};
-use crate::syntax::run::{Field, ResolvedCommand};
+use super::command_line::has_option;
+use super::path::Location;
+use super::rule::{RuleFinding, RuleInput};
+use crate::syntax::run::{Field, Redirection, ResolvedCommand};
 use crate::syntax::value::Value;
 
 /// Name prefixes of disks and partitions below `/dev`. A letter or a digit follows the prefix.
@@ -18,14 +18,15 @@ const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 /// Directories of disks below `/dev`, and memory devices, which must not be written to either.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-pub(in super::super) fn check(
-    command: &ResolvedCommand,
-    input: &RuleInput<'_>,
-) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let location = |value: &Value| Location::of(value, &input.path_base(command));
     let written = command.redirections.iter().find(|redirection| {
+        let is_written =
+            |location: &Location| is_disk(location) && !is_for_messages(redirection, location);
         redirection.writes()
-            && location(&redirection.target).is_some_and(|location| is_disk(&location))
+            && location(&redirection.target)
+                .as_ref()
+                .is_some_and(is_written)
     });
     if let Some(redirection) = written {
         let mut hit = RuleFinding::on(command, []);
@@ -52,6 +53,14 @@ pub(in super::super) fn check(
         _ => None,
     };
     found.map(|field| RuleFinding::on(command, [field]))
+}
+
+/// True if messages go to a device with an unknown name: `2>> /dev/$OUT`, `> /dev/$TTY`.
+fn is_for_messages(redirection: &Redirection, location: &Location) -> bool {
+    let is_unknown = location.device().is_some_and(|(names, _)| names.is_empty());
+    let target = redirection.target.to_string().to_ascii_lowercase();
+    let is_stdout = redirection.fd.is_none_or(|fd| fd == 1);
+    is_unknown && (!redirection.truncates() || !is_stdout || target.contains("tty"))
 }
 
 /// True if the path has the name of a disk. For programs that write to any file, such as `dd`.

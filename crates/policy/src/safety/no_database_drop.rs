@@ -1,6 +1,6 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::rule::{RuleFinding, RuleInput};
+use super::rule::{RuleFinding, RuleInput};
 use super::sql;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -16,7 +16,7 @@ const STATEMENT_OPTIONS: [&str; 8] = [
     "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
 
-pub(in super::super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
+pub(super) fn check(command: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = command.name().filter(|_| !command.is_function)?;
     let input = command
         .stdin
