@@ -350,6 +350,9 @@ pub(super) const SECRET_ADDRESSES: &[&str] = &[
     "://hooks.zapier.com/hooks/catch/",
 ];
 
+/// A part of every address in [`SECRET_ADDRESSES`].
+pub(super) const SECRET_ADDRESS_MARK: &[u8] = b"hook";
+
 /// A header, in lower case, that makes every value with it a secret.
 pub(super) const SECRET_HEADER: &[u8] = b"authorization: ";
 
