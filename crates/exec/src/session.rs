@@ -120,12 +120,6 @@ impl Sessions {
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             configured = snapshots.for_call(spec, &cwd, &options.supervisor, &options.clock) => configured,
         };
-        if let Some(left) = session.directory_left(spec) {
-            let shell = (&spec.shell, &spec.env.base);
-            let (supervisor, clock) = (&options.supervisor, &options.clock);
-            let snapshot = snapshots.peek(shell, &left, supervisor, clock).await;
-            session.change_snapshot(spec, snapshot.as_ref());
-        }
         let snapshot = configured.snapshot.take();
         let call = session.run(spec, snapshot.as_ref(), options, out, cancel);
         let mut outcome = Box::pin(call).await?;
@@ -215,21 +209,6 @@ impl ShellSession {
         cwd.map_or_else(|| spec.cwd.clone(), ShellCwd::display_path)
     }
 
-    /// Returns the directory of the shell before a call that names another directory, if the
-    /// configuration's `cd` has chosen the versions of the shell's directory.
-    fn directory_left(&self, spec: &RunSpec) -> Option<PathBuf> {
-        let snapshot = self.shell.as_ref()?.snapshot.as_ref();
-        snapshot.filter(|snapshot| spec.enter_cwd && snapshot.has_cd_hook())?;
-        Some(self.remembered.as_ref()?.cwd.as_ref()?.display_path())
-    }
-
-    /// Plans the change of the shell to another snapshot.
-    fn change_snapshot(&mut self, spec: &RunSpec, snapshot: Option<&Arc<Snapshot>>) {
-        if let Some(shell) = &mut self.shell {
-            shell.change_snapshot(spec, snapshot);
-        }
-    }
-
     /// Stores the exports that the shell reported after its last call. Fails with the reason if the
     /// shell has ended.
     async fn receive_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
@@ -304,8 +283,10 @@ impl ShellSession {
                     cwd,
                 } => {
                     shell.plan_prompt_hooks(&spec.script);
+                    let remembered = self.remembered.get_or_insert_default();
+                    remembered.cwd = Some(cwd);
+                    remembered.snapshot.clone_from(&shell.snapshot);
                     self.shell = Some(shell);
-                    self.remembered.get_or_insert_default().cwd = Some(cwd);
                     return Ok(with_notices(notices, *outcome));
                 }
                 StateAfterCall::Ended { outcome, reason } => {

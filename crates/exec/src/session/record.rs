@@ -96,22 +96,18 @@ const REPORT_TOO_OLD: &str =
 /// `mapfile` needs an array to read into. `DIRSTACK` exists in every shell, and ignores elements
 /// far beyond its end. If a script has unset it, the shell exits after that script: bash would
 /// write to an array that does not exist.
-pub(super) fn shell_arguments(
-    directory: &SessionDirectory,
-    snapshot: Option<&Snapshot>,
-) -> Vec<OsString> {
+pub(super) fn shell_arguments(directory: &SessionDirectory, load: &[u8]) -> Vec<OsString> {
     let begin = exec_redirections(&format!(
         "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
          {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
-    let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL_FD} -c 1 -C ");
     let call = quoted(OsStr::from_bytes(&filled_in(CALL_TEXT, directory)));
     let parts: [&[u8]; _] = [
         REPORT_TOO_OLD.as_bytes(),
         begin.as_bytes(),
         b"; ",
-        &load,
+        load,
         FORGET_TEXT.as_bytes(),
         b"; ",
         follow.as_bytes(),
@@ -217,11 +213,12 @@ pub(super) struct SessionRecord<'a> {
     /// The snapshot that a new shell has loaded: its options and search path are set with the first
     /// script.
     pub(super) snapshot: Option<&'a Snapshot>,
-    /// The commands that bring a used shell to another snapshot, each followed by `; `.
+    /// The commands that bring a used shell, or the remembered exports, to another snapshot, each
+    /// followed by `; `.
     pub(super) changes: &'a [u8],
     /// The commands by which managers choose the versions of the entered directory, each followed
     /// by `; `.
-    pub(super) prompt_hooks: &'a [u8],
+    pub(super) hooks: &'a [u8],
     /// `$?` when the script begins: the exit status of the previous script.
     pub(super) last_status: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
@@ -246,7 +243,9 @@ impl SessionRecord<'_> {
             add(&quoted(path));
             add(b"; ");
         }
-        add(self.changes);
+        if self.remembered.is_none() {
+            add(self.changes);
+        }
         let enter_cwd = self
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());
@@ -270,6 +269,7 @@ impl SessionRecord<'_> {
             // The remembered exports include `OLDPWD`.
             add(&remembered.exports);
             add(b"\n");
+            add(self.changes);
         }
         if let Some(cwd) = self.cwd {
             add(b"if ! { ");
@@ -280,7 +280,7 @@ impl SessionRecord<'_> {
             add(b"; }; then ");
             add(refuse);
         }
-        add(self.prompt_hooks);
+        add(self.hooks);
         if self.is_new {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
             add(&old_directory(self.oldpwd));
