@@ -160,7 +160,7 @@ impl CommandLine {
                         wrapper_files: model.written_files,
                         ..AgentCommand::default()
                     },
-                    None if self.is_prefix && !is_model_call(host) => return None,
+                    None if self.is_prefix && !is_model_call(&script, host) => return None,
                     None if parameters.is_empty() => script.into(),
                     // The script may run its parameters: `"$@"`, `eval "$1"`.
                     None => {
@@ -463,12 +463,15 @@ fn conversation_name(host: &HostContext) -> String {
     agent_shell::conversation_name(&host.env, (parent, start))
 }
 
-/// True if Claude Code marks a prefixed text as a call of its model
-/// (`AI_AGENT=claude-code_2-1-332_agent`). Claude Code also starts hooks and servers with the
-/// prefix (`…_harness`).
-fn is_model_call(host: &HostContext) -> bool {
+/// True if a prefixed script is a call of Claude Code's model, which also starts hooks and servers
+/// with the prefix. `AI_AGENT` tells them apart (`claude-code_2-1-332_agent` and `…_harness`); older
+/// versions do not set it, and wrap only the calls of the model.
+fn is_model_call(script: &str, host: &HostContext) -> bool {
     let agent = host.env.get(OsStr::new("AI_AGENT"));
-    agent.is_some_and(|agent| agent.to_string_lossy().ends_with("_agent"))
+    agent.map_or_else(
+        || agent_shell::has_wrapper_marker(script),
+        |agent| agent.to_string_lossy().ends_with("_agent"),
+    )
 }
 
 /// Returns the script on stdin if stdin is a regular file: that can be read without consuming the

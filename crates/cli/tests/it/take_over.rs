@@ -152,6 +152,37 @@ fn link_runs_and_records_the_call_of_an_agent() {
 }
 
 #[test]
+fn link_records_calls_of_claude_code_without_ai_agent() {
+    let home = Home::new();
+    assert_eq!(install(&home, "claude-code").code, Some(0));
+    let cwd_file = home.path().join("claude-1-cwd");
+    let end = format!("&& pwd -P >| {}", cwd_file.display());
+    // The second wrapper is of no known version.
+    for (id, script) in [
+        (
+            "known",
+            format!(r"eval 'echo of the model' \< /dev/null {end}"),
+        ),
+        (
+            "unknown",
+            format!("umask 022 && eval 'echo of the model' {end}"),
+        ),
+        ("hook", "echo of the model".to_owned()),
+    ] {
+        let variables = [("CLAUDE_CODE_SESSION_ID", id)];
+        let ran = run_link(&home, "agent-bash-shell", &[&script], &variables);
+        assert_eq!(ran, (Some(0), "of the model\n".to_owned()), "{id}");
+        let log = home.run(&["log", &format!("claude-code-{id}")]).stdout;
+        assert_eq!(
+            log.contains("echo of the model"),
+            id != "hook",
+            "{id}: {log}"
+        );
+        assert_eq!(log.contains("eval"), id == "unknown", "{id}: {log}");
+    }
+}
+
+#[test]
 fn link_checks_the_parameters_of_a_script() {
     let home = Home::new();
     assert_eq!(install(&home, "opencode").code, Some(0));
