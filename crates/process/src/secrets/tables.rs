@@ -53,6 +53,7 @@ pub(super) const SECRET_NAMES: &[&str] = &[
     "VAULT_UNSEAL",
     "*_AUTHTOKEN",
     "BW_SESSION",
+    "OP_SESSION_*",
     "CONNECTION_STRING",
     "CONNECTIONSTRING",
     "DSN",
