@@ -111,7 +111,7 @@ pub(crate) fn missing_text(chosen: &Chosen) -> String {
         None => "nothing is recorded".to_owned(),
     };
     format!(
-        "agent-bash: {missing}. rpc, mcp and tui record their calls unless the setting journal.level is off"
+        "agent-bash: {missing}. rpc, mcp, shell and tui record their calls unless the setting journal.level is off"
     )
 }
 
