@@ -6,10 +6,10 @@ use agent_bash_syntax::{CommandHost, Script};
 
 /// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
 /// user.
-const PRIVILEGED_PROGRAMS: [&str; 22] = [
+const PRIVILEGED_PROGRAMS: [&str; 25] = [
     "at", "chage", "chfn", "chsh", "crontab", "doas", "expiry", "fusermount", "fusermount3",
     "gpasswd", "mount", "newgidmap", "newgrp", "newuidmap", "passwd", "pkexec", "sg", "ssh-agent",
-    "su", "sudo", "sudoedit", "umount",
+    "su", "su-rs", "sudo", "sudo-rs", "sudoedit", "sudoedit-rs", "umount",
 ];
 
 /// Returns the first program with more privileges that a script may run, or an interactive shell in
@@ -42,6 +42,7 @@ mod tests {
             ("ls; /usr/bin/sudo -u other ls", Some("sudo")),
             ("echo a | xargs sudo rm", Some("sudo")),
             ("f() { doas ls; }; f", Some("doas")),
+            ("sudo-rs -n ls", Some("sudo-rs")),
             ("echo sudo; git commit -m 'use sudo'", None),
             // The user may type it in that shell.
             ("cd /tmp && zsh -l", Some("zsh")),

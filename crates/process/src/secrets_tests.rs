@@ -61,6 +61,7 @@ fn is_secret_recognises_names() {
         "NPM_CONFIG__AUTH",
         "COMPOSER_AUTH",
         "BW_SESSION",
+        "OP_SESSION_MY",
         "DISCORD_WEBHOOK",
         "CONNECTION_STRING",
         "PGPASS",

@@ -158,6 +158,11 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     };
     let may_harm = |value: &Value| !command.may_never_run || is_known(value);
     let counts = |field: &&&Field| may_harm(&field.value);
+    // All files directly in such a directory.
+    let empties_important = |field: &Field| {
+        matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)))
+            && is_important(&field.value, command, input)
+    };
     match command.name() {
         Some(
             "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
@@ -166,11 +171,10 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
             let is_recursive =
                 removal.recursive || matches!(command.name(), Some("rimraf" | "del-cli"));
             let deletes_trees = |field: &&&Field| {
-                let ends_in_glob = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 is_recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
                     || is_search_result(&field.value, command, input)
-                    || ends_in_glob && !removal.asks && is_important(&field.value, command, input)
+                    || !removal.asks && empties_important(field)
                     || is_repository_file(&field.value)
             };
             let found = removal
@@ -187,7 +191,9 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
         }
         Some("unlink" | "shred") => {
             let is_checked = |field: &&Field| {
-                is_search_result(&field.value, command, input) || is_repository_file(&field.value)
+                is_search_result(&field.value, command, input)
+                    || is_repository_file(&field.value)
+                    || empties_important(field)
             };
             let mut operands = command.arguments().iter().filter(is_checked);
             let found = operands.find(|field| dangerous(&field.value))?;

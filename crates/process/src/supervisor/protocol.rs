@@ -11,6 +11,7 @@ use super::job_directory::JobEnd;
 use crate::signal_name;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
+use agent_bash_core::words;
 use agent_bash_core::{Limits, ScriptEnding, Shell, StreamId, Survivor};
 use agent_bash_sandbox::NetworkRole;
 use serde::{Deserialize, Serialize};
@@ -19,21 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// The names of all orders. Tests must have a malformed case for each.
 #[doc(hidden)]
-pub const ORDER_NAMES: &[&str] = &[
-    "Start",
-    "StartAnother",
-    "StartOnTerminal",
-    "StartDirectly",
-    "Terminate",
-    "Survivors",
-    "WatchSurvivors",
-    "EndSurvivors",
-    "Adopt",
-    "Detach",
-    "Record",
-    "StopRecording",
-    "HoldBack",
-    "LetFinish",
+pub const ORDER_NAMES: &[&str] = words![
+    "Start StartAnother StartOnTerminal StartDirectly Terminate Survivors WatchSurvivors",
+    "EndSurvivors Adopt Detach Record StopRecording HoldBack LetFinish",
 ];
 
 /// Messages from the host.

@@ -1,19 +1,18 @@
-//! Serves the calls of adapters: parses their fields, runs their plans through the pipeline, and
-//! writes the answers.
+//! Serves the calls of adapters, which are the shell tools that models were trained on: parses
+//! their fields, runs their plans, and writes the answers. `agent-bash-tools` defines the adapters.
 
-use crate::output_mask::mask_job_output;
-use crate::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::calls::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
 use crate::terminal::opened_terminal;
-use crate::{Approver, Conversation, run_blocking};
-use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
-use agent_bash_exec::{JobError, JobState, OutputRange};
-use agent_bash_pty::{PtyOptions, PtySize};
-use agent_bash_tools::adapter::{
+use agent_bash::core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
+use agent_bash::exec::{JobError, JobState, OutputRange};
+use agent_bash::pty::{PtyOptions, PtySize};
+use agent_bash::remote::protocol::data::AdapterCallData;
+use agent_bash::tools::adapter::{
     Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
     PlannedCommand, StoppedJob, Tool, WrittenAnswer,
 };
-use agent_bash_tools::{FinishedCall, clean};
-use serde::Serialize;
+use agent_bash::tools::{FinishedCall, clean};
+use agent_bash::{Approver, Conversation, mask_job_output, run_blocking};
 use serde_json::Value;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -26,9 +25,9 @@ pub struct ClientAdapters {
     conversation: Arc<Conversation>,
     running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
-    /// The model's other tools, as in [`crate::CallOptions::tools`].
+    /// The model's other tools, as in [`agent_bash::CallOptions::tools`].
     tools: Option<Vec<String>>,
-    /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
+    /// The largest text that the client passes on, as in [`agent_bash::CallOptions::window`].
     window: Option<Window>,
     /// The approver that replaces the approver of the conversation's tool.
     approver: Option<Approvals>,
@@ -42,21 +41,6 @@ impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Approvals")
     }
-}
-
-/// The answer to a call of an adapter's tool.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ToolAnswer {
-    /// The text for the model, in the format of the adapted tool.
-    pub content: String,
-    /// True if the tool reports an error.
-    pub is_error: bool,
-    /// The structured form of the answer; `null` if the tool has none.
-    pub structured: Option<Value>,
-    /// The regular result of the last command; `null` while the command continues, and if no
-    /// command was run.
-    pub result: Option<ToolResult>,
 }
 
 /// The outcome of a valid call: owns the values of the corresponding [`CallOutcome`].
@@ -111,7 +95,7 @@ impl ClientAdapters {
         tool: &str,
         input: &Value,
         cancel: &Cancel,
-    ) -> ToolAnswer {
+    ) -> AdapterCallData {
         let tool = match adapter.tool(tool) {
             Ok(tool) => tool,
             Err(error) => return answer(WrittenAnswer::error(error), None),
@@ -416,7 +400,7 @@ const CTRL_C: &str = "\u{3}";
 const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 
 /// Writes the answer to a call with this outcome.
-fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
+fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> AdapterCallData {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.finished_call.result.clone());
@@ -434,8 +418,8 @@ fn written(tool: &Tool, fields: &CallFields, outcome: &Outcome) -> ToolAnswer {
 }
 
 /// Returns a written answer together with the regular result.
-fn answer(written: WrittenAnswer, result: Option<ToolResult>) -> ToolAnswer {
-    ToolAnswer {
+fn answer(written: WrittenAnswer, result: Option<ToolResult>) -> AdapterCallData {
+    AdapterCallData {
         content: written.content,
         is_error: written.is_error,
         structured: written.structured,

@@ -1,6 +1,6 @@
 //! The most recent output of a running call, and its unread part.
 
-use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
+use agent_bash::sink::{CarriageReturn, TailBuffer, TailPart};
 
 /// Maximum number of stored bytes of the most recent output.
 pub(super) const MAX_TAIL_BYTES: usize = 256 * 1024;

@@ -3,13 +3,13 @@
 //!
 //! The job's supervisor reports the job's end. This module polls the other conditions.
 
-use agent_bash_core::{Cancel, JobId, MetCondition, Until};
-use agent_bash_exec::{Job, JobError, Jobs, OutputRange, WaitOutcome};
+use agent_bash::core::{Cancel, JobId, MetCondition, Until};
+use agent_bash::exec::{Job, JobError, Jobs, OutputRange, WaitOutcome};
+use agent_bash::process::{addresses_in_network_of, listening_addresses};
+use agent_bash::run_blocking;
+use agent_bash::sink::{LineMatcher, SearchError};
+use agent_bash::tools::clean;
 use agent_bash_os::{exists_in_root, open_regular};
-use agent_bash_process::{addresses_in_network_of, listening_addresses};
-use agent_bash_sink::{LineMatcher, SearchError};
-use agent_bash_state::run_blocking;
-use agent_bash_tools::clean;
 use std::mem;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
@@ -53,7 +53,7 @@ pub enum WaitError {
 
 /// Waits for a job until one of the conditions `until` is met, for at most `limit` (`None`: without
 /// a limit). Searches the output from byte `from` on. Does not end the job. A line is returned as
-/// printed; [`mask_condition`](crate::mask_condition) masks secrets in the line.
+/// printed; [`agent_bash::mask_condition`] masks secrets in the line.
 ///
 /// # Errors
 /// [`WaitError`].

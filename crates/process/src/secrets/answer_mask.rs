@@ -16,7 +16,7 @@ const MIN_ANSWER_BYTES: usize = 6;
 
 /// The answers of one call. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct PromptAnswers(Arc<AnswerTable>);
+pub struct PromptAnswers(Arc<AnswerTable>);
 
 #[derive(Default)]
 struct AnswerTable {
@@ -28,7 +28,7 @@ struct AnswerTable {
 
 impl PromptAnswers {
     /// Adds an answer, before the program gets it.
-    pub(crate) fn add(&self, answer: &str) {
+    pub fn add(&self, answer: &str) {
         let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
         if answer.len() >= MIN_ANSWER_BYTES && !known.iter().any(|it| **it == *answer) {
             known.push(answer.into());
@@ -36,12 +36,12 @@ impl PromptAnswers {
     }
 
     /// Records that the user has declined a question.
-    pub(crate) fn decline(&self) {
+    pub fn decline(&self) {
         self.0.is_declined.store(true, Ordering::Relaxed);
     }
 
     /// True after the user has declined a question.
-    pub(crate) fn is_declined(&self) -> bool {
+    pub fn is_declined(&self) -> bool {
         self.0.is_declined.load(Ordering::Relaxed)
     }
 
@@ -63,9 +63,11 @@ impl std::fmt::Debug for PromptAnswers {
 
 /// A mask for the answers of a call and for the secrets of another mask.
 #[derive(Debug)]
-pub(crate) struct AnswerMask {
-    pub(crate) answers: PromptAnswers,
-    pub(crate) others: Arc<dyn OutputMask>,
+pub struct AnswerMask {
+    /// The answers.
+    pub answers: PromptAnswers,
+    /// The other mask.
+    pub others: Arc<dyn OutputMask>,
 }
 
 impl OutputMask for AnswerMask {
@@ -143,8 +145,8 @@ impl MaskStream for AnswerMaskStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrets::{SecretFilter, SecretMask};
     use agent_bash_core::masked_text;
-    use agent_bash_process::environment::{SecretFilter, SecretMask};
     use std::ffi::OsStr;
 
     fn mask() -> (PromptAnswers, Arc<dyn OutputMask>) {

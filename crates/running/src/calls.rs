@@ -7,19 +7,18 @@
 
 mod recent;
 
-use crate::stage::parse_input::Input;
-use crate::{BashTool, CallOptions};
-use agent_bash_core::{
+use agent_bash::core::{
     Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
-    OutputMask, StreamId, Window, masked_part,
+    OutputMask, StreamId, Window, lock, masked_part, whole_characters,
 };
-use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
-use agent_bash_sink::LiveUpdates;
-use agent_bash_state::in_order::poll_once;
-use agent_bash_tools::{FinishedCall, KeepOutput, OutputPart};
+use agent_bash::in_order::poll_once;
+use agent_bash::pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
+use agent_bash::sink::LiveUpdates;
+use agent_bash::tools::{FinishedCall, KeepOutput, OutputPart};
+use agent_bash::{BashTool, CallOptions, Input};
 use recent::RecentOutput;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
@@ -256,7 +255,7 @@ impl RunningCalls {
     }
 
     fn handles(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.handles)
     }
 }
 
@@ -332,8 +331,13 @@ impl RunningCall {
         let stored = progress.recent.since(offset.unwrap_or(unread_from));
         let mut bytes = stored.bytes;
         // An incomplete character, and bytes that may begin a secret, are left for the next read.
-        let incomplete = if is_over { 0 } else { incomplete_len(&bytes) };
-        bytes.truncate(bytes.len() - incomplete);
+        let whole = if is_over {
+            bytes.len()
+        } else {
+            whole_characters(&bytes)
+        };
+        let incomplete = bytes.len() - whole;
+        bytes.truncate(whole);
         let output = progress.masked(stored.from, bytes, is_over);
         let held = incomplete + output.held;
         let mut unread = progress.recent.take_unread(held);
@@ -369,26 +373,8 @@ impl RunningCall {
     }
 
     fn progress(&self) -> MutexGuard<'_, CallProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
-}
-
-/// Returns the length of an incomplete UTF-8 character at the end; 0 if the text ends with a
-/// complete character.
-fn incomplete_len(bytes: &[u8]) -> usize {
-    let last = bytes.iter().rev().take(3);
-    for (bytes_after, byte) in last.enumerate() {
-        let length = match byte {
-            0x80..=0xbf => continue,
-            0xc0..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf7 => 4,
-            _ => 1,
-        };
-        let available = bytes_after + 1;
-        return if available < length { available } else { 0 };
-    }
-    0
 }
 
 /// Returns an executor that runs one call on a terminal, and the cell in which the executor stores
@@ -435,29 +421,6 @@ impl Drop for OutputFeed {
     fn drop(&mut self) {
         if let Some(live) = &self.live {
             live.end();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn incomplete_len_counts_the_bytes_of_a_truncated_character() {
-        for (bytes, want) in [
-            (&b""[..], 0),
-            (b"a", 0),
-            ("é".as_bytes(), 0),
-            (&"é".as_bytes()[..1], 1),
-            (&"a€".as_bytes()[..3], 2),
-            (&"😀".as_bytes()[..3], 3),
-            ("😀".as_bytes(), 0),
-            // Not the beginning of a character.
-            (b"\x80\x80\x80\x80", 0),
-            (b"\xff", 0),
-        ] {
-            assert_eq!(incomplete_len(bytes), want, "{bytes:?}");
         }
     }
 }

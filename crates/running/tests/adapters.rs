@@ -1,17 +1,24 @@
 //! Adapters with a scripted executor: what they ask of the pipeline, and calls that are answered
 //! before their end.
 
-use crate::scripted::{Memory, Scripted, Stopped, outcome};
-use agent_bash::adapters::{self, ClientAdapters, ToolAnswer};
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use agent_bash::core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status,
     StreamId, Streams, Timestamp,
 };
-use agent_bash::running::RunningCalls;
+use agent_bash::remote::protocol::data::AdapterCallData;
 use agent_bash::session::SessionParts;
+use agent_bash::tools::adapters;
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, Conversation, HostContext, Proposal, profiles,
 };
+use agent_bash_running::{ClientAdapters, RunningCalls};
+use agent_bash_test_kit::scripted::{Memory, Scripted, Stopped, outcome};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -108,7 +115,7 @@ impl Client {
         }
     }
 
-    async fn call(&self, adapter: &str, tool: &str, input: Value) -> ToolAnswer {
+    async fn call(&self, adapter: &str, tool: &str, input: Value) -> AdapterCallData {
         let adapter = adapters::by_name(adapter).unwrap();
         let cancel = Cancel::new();
         let call = self.adapted.call(adapter, tool, &input, &cancel);
@@ -117,7 +124,7 @@ impl Client {
     }
 }
 
-fn session_of(answer: &ToolAnswer) -> Option<u64> {
+fn session_of(answer: &AdapterCallData) -> Option<u64> {
     answer.structured.as_ref()?["session_id"].as_u64()
 }
 

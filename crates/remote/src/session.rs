@@ -1,14 +1,15 @@
 //! Runs calls on a target: sends the requests, then checks and cleans the answers.
 
+use crate::channel::OutputUpdate;
+use crate::remote::{AskError, Remote};
 use agent_bash_core::visible;
 use agent_bash_core::{
-    Cancel, ConsumerFlow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings,
-    RemoteHost, Status, StreamId, Timestamp, ToolResult, async_trait,
+    Cancel, Clock, ConsumerFlow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings,
+    RemoteHost, Status, StreamId, Timestamp, ToolResult, async_trait, lock,
 };
-use agent_bash_remote::{AskError, OutputUpdate, Remote};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Time limit for a target to end its processes when the host disconnects.
@@ -23,17 +24,17 @@ const MAX_LIVE_BYTES: usize = 50 * 1024;
 
 /// A target on which calls run.
 #[derive(Debug)]
-pub(super) struct RemoteSession {
-    pub(super) remote: Remote,
+pub struct RemoteSession {
+    remote: Remote,
     /// The name of the state directory on the remote host.
-    pub(super) session: String,
+    session: String,
     /// The path of bash on the remote host, if known.
-    pub(super) shell: Option<PathBuf>,
+    shell: Option<PathBuf>,
     /// The limits of a result.
-    pub(super) limits: OutputLimits,
-    pub(super) clock: Arc<dyn agent_bash_core::Clock>,
+    limits: OutputLimits,
+    clock: Arc<dyn Clock>,
     /// The name of the turn to which the calls belong, if the client names one.
-    pub(super) turn_name: Mutex<Option<String>>,
+    turn_name: Mutex<Option<String>>,
 }
 
 #[async_trait]
@@ -97,10 +98,27 @@ impl RemoteHost for RemoteSession {
 }
 
 impl RemoteSession {
+    /// Returns a session whose state directory on the remote host has the name `session`. `shell`
+    /// is the path of bash there, if known, and `limits` are the limits of a result.
+    pub fn new(
+        remote: Remote,
+        session: String,
+        shell: Option<PathBuf>,
+        limits: OutputLimits,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            remote,
+            session,
+            shell,
+            limits,
+            clock,
+            turn_name: Mutex::default(),
+        }
+    }
+
     fn turn_name(&self) -> MutexGuard<'_, Option<String>> {
-        self.turn_name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn_name)
     }
 
     /// Parses, checks and cleans the target's result. For an invalid result, returns the result of

@@ -1,18 +1,18 @@
 //! Calls on terminals that a model or a client drives. The functions prepare a call, send keys,
 //! wait until the screen is quiet, and read the screen.
 //!
-//! [`RunningCalls::start`](crate::running::RunningCalls::start) starts the call, with the
+//! [`RunningCalls::start`](crate::RunningCalls::start) starts the call, with the
 //! [`options`] as its terminal and with [`call_input`] as its input.
 
-use crate::running::{RunningCall, WriteError};
+use crate::calls::{RunningCall, WriteError};
 use crate::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess};
-use crate::{Conversation, Input, mask_condition};
-use agent_bash_core::{
-    Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, WaitingFor, masked_text,
-    parse_request,
+use agent_bash::core::{
+    Cancel, Clock, KeyInput, MetCondition, ToolResult, Until, masked_text, parse_request,
 };
-use agent_bash_process::environment::attended;
-use agent_bash_pty::{PtyOptions, PtySession, PtySize};
+use agent_bash::process::environment::attended;
+use agent_bash::pty::{PtyOptions, PtySession, PtySize};
+use agent_bash::remote::protocol::data::ScreenData;
+use agent_bash::{Conversation, Input, mask_condition};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -280,39 +280,14 @@ fn process_of(session: &Conversation, call: &RunningCall) -> WatchedProcess {
     }
 }
 
-/// The screen of a terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TerminalScreen {
-    /// The lines with masked secrets, without trailing blanks, and without empty lines at the
-    /// bottom.
-    pub text: String,
-    /// Columns.
-    pub cols: u16,
-    /// Rows.
-    pub rows: u16,
-    /// The cursor's row, from 1.
-    pub cursor_row: u16,
-    /// The cursor's column, from 1.
-    pub cursor_col: u16,
-    /// False if the program hides the cursor.
-    pub cursor_visible: bool,
-    /// The title set by the program, with masked secrets.
-    pub title: Option<String>,
-    /// True if a full-screen program uses the alternate screen.
-    pub full_screen: bool,
-    /// The input that the command waits for, if known; detected after two seconds of silence.
-    pub waiting: Option<WaitingFor>,
-}
-
-/// Returns the screen of a call. After the end of the call, returns its last screen. `None` if the
-/// call never had a screen.
-pub fn screen(session: &Conversation, call: &RunningCall) -> Option<TerminalScreen> {
+/// Returns the screen of a call, with masked secrets. After the end of the call, returns its last
+/// screen. `None` if the call never had a screen.
+pub fn screen(session: &Conversation, call: &RunningCall) -> Option<ScreenData> {
     let terminal = call.terminal().ok()?;
     let screen = terminal.screen();
     let mask = session.tool().output_mask().map(|mask| &**mask);
     let masked = |text: &str| masked_text(mask, text).into_owned();
-    Some(TerminalScreen {
+    Some(ScreenData {
         text: masked(&terminal.text().join("\n")),
         cols: screen.cols,
         rows: screen.rows,
