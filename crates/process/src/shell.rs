@@ -1,5 +1,6 @@
 //! Selects the shell that runs a script.
 
+use agent_bash_core::words;
 use agent_bash_core::{NotStarted, Shell, ShellChoice};
 use rustix::fs::Access;
 use std::collections::BTreeMap;
@@ -49,24 +50,8 @@ pub fn resolve_shell(
 }
 
 /// Shells with another syntax than `sh`, by the names of their programs.
-const OTHER_LANGUAGES: &[&str] = &[
-    "csh",
-    "elvish",
-    "es",
-    "fish",
-    "ion",
-    "murex",
-    "nu",
-    "nushell",
-    "powershell",
-    "pwsh",
-    "rc",
-    "scsh",
-    "tclsh",
-    "tcsh",
-    "xonsh",
-    "ysh",
-];
+const OTHER_LANGUAGES: &[&str] =
+    words!["csh elvish es fish ion murex nu nushell powershell pwsh rc scsh tclsh tcsh xonsh ysh",];
 
 /// True if the shell, or the target of its link, is one of [`OTHER_LANGUAGES`].
 fn has_other_language(path: &Path) -> bool {

@@ -33,6 +33,14 @@ fn written_text_is_on_the_screen() {
 }
 
 #[test]
+fn cursor_is_restored_and_moved_to_the_next_row() {
+    let mut emulator = emulator();
+    let output = shown(&mut emulator, b"A\x1b[sBBB\x1b[uC\x1bEd\x1bDe\x1b[>1uf");
+    assert_eq!(emulator.text(), ["ACBB", "d", " ef"]);
+    assert_eq!(output, "A\x1b7BBB\x1b8C\r\nd\ne\x1b[>1uf");
+}
+
+#[test]
 fn line_replaces_a_program_that_had_the_whole_screen() {
     const FULL_SCREEN_NOTICE: &str = "[full-screen program, 0.0 s]\r\n";
     for (writes, finish, wanted) in [

@@ -4,7 +4,8 @@
 //! The emulator stores operating system commands (OSC) of any length, and repeats a character any
 //! number of times: a few bytes could cost megabytes and seconds. The filter limits numbers in
 //! control sequences, truncates control strings, and drops sequences longer than any program sends.
-//! Characters of the graphics set become Unicode. Everything else passes unchanged.
+//! Characters of the graphics set become Unicode. Four sequences that the emulator ignores
+//! (`CSI s`, `CSI u`, IND and NEL) become their equivalents. Everything else passes unchanged.
 //!
 //! The filter also reports sequences that set or reset private modes (including the alternate
 //! screen), and the full reset. The caller examines the screen before and after such sequences. An
@@ -67,7 +68,7 @@ pub(crate) struct SequenceFilter {
     /// Bytes waiting for their piece to be complete.
     bytes: Vec<u8>,
     character_sets: CharacterSets,
-    /// The sets that `ESC 7` has saved.
+    /// The sets that `ESC 7` or `CSI s` has saved.
     saved_sets: CharacterSets,
 }
 
@@ -222,6 +223,21 @@ impl SequenceFilter {
             self.state = ParserState::Ground;
             return;
         }
+        // IND and NEL, which the emulator ignores.
+        let movement: &[u8] = match byte {
+            b'D' => b"\n",
+            b'E' => b"\r\n",
+            _ => b"",
+        };
+        if !movement.is_empty() {
+            if sent {
+                // Completes the end of the string.
+                self.bytes.push(b'\\');
+            }
+            self.bytes.extend_from_slice(movement);
+            self.state = ParserState::Ground;
+            return;
+        }
         match byte {
             b'7' => self.saved_sets = self.character_sets,
             b'8' => self.character_sets = self.saved_sets,
@@ -245,11 +261,17 @@ impl SequenceFilter {
         let (Some(last), Some(first)) = (sequence.last(), sequence.get(2)) else {
             return;
         };
-        if *sequence == *b"\x1b[!p" {
+        match &*sequence {
             // A soft reset.
-            self.character_sets = CharacterSets::default();
+            b"\x1b[!p" => self.character_sets = CharacterSets::default(),
+            b"\x1b[s" => self.saved_sets = self.character_sets,
+            b"\x1b[u" => self.character_sets = self.saved_sets,
+            _ => {}
         }
         match (first, last) {
+            // The emulator ignores these forms of `ESC 7` and `ESC 8`.
+            (b's', _) => self.bytes.extend_from_slice(b"\x1b7"),
+            (b'u', _) => self.bytes.extend_from_slice(b"\x1b8"),
             (b'?', b'h' | b'l') => {
                 self.flush(piece);
                 piece(OutputPiece::PrivateModes(&sequence));
@@ -359,6 +381,7 @@ mod tests {
             ("\x1b(0lqk\x1b(Bq", "\x1b(0┌─┐\x1b(Bq"),
             ("\x1b)0q\x0eqé\x0fq", "\x1b)0q\x0e─é\x0fq"),
             ("\x1b(0\x1b7\x1b(Bq\x1b8q", "\x1b(0\x1b7\x1b(Bq\x1b8─"),
+            ("\x1b(0\x1b[s\x1b(Bq\x1b[uq", "\x1b(0\x1b7\x1b(Bq\x1b8─"),
             ("\x1b(0\x1b[!pq", "\x1b(0\x1b[!pq"),
             ("\x1b(0\x1bcq", "\x1b(0\x1bcq"),
             // Control sequences, titles and other character sets are not text.
@@ -370,6 +393,27 @@ mod tests {
                 let shown = String::from_utf8(filtered(&[before, after]).0).unwrap();
                 assert_eq!(shown, wanted, "{at}");
             }
+        }
+    }
+
+    #[test]
+    fn ignored_sequences_become_equivalents() {
+        for (text, wanted) in [
+            (&b"a\x1b[sb\x1b[uc"[..], &b"a\x1b7b\x1b8c"[..]),
+            (b"a\x1bDb\x1bEc", b"a\nb\r\nc"),
+            (b"\x1b]2;t\x1bEc", b"\x1b]2;t\x1b\\\r\nc"),
+            // Margins, and the keyboard protocol of kitty.
+            (
+                b"\x1b[1;9s\x1b[>1u\x1b[<u\x1b[?u",
+                b"\x1b[1;9s\x1b[>1u\x1b[<u\x1b[?u",
+            ),
+        ] {
+            assert_eq!(
+                filtered(&[text]).0,
+                wanted,
+                "{:?}",
+                text.escape_ascii().to_string()
+            );
         }
     }
 
@@ -436,8 +480,9 @@ mod tests {
 
         #[test]
         fn screen_is_the_same_without_the_filter(bytes in output()) {
-            // The emulator has no graphics.
-            prop_assume!(!bytes.iter().any(|byte| matches!(byte, b'(' | b')')));
+            // The filter translates graphics, and the sequences with these final bytes.
+            let translated = |byte: &u8| matches!(byte, b'(' | b')' | b's' | b'u' | b'D' | b'E');
+            let bytes: Vec<u8> = bytes.into_iter().filter(|byte| !translated(byte)).collect();
             let (rows, cols) = (24.try_into().unwrap(), 100.try_into().unwrap());
             let mut with = vt100::Parser::new(rows, cols, 10);
             let mut without = vt100::Parser::new(rows, cols, 10);

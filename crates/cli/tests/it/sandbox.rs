@@ -6,6 +6,7 @@
 use crate::support::{Home, Run};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
 
 /// Runs a command in a repository of the home.
 fn run(home: &Home, words: &[&str]) -> Run {
@@ -45,6 +46,25 @@ fn sandbox_level_limits_the_writable_paths() {
         let written = names.map(|name| home.path().join(name).exists());
         assert_eq!(written, want, "{options:?}: {}", ran.stdout);
         assert_eq!(ran.code, Some(0));
+    }
+}
+
+#[test]
+fn refused_change_of_a_protected_file_is_no_change() {
+    for (level, text, is_changed) in [("workspace_write", "before", false), ("off", "x", true)] {
+        let home = Home::new();
+        home.write("repo/.git/config", "before\n");
+        let script = "echo x >.git/new; mv -f .git/new .git/config; true";
+        let ran = run(&home, &["--sandbox", level, "--changes", "undo", script]);
+        let config = home.path().join("repo/.git/config");
+        let found = std::fs::read_to_string(&config).expect("the file exists");
+        assert_eq!(found.trim(), text, "{}", ran.stdout);
+        let names = config.metadata().expect("the file exists").nlink();
+        assert_eq!(names, 1, "{}", ran.stdout);
+        assert!(!ran.stdout.contains("This call changed"), "{}", ran.stdout);
+        let listed = in_repository(&home, &["changes", "show", "1"]);
+        let is_listed = listed.stdout.contains(".git/config");
+        assert_eq!(is_listed, is_changed, "{}{}", listed.stdout, listed.stderr);
     }
 }
 

@@ -1,7 +1,8 @@
 //! A file that a system call names. An open descriptor preserves its identity.
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, StatVfsMountFlags, Statx, StatxFlags, fstatvfs, openat,
+    readlinkat, statx,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -148,6 +149,19 @@ impl NamedFile {
         let handle = openat(CWD, link, flags, Mode::empty()).ok()?;
         let file = Self::of(handle).ok()?;
         (file.links() > 0).then_some(file)
+    }
+
+    /// True if the mount of the file is read-only for the process that names the file. If the name
+    /// does not exist, the mount of the directory counts.
+    pub(super) fn is_on_read_only_mount(&self) -> bool {
+        let found = match &self.name {
+            Some(name) if self.found.is_some() => {
+                let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                openat(&self.handle, name, flags, Mode::empty()).and_then(fstatvfs)
+            }
+            _ => fstatvfs(&self.handle),
+        };
+        found.is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
     }
 
     /// Returns the type; `None` if the name does not exist.

@@ -8,7 +8,7 @@ use super::touched::{self, CallEffect};
 use agent_bash_changes::{
     BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
-use agent_bash_core::sandbox::Plan;
+use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
@@ -175,6 +175,13 @@ impl TraceContext {
         self.refused.push(path.to_owned());
     }
 
+    /// True if a mount of the sandbox refuses the change. The mount is lost if a process outside
+    /// replaces the file, so the plan alone does not decide.
+    fn is_refused_by_mount(&self, file: &NamedFile, path: &Path) -> bool {
+        let refuses = |plan: &Plan| plan.tier == Tier::Full && plan.refuses_write(path);
+        self.plan.as_ref().is_some_and(refuses) && file.is_on_read_only_mount()
+    }
+
     pub(super) fn excludes(&self, path: &Path) -> bool {
         self.excluded
             .iter()
@@ -310,6 +317,10 @@ impl TraceContext {
         }
         if is_immediate && record.is_of_running_call() {
             self.note_refused(file, &path);
+        }
+        // A stored state is another name of the file, and would count as a change of it.
+        if self.is_refused_by_mount(file, &path) {
+            return Ok(());
         }
         let recorded_root = self.recorded_root(record.root())?;
         let location = recorded_root.locate(file, path, touch, thread);
