@@ -1,9 +1,10 @@
-//! Compares the dependencies in every `Cargo.toml` of the workspace with the table in `crates.rs`.
+//! Compares the dependencies in every `Cargo.toml` of the workspace with the table in
+//! `xtask/crates.toml`.
 //!
 //! The table is exact. An unlisted dependency is an error, so that each new one is a deliberate
 //! decision. An unused entry is an error, so that the table stays current.
 
-use crate::crates::{CRATES, Crate};
+use crate::crates::{self, Crate};
 use crate::{Tree, circles, no_arguments, say};
 use anyhow::{Result, bail};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
@@ -14,14 +15,14 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
     check_tree(tree)?;
     say(
-        "layers: every Cargo.toml agrees with xtask/src/crates.rs, and no files import each other in a circle",
+        "layers: every Cargo.toml agrees with xtask/crates.toml, and no files import each other in a circle",
     );
     Ok(())
 }
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    let mut faults = faults(&edges(&metadata(tree)?), CRATES);
+    let mut faults = faults(&edges(&metadata(tree)?), &crates::read()?.crates);
     faults.extend(circles::faults_of(tree)?);
     if faults.is_empty() {
         return Ok(());
@@ -79,29 +80,26 @@ fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
     let mut faults = Vec::new();
     for manifest in manifests {
         let package = &manifest.package;
-        let Some(row) = table.iter().find(|row| row.package == package) else {
-            faults.push(format!("`{package}` has no row in xtask/src/crates.rs"));
+        let Some(row) = table.iter().find(|row| row.package == *package) else {
+            faults.push(format!("`{package}` has no row in xtask/crates.toml"));
             continue;
         };
         let kinds = [
-            ("workspace crate", &manifest.workspace, row.workspace),
-            ("third-party crate", &manifest.third_party, row.third_party),
+            ("workspace crate", &manifest.workspace, &row.workspace),
+            ("third-party crate", &manifest.third_party, &row.third_party),
             (
                 "workspace crate for tests",
                 &manifest.dev_workspace,
-                row.dev_workspace,
+                &row.dev_workspace,
             ),
         ];
         for (kind, named, allowed) in kinds {
-            for name in named
-                .iter()
-                .filter(|name| !allowed.contains(&name.as_str()))
-            {
+            for name in named.iter().filter(|name| !allowed.contains(name)) {
                 faults.push(format!(
-                    "`{package}` names the {kind} `{name}`, which its row in xtask/src/crates.rs does not allow"
+                    "`{package}` names the {kind} `{name}`, which its row in xtask/crates.toml does not allow"
                 ));
             }
-            for name in allowed.iter().filter(|name| !named.contains(**name)) {
+            for name in allowed.iter().filter(|name| !named.contains(*name)) {
                 faults.push(format!(
                     "the row of `{package}` allows the {kind} `{name}`, which it does not name: remove it from the row"
                 ));
@@ -139,20 +137,20 @@ mod tests {
         }
     }
 
-    const TABLE: &[Crate] = &[
-        Crate {
-            package: "low",
-            workspace: &[],
-            third_party: &["serde"],
-            dev_workspace: &[],
-        },
-        Crate {
-            package: "high",
-            workspace: &["low"],
-            third_party: &[],
-            dev_workspace: &[],
-        },
-    ];
+    fn table() -> Vec<Crate> {
+        let rows = [
+            ("low", vec![], vec!["serde"]),
+            ("high", vec!["low"], vec![]),
+        ];
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        rows.map(|(package, workspace, third_party)| Crate {
+            package: package.to_owned(),
+            workspace: owned(workspace),
+            third_party: owned(third_party),
+            dev_workspace: Vec::new(),
+        })
+        .into()
+    }
 
     #[test]
     fn workspace_matches_the_table() {
@@ -184,7 +182,7 @@ mod tests {
             (vec![low()], Some("the row of `high` has no crate")),
         ];
         for (manifests, want) in cases {
-            let found = faults(&manifests, TABLE);
+            let found = faults(&manifests, &table());
             match want {
                 None => assert!(found.is_empty(), "{found:?}"),
                 Some(want) => assert!(
@@ -199,7 +197,7 @@ mod tests {
     fn dev_dependency_outside_of_table_is_a_fault() {
         let mut low = manifest("low", &[], &["serde"]);
         low.dev_workspace = set(&["high"]);
-        let found = faults(&[low, manifest("high", &["low"], &[])], TABLE);
+        let found = faults(&[low, manifest("high", &["low"], &[])], &table());
         assert!(
             found[0].contains("workspace crate for tests `high`"),
             "{found:?}"
@@ -208,15 +206,16 @@ mod tests {
 
     #[test]
     fn no_crate_depends_on_itself() {
-        fn reaches(from: &str, to: &str) -> bool {
-            CRATES
+        fn reaches(table: &[Crate], from: &str, to: &str) -> bool {
+            table
                 .iter()
                 .filter(|row| row.package == from)
-                .flat_map(|row| row.workspace)
-                .any(|next| *next == to || reaches(next, to))
+                .flat_map(|row| &row.workspace)
+                .any(|next| next == to || reaches(table, next, to))
         }
-        for row in CRATES {
-            assert!(!reaches(row.package, row.package), "{}", row.package);
+        let table = crates::read().unwrap().crates;
+        for Crate { package, .. } in &table {
+            assert!(!reaches(&table, package, package), "{package}");
         }
     }
 }

@@ -12,7 +12,6 @@ mod clients;
 mod conformance;
 mod corpora;
 mod crates;
-mod dependency_reasons;
 mod environments;
 mod findings_page;
 mod fuzz;
@@ -76,7 +75,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "layers",
         arguments: "",
-        summary: "compares the dependencies in every Cargo.toml with xtask/src/crates.rs",
+        summary: "compares the dependencies in every Cargo.toml with xtask/crates.toml",
         run: layers::command,
     },
     Command {

@@ -221,6 +221,25 @@ fn is_for_tests(attribute: &[Token<'_>]) -> bool {
             && !names.contains(&"not"))
 }
 
+/// The tokens without the strings of word lists (`words![…]`), which are not sentences.
+pub(crate) fn without_word_lists<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
+    let mut others = Vec::new();
+    let mut list_end = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        if let [name, mark, open, ..] = &tokens[at..]
+            && name.is("words")
+            && mark.is("!")
+            && open.is("[")
+        {
+            list_end = group_end(tokens, at + 2);
+        }
+        if at >= list_end || token.kind != TokenKind::Str {
+            others.push(*token);
+        }
+    }
+    others
+}
+
 /// The index after the bracket that closes the bracket at `open`.
 pub(crate) fn group_end(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;

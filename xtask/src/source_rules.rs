@@ -6,6 +6,7 @@
 //! file are skipped, except by rules about whole files.
 
 use crate::Tree;
+use agent_bash_core::words;
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -26,29 +27,11 @@ struct Rule {
 }
 
 /// The libraries: code that is linked into other programs.
-const LIBRARIES: &[&str] = &[
-    "crates/core/",
-    "crates/os/",
-    "crates/syntax/",
-    "crates/policy/",
-    "crates/notify/",
-    "crates/proxy/",
-    "crates/sandbox/",
-    "crates/sink/",
-    "crates/changes/",
-    "crates/process/",
-    "crates/remote/",
-    "crates/call/",
-    "crates/exec/",
-    "crates/pty/",
-    "crates/render/",
-    "crates/tools/",
-    "crates/settings/",
-    "crates/state/",
-    "crates/agent-bash/",
-    "crates/hooks/",
-    "crates/tui/",
-    "crates/server/",
+const LIBRARIES: &[&str] = words![
+    "crates/core/ crates/os/ crates/syntax/ crates/policy/ crates/notify/ crates/proxy/",
+    "crates/sandbox/ crates/sink/ crates/changes/ crates/process/ crates/remote/ crates/call/",
+    "crates/exec/ crates/pty/ crates/render/ crates/tools/ crates/settings/ crates/state/",
+    "crates/agent-bash/ crates/running/ crates/hooks/ crates/tui/ crates/server/",
 ];
 
 const RULES: &[Rule] = &[

@@ -1,7 +1,6 @@
 //! A call in progress: the caller's options, the findings and decisions of the stages, and the
 //! result. Like [`crate::tool_context`], this module depends on none of the stages.
 
-use crate::answer_mask::PromptAnswers;
 use crate::journal::RequestDetails;
 use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
@@ -13,6 +12,7 @@ use agent_bash_core::{
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_policy::Predefined;
+use agent_bash_process::environment::PromptAnswers;
 use agent_bash_sink::CallOutput;
 use agent_bash_state::panics::WorkPanicked;
 use agent_bash_state::{CallChanges, CallSandbox};

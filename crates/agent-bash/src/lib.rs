@@ -12,8 +12,6 @@
 //! `agent-bash-sink` limits and stores its output, `agent-bash-process` builds its environment, and
 //! `agent-bash-tools` has the [`profiles`] and the texts for models.
 
-pub mod adapters;
-mod answer_mask;
 mod approval;
 pub mod artifacts;
 mod call;
@@ -25,15 +23,12 @@ mod output_mask;
 mod parsed_script;
 mod pipeline;
 mod predefined;
-pub mod running;
 pub mod session;
 mod stage;
-pub mod terminal;
 mod tool;
 mod tool_builder;
 mod tool_context;
 mod trials;
-pub mod until;
 
 pub use agent_bash_changes as change_sets;
 pub use agent_bash_core as core;

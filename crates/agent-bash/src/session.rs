@@ -35,11 +35,10 @@ mod bang;
 mod exported;
 mod open;
 mod open_on;
-mod remote_session;
 mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
-pub use announce::may_start_ahead;
+pub use announce::{may_start_ahead, needs_new_shell};
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
@@ -47,7 +46,7 @@ pub use open::{ConversationOptions, OpenError, jobs_of_session};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext, commit_for_model};
 use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
+use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName, lock};
 use agent_bash_exec::{ConfiguredNames, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
@@ -56,7 +55,7 @@ use agent_bash_sink::ArtifactDir;
 use agent_bash_state::panics::{WorkPanicked, await_catching_panic};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The components of a tool that a conversation lists, and cleans up at its end.
 #[derive(Debug, Clone, Default)]
@@ -364,11 +363,6 @@ impl Conversation {
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
     }
 
-    /// True if a user's command is running.
-    pub fn is_bash_running(&self) -> bool {
-        lock(&self.running).is_some()
-    }
-
     /// Begins the model's turn: the user's commands are held back from the record until the turn
     /// ends.
     pub fn begin_turn(&self) {
@@ -387,17 +381,6 @@ impl Conversation {
     /// Returns the user's commands so far, in order, except the commands that are held back.
     pub fn messages(&self) -> Vec<BangMessage> {
         lock(&self.record).messages.clone()
-    }
-
-    /// Returns the recorded commands, and removes them from the record. For hosts with a history of
-    /// their own.
-    pub fn take_messages(&self) -> Vec<BangMessage> {
-        std::mem::take(&mut lock(&self.record).messages)
-    }
-
-    /// Returns the commands that are held back until the end of the turn.
-    pub fn held_messages(&self) -> Vec<BangMessage> {
-        lock(&self.record).held.clone()
     }
 
     /// Ends the user's command, discards the persistent shells, and removes the artifacts whose
@@ -438,9 +421,4 @@ impl Drop for BangPermit<'_> {
     fn drop(&mut self) {
         *lock(self.0) = None;
     }
-}
-
-/// Locks a mutex and ignores poisoning: a panic leaves the data behind these locks consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

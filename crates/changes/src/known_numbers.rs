@@ -2,11 +2,12 @@
 //! is removed or replaced, no number of the old directory names a change set of the new one.
 
 use agent_bash_core::changes::ChangesId;
+use agent_bash_core::lock;
 use agent_bash_os::PrivateDir;
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The seen numbers of all sessions, by the session's name.
 #[derive(Debug, Default)]
@@ -78,7 +79,7 @@ impl KnownNumbers {
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, SessionNumbers>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 }
 

@@ -10,10 +10,11 @@ use crate::set::{ChangeSet, LINKS_DIR, SetState};
 use crate::store::Store;
 use crate::{journal, mark};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use agent_bash_core::lock;
 use agent_bash_os::{PrivateDir, remove_tree};
 use std::io;
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 /// The largest number of unused change sets. Usually fewer calls run at the same time.
 const MAX_UNUSED_SETS: usize = 16;
@@ -73,9 +74,7 @@ impl Store {
     }
 
     fn unused_sets(&self) -> MutexGuard<'_, Vec<ChangeSet>> {
-        self.unused_sets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unused_sets)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
+use agent_bash_core::lock;
 use agent_bash_os::PrivateDir;
 use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The file with the marks, one line of JSON each, in the directory of a session.
 pub(crate) const TURNS_FILE: &str = ".turns";
@@ -91,7 +92,7 @@ impl KnownTurns {
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, (FileStat, TurnMark)>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 }
 

@@ -2,12 +2,13 @@
 //! the exhausted resource. Without these checks, tokio panics if a thread cannot be started, and
 //! the threads that it has started block for ever.
 
+use agent_bash::core::lock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::process::thread_refusal;
 use anyhow::Context;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, EnterGuard, Runtime};
@@ -112,9 +113,9 @@ pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
 /// Checks that this many threads can be started, by starting them for a moment.
 fn can_start(threads: usize) -> io::Result<()> {
     let gate = Mutex::new(());
-    let pass = || drop(gate.lock().unwrap_or_else(PoisonError::into_inner));
+    let pass = || drop(lock(&gate));
     thread::scope(|scope| {
-        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let closed = lock(&gate);
         let started = (0..threads)
             .try_for_each(|_| thread::Builder::new().spawn_scoped(scope, pass).map(drop));
         drop(closed);

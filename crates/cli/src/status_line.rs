@@ -2,12 +2,12 @@
 //! output. Only on a terminal, and erased when the command has ended.
 
 use agent_bash::HostContext;
-use agent_bash::core::{Clock, ConsumerFlow, OutputConsumer, StreamId, short_duration};
+use agent_bash::core::{Clock, ConsumerFlow, OutputConsumer, StreamId, lock, short_duration};
 use agent_bash::sink::{SizeStyle, size_text};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -71,10 +71,7 @@ impl OutputConsumer for StatusLine {
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        let mut is_painted = self
-            .is_painted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut is_painted = lock(&self.is_painted);
         self.task.abort();
         if std::mem::take(&mut *is_painted) {
             // Errors are ignored: the line is only informational.
@@ -92,7 +89,7 @@ async fn paint(counts: Arc<OutputCounts>, is_painted: Arc<Mutex<bool>>, clock: A
         let bytes = counts.bytes.load(Ordering::Relaxed);
         let line = line(elapsed, bytes, counts.newlines.load(Ordering::Relaxed));
         {
-            let mut is_painted = is_painted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut is_painted = lock(&is_painted);
             *is_painted = true;
             let _ = write!(io::stderr().lock(), "{ERASE_LINE}{line}");
         }

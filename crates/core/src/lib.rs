@@ -22,6 +22,7 @@ mod ids;
 mod key;
 mod key_name;
 mod line_edit;
+mod lock;
 mod mask;
 mod not_started;
 mod notice;
@@ -43,6 +44,7 @@ mod timestamp;
 mod until;
 pub mod visible;
 mod waiting;
+mod word_list;
 
 pub use async_trait::async_trait;
 
@@ -59,6 +61,7 @@ pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 pub use key_name::UnknownKey;
 pub use line_edit::LineEdit;
+pub use lock::lock;
 pub use mask::{
     MASK_CONTEXT_BYTES, MaskStream, MaskedPart, OutputMask, OutputPiece, StreamMasks, masked_part,
     masked_text,
@@ -86,6 +89,7 @@ pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;
 pub use until::{MetCondition, Until};
 pub use waiting::WaitingFor;
+pub use word_list::{split_words, word_count};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

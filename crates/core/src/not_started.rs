@@ -20,6 +20,12 @@ pub enum NotStarted {
         /// The path as named.
         path: PathBuf,
     },
+    /// The shell that the user or the host named is a link to this program.
+    #[error("shell `{}` is this program itself; name a shell such as /bin/bash", path.display())]
+    ShellIsThisProgram {
+        /// The path as named.
+        path: PathBuf,
+    },
     /// The system has no bash.
     #[error("no `bash` on PATH, in /bin or in /usr/bin")]
     NoBash,

@@ -16,7 +16,7 @@ use agent_bash_call::{UnstartedReason, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
     Cancel, Definitions, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec,
-    SessionName, Shell, ShellDefinitions, StdinSource, Streams,
+    SessionName, Shell, ShellDefinitions, StdinSource, Streams, lock,
 };
 use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Runs each script in its own shell, or in a named persistent shell. If the cache, or the future
 /// of a call, is dropped, its shells and foreground commands are ended.
@@ -267,9 +267,7 @@ impl ShellCache {
 
 impl CacheInner {
     fn lock_advance_kind(&self) -> MutexGuard<'_, Option<ShellKind>> {
-        self.advance_kind
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.advance_kind)
     }
 }
 

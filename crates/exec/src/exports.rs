@@ -1,6 +1,7 @@
 //! Determines which variables of a call can be set in a warm shell, so that a script sees them as
 //! if they were in the shell's environment.
 
+use agent_bash_core::words;
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,91 +9,20 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Names that bash handles specially at its start, or that cannot be set. A call that sets such a
 /// variable gets a new shell. Patterns may end in `*`.
-const START_NAMES: &[&str] = &[
-    "_",
-    "BASH*",
-    "CHILD_MAX",
-    "COLUMNS",
-    "COMP_*",
-    "DIRSTACK",
-    "ENV",
-    "EPOCH*",
-    "EUID",
-    "EXECIGNORE",
-    "FCEDIT",
-    "FIGNORE",
-    "FUNCNAME",
-    "FUNCNEST",
-    "GLOBIGNORE",
-    "GROUPS",
-    "HIST*",
-    "HOSTFILE",
-    "IFS",
-    "IGNOREEOF",
-    "INPUTRC",
-    "LINENO",
-    "LINES",
-    "MAIL*",
-    "MAPFILE",
-    "OLDPWD",
-    "OPT*",
-    "PIPESTATUS",
-    "POSIX*",
-    "PPID",
-    "PROMPT*",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS3",
-    "PS4",
-    "PWD",
-    "RANDOM",
-    "READLINE*",
-    "REPLY",
-    "SECONDS",
-    "SHELL",
-    "SHELLOPTS",
-    "SHLVL",
-    "SRANDOM",
-    "TIMEFORMAT",
-    "TMOUT",
-    "UID",
-    "histchars",
-    "ignoreeof",
-    "auto_resume",
-    "LC_*",
-    "LANG",
+const START_NAMES: &[&str] = words![
+    "_ BASH* CHILD_MAX COLUMNS COMP_* DIRSTACK ENV EPOCH* EUID EXECIGNORE FCEDIT FIGNORE FUNCNAME",
+    "FUNCNEST GLOBIGNORE GROUPS HIST* HOSTFILE IFS IGNOREEOF INPUTRC LINENO LINES MAIL* MAPFILE",
+    "OLDPWD OPT* PIPESTATUS POSIX* PPID PROMPT* PS0 PS1 PS2 PS3 PS4 PWD RANDOM READLINE* REPLY",
+    "SECONDS SHELL SHELLOPTS SHLVL SRANDOM TIMEFORMAT TMOUT UID histchars ignoreeof auto_resume",
+    "LC_* LANG",
 ];
 
 /// Further variables that bash sets or reads, and no other program does. Patterns may end in `*`.
-const BASH_NAMES: &[&str] = &[
-    "BASH",
-    "BASHOPTS",
-    "BASHPID",
-    "BASH_ALIASES",
-    "BASH_ARG*",
-    "BASH_CMDS",
-    "BASH_COMMAND",
-    "BASH_COMPAT",
-    "BASH_ENV",
-    "BASH_EXECUTION_STRING",
-    "BASH_FUNC_*",
-    "BASH_LINENO",
-    "BASH_LOADABLES_PATH",
-    "BASH_MONOSECONDS",
-    "BASH_REMATCH",
-    "BASH_SOURCE",
-    "BASH_SUBSHELL",
-    "BASH_TRAPSIG",
-    "BASH_VERSINFO",
-    "BASH_VERSION",
-    "BASH_XTRACEFD",
-    "COPROC",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "TERM",
-    "__ab*",
+const BASH_NAMES: &[&str] = words![
+    "BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARG* BASH_CMDS BASH_COMMAND BASH_COMPAT BASH_ENV",
+    "BASH_EXECUTION_STRING BASH_FUNC_* BASH_LINENO BASH_LOADABLES_PATH BASH_MONOSECONDS",
+    "BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO BASH_VERSION BASH_XTRACEFD",
+    "COPROC OPTARG OPTERR OPTIND TERM __ab*",
 ];
 
 /// Patterns of [`START_NAMES`] that also match variables of other programs, and the locale.

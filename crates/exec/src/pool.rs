@@ -4,14 +4,14 @@
 use crate::snapshot::Snapshot;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
-use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
+use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams, lock};
 use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellFds, ShellSandbox, StartError, SupervisorClient};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Maximum number of kinds of warm shells; the least recently used kind is removed first.
@@ -388,8 +388,7 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<KindShelf>> {
-        // Ignores poisoning: every operation on the list leaves it consistent.
-        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shelves)
     }
 }
 

@@ -25,7 +25,7 @@ use crate::start::untraced_refusal;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
     Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    SessionName,
+    SessionName, lock,
 };
 use call::{SessionCall, StateAfterCall};
 pub use directory::sweep_sessions;
@@ -33,7 +33,7 @@ use live::LiveShell;
 use remembered::RememberedState;
 use shell_cwd::ShellCwd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Mutex as AsyncMutex;
 
 /// The sessions of a cache.
@@ -120,12 +120,6 @@ impl Sessions {
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             configured = snapshots.for_call(spec, &cwd, &options.supervisor, &options.clock) => configured,
         };
-        if let Some(left) = session.directory_left(spec) {
-            let shell = (&spec.shell, &spec.env.base);
-            let (supervisor, clock) = (&options.supervisor, &options.clock);
-            let snapshot = snapshots.peek(shell, &left, supervisor, clock).await;
-            session.change_snapshot(spec, snapshot.as_ref());
-        }
         let snapshot = configured.snapshot.take();
         let call = session.run(spec, snapshot.as_ref(), options, out, cancel);
         let mut outcome = Box::pin(call).await?;
@@ -135,7 +129,7 @@ impl Sessions {
 
     /// Returns all sessions, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.all);
         all.iter().map(NamedSession::info).collect()
     }
 
@@ -162,7 +156,7 @@ impl Sessions {
 
     /// Returns the first session with this name, and its kind.
     fn named(&self, name: &SessionName) -> Option<(ShellKind, Arc<AsyncMutex<ShellSession>>)> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.all);
         let key = all.iter().find(|key| key.name == *name)?;
         Some((key.kind.clone(), Arc::clone(&key.session)))
     }
@@ -170,7 +164,7 @@ impl Sessions {
     /// Discards all sessions with that name: the next call starts a new one. A running call
     /// continues to its end. Returns false if there was no session.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         let before = all.len();
         all.retain(|named| named.name != *name);
         all.len() < before
@@ -183,7 +177,7 @@ impl Sessions {
         kind: &ShellKind,
         loads_snapshot: bool,
     ) -> Arc<AsyncMutex<ShellSession>> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         let known = all.iter().find(|named| {
             named.name == *name
                 && named.loads_snapshot == loads_snapshot
@@ -213,21 +207,6 @@ impl ShellSession {
         let remembered = self.remembered.as_ref().filter(|_| !spec.enter_cwd);
         let cwd = remembered.and_then(|remembered| remembered.cwd.as_ref());
         cwd.map_or_else(|| spec.cwd.clone(), ShellCwd::display_path)
-    }
-
-    /// Returns the directory of the shell before a call that names another directory, if the
-    /// configuration's `cd` has chosen the versions of the shell's directory.
-    fn directory_left(&self, spec: &RunSpec) -> Option<PathBuf> {
-        let snapshot = self.shell.as_ref()?.snapshot.as_ref();
-        snapshot.filter(|snapshot| spec.enter_cwd && snapshot.has_cd_hook())?;
-        Some(self.remembered.as_ref()?.cwd.as_ref()?.display_path())
-    }
-
-    /// Plans the change of the shell to another snapshot.
-    fn change_snapshot(&mut self, spec: &RunSpec, snapshot: Option<&Arc<Snapshot>>) {
-        if let Some(shell) = &mut self.shell {
-            shell.change_snapshot(spec, snapshot);
-        }
     }
 
     /// Stores the exports that the shell reported after its last call. Fails with the reason if the
@@ -304,8 +283,10 @@ impl ShellSession {
                     cwd,
                 } => {
                     shell.plan_prompt_hooks(&spec.script);
+                    let remembered = self.remembered.get_or_insert_default();
+                    remembered.cwd = Some(cwd);
+                    remembered.snapshot.clone_from(&shell.snapshot);
                     self.shell = Some(shell);
-                    self.remembered.get_or_insert_default().cwd = Some(cwd);
                     return Ok(with_notices(notices, *outcome));
                 }
                 StateAfterCall::Ended { outcome, reason } => {

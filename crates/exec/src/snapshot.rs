@@ -38,6 +38,8 @@ use agent_bash_core::{Definitions, ShellDefinitions, Timestamp};
 use agent_bash_process::quoted;
 pub(crate) use cache::{SnapshotCache, SnapshotForCall};
 use capture::{Configuration, ConfigurationReader};
+use cd_hook::PromptHook;
+use dump::Variable;
 use file::SnapshotFile;
 pub use filter::exported_functions;
 use hook_changes::HookChanges;
@@ -85,7 +87,14 @@ pub(crate) struct Snapshot {
     exec_program: Option<String>,
     file: SnapshotFile,
     path: Option<OsString>,
-    /// The variables that the project's hooks changed.
+    /// The names of the exported variables that the snapshot sets.
+    exports: BTreeSet<String>,
+    /// The hooks by which the prompt chooses versions.
+    prompt_hooks: Vec<&'static PromptHook>,
+    /// The commands that put active environments first in the search path that these hooks
+    /// restore, each followed by `; `.
+    merge_path: Vec<u8>,
+    /// The variables that other commands of the prompt changed.
     hooks: HookChanges,
     /// The definitions of commands that call the configuration's `cd`, each followed by `; `.
     cd_commands: Vec<u8>,
@@ -117,7 +126,7 @@ impl Snapshot {
     /// search path that the shell was started with.
     pub(crate) fn replace(&self, old: Option<&Self>, base: &OsStr) -> Vec<u8> {
         if let Some(old) = old {
-            return self.hooks.replace(&old.hooks);
+            return self.replace_hooks(old);
         }
         let mut text = self.load_command();
         if let Some(path) = &self.path {
@@ -129,44 +138,65 @@ impl Snapshot {
         text
     }
 
-    /// True if a shell's `cd` calls the configuration's `cd`, which chooses versions.
-    pub(crate) fn has_cd_hook(&self) -> bool {
-        !self.cd_commands.is_empty()
+    /// Returns the commands, each followed by `; `, that replace the changes that the prompt's
+    /// commands made for the snapshot `old`.
+    pub(crate) fn replace_hooks(&self, old: &Self) -> Vec<u8> {
+        self.hooks.replace(&old.hooks)
     }
 
-    /// Returns the commands, each followed by `; `, by which managers choose the versions of the
-    /// directory that a shell has entered. Without a hook in `cd`, mise's hooks are turned off.
-    pub(crate) fn entry_hooks(&self) -> Vec<u8> {
-        let hooks = self.hook_commands(|_| true);
-        if hooks.is_empty() || !self.has_cd_hook() {
-            return Vec::new();
+    /// Returns the command, followed by `; `, by which the configuration's `cd` chooses the
+    /// versions of the directory that a shell has entered; empty if the configuration has no `cd`.
+    pub(crate) fn cd_hook(&self) -> &'static [u8] {
+        if self.cd_commands.is_empty() {
+            b""
+        } else {
+            cd_hook::CALL.as_bytes()
         }
-        // An alias of another manager may hide mise's `cd`.
-        [cd_hook::CALL.as_bytes(), &*hooks].concat()
+    }
+
+    /// Returns the commands, each followed by `; `, by which a prompt chooses the versions.
+    pub(crate) fn prompt_hooks(&self) -> Vec<u8> {
+        self.hook_commands(|_| true)
     }
 
     /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
-    /// the functions of managers that this script may call.
-    pub(crate) fn prompt_hooks(&self, script: &str) -> Vec<u8> {
+    /// the managers that this script may call.
+    pub(crate) fn prompt_hooks_after(&self, script: &str) -> Vec<u8> {
         let words = script.split(|c: char| !c.is_alphanumeric() && c != '_');
-        self.hook_commands(|function| words.clone().any(|word| word == function))
+        self.hook_commands(|manager| words.clone().any(|word| word == manager))
     }
 
-    /// Returns the commands, each followed by `; `, that call the prompt's hooks of the managers
-    /// with these functions.
+    /// Returns the commands, each followed by `; `, that call the prompt's hooks of these managers.
     fn hook_commands(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<u8> {
-        let is_called = |&&(function, hook): &&(&str, &str)| {
-            self.defines(function) && self.defines(hook) && is_wanted(function)
-        };
-        let hooks = cd_hook::PROMPT_HOOKS.iter().filter(is_called);
-        let commands = hooks.flat_map(|(_, hook)| {
+        let hooks = self.prompt_hooks.iter();
+        let hooks = hooks.filter(|hook| self.defines(hook.function) && is_wanted(hook.manager));
+        let commands = hooks.flat_map(|hook| {
             [
                 "{ \\",
-                hook,
+                hook.function,
                 " || \\builtin :; } </dev/null >/dev/null 2>&1; ",
             ]
         });
-        commands.collect::<String>().into_bytes()
+        let mut text = commands.collect::<String>().into_bytes();
+        if !text.is_empty() {
+            text.extend_from_slice(&self.merge_path);
+        }
+        text
+    }
+
+    /// Returns the command, followed by `; `, that unsets the exported variables of this snapshot
+    /// that a shell with the snapshot `old` does not have. The command is empty without such
+    /// variables.
+    pub(crate) fn unset_new_exports(&self, old: &Self) -> Vec<u8> {
+        let names: Vec<&str> = self
+            .exports
+            .difference(&old.exports)
+            .map(String::as_str)
+            .collect();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        format!("\\builtin unset -v {}; ", names.join(" ")).into_bytes()
     }
 
     /// Returns the names, aliases and search path of the configuration.
@@ -259,10 +289,19 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
             source,
         })?;
     let (commands, allows_tail) = compose::option_commands(&before.options, &after.options);
+    let path = &after.options.path;
+    let merged = search_path::merged(&before.options.path, path, &reader.base);
+    let exports = variables.changed.iter().filter(|(_, variable)| {
+        let variable = variable.as_ref();
+        variable.is_some_and(Variable::is_exported)
+    });
     Ok(Snapshot {
         names: names.collect(),
         aliases: aliases.collect(),
         defined: Arc::new(after.defined()),
+        exports: exports.map(|(name, _)| name.clone()).collect(),
+        prompt_hooks: variables.prompt_hooks,
+        merge_path: hook_changes::merge_path(path, &merged),
         variables: variables.changed.into_keys().collect(),
         excluded,
         exec_program: Some(after.exec_program.clone()).filter(|program| !program.is_empty()),

@@ -17,7 +17,7 @@ pub use arguments::{Commands, quoted};
 pub use conversation::{ConversationId, conversation_name, conversation_of, is_conversation_name};
 pub(crate) use conversation::{conversation_with_id, names_conversation};
 pub use real_shell::{NoRealShell, real_shell};
-pub use wrapper::{ModelCommand, model_command};
+pub use wrapper::{ModelCommand, has_wrapper_marker, model_command};
 
 pub(crate) use agent_process::conversation_of_process;
 pub use agent_process::{conversation_of_caller, is_started_for_hook};

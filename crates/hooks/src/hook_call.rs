@@ -2,6 +2,7 @@
 
 use super::call_fields::{self, CallFields, NamedField};
 use agent_bash::HostContext;
+use agent_bash_core::words;
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -12,21 +13,9 @@ pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
 /// Tools that always run a script, in lowercase without punctuation. Other tools run a script if
 /// their input has a field for one.
-const SHELL_TOOLS: &[&str] = &[
-    "bash",
-    "executebash",
-    "executecmd",
-    "executecommand",
-    "execcommand",
-    "localshell",
-    "powershell",
-    "runcommand",
-    "runcommands",
-    "runinterminal",
-    "runshellcommand",
-    "runterminalcmd",
-    "runterminalcommand",
-    "shell",
+const SHELL_TOOLS: &[&str] = words![
+    "bash executebash executecmd executecommand execcommand localshell powershell runcommand",
+    "runcommands runinterminal runshellcommand runterminalcmd runterminalcommand shell",
     "shellcommand",
 ];
 

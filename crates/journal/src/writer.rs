@@ -1,7 +1,7 @@
 //! [`Journal`]: appends entries to the file of this process.
 
 use crate::{DIRECTORY_NAME, JournalEntry, JournalLevel};
-use agent_bash_core::Timestamp;
+use agent_bash_core::{Timestamp, lock};
 use agent_bash_os::{PrivateDir, is_linked};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The text of the error when the journal has reached its size limit.
 pub const FULL_REASON: &str = "it is full";
@@ -92,7 +92,7 @@ impl Journal {
         if self.options.level == JournalLevel::Off {
             return Ok(());
         }
-        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.file);
         // A process may have removed or replaced the directory or the file.
         let found = open.take().filter(OpenJournal::is_at_its_path);
         let open = open.insert(match found {

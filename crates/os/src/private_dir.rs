@@ -262,11 +262,6 @@ impl PrivateDir {
         let found = fs::stat(&self.path).map(identity);
         matches!((open, found), (Ok(open), Ok(found)) if open == found)
     }
-
-    /// True if the directory has been removed.
-    pub fn is_removed(&self) -> bool {
-        fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
-    }
 }
 
 /// True if a file still has a link.

@@ -39,6 +39,16 @@ impl ProcessInfo {
         Self::parse(pid, &read_proc(format!("/proc/{pid}/stat")).ok()?)
     }
 
+    /// Reads a process and its name. The kernel writes a newline or backslash of the name as an
+    /// escape sequence.
+    pub fn read_with_name(pid: i32) -> Option<(Self, String)> {
+        let stat = read_proc(format!("/proc/{pid}/stat")).ok()?;
+        let begin = stat.iter().position(|byte| *byte == b'(')? + 1;
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        let name = String::from_utf8_lossy(stat.get(begin..end)?).into_owned();
+        Some((Self::parse(pid, &stat)?, name))
+    }
+
     /// Reads a child of `parent`, even if `/proc` does not show it because of `hidepid` or a
     /// missing `/proc`. `None` if no process has this pid. Unknown fields are 0.
     pub fn of_child(pid: i32, parent: i32) -> Option<Self> {

@@ -15,7 +15,7 @@ use crate::policy::{Policy, decided};
 use crate::safety::{RuleSelection, check_safety, rules};
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Value, ValuePiece};
-use crate::{Check, Finding, Script, Span, Verdict};
+use crate::{Check, Script, Span, Verdict};
 
 /// A command as it was parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -134,38 +134,23 @@ fn runs_project_code(name: &str) -> bool {
 }
 
 fn read_command(command: &ResolvedCommand, base: &str) -> ReadCommand {
-    let mut words: Vec<String> = command
-        .words
-        .iter()
-        .map(|field| quoted(&field.value.to_string()))
-        .collect();
-    if words.is_empty() {
-        let redirections = command.redirections.iter().map(|redirection| {
-            format!(
-                "{} {}",
-                redirection.operator,
-                quoted(&redirection.target.to_string())
-            )
-        });
-        words.extend(redirections);
-    }
-    let targets = command
-        .redirections
-        .iter()
-        .map(|redirection| &redirection.target);
-    let unknown = command
-        .words
-        .iter()
-        .map(|field| &field.value)
-        .chain(targets.filter(|_| command.words.is_empty()))
-        .flat_map(Value::pieces)
-        .filter_map(|piece| match piece {
-            ValuePiece::Unknown { why, .. } => Some(why.to_string()),
-            _ => None,
-        })
-        .collect();
+    let words = command.words.iter().map(|field| ("", &field.value));
+    let redirections = command.redirections.iter();
+    let redirections = redirections
+        .filter(|_| command.words.is_empty())
+        .map(|redirection| (redirection.operator, &redirection.target));
+    let parts: Vec<(&str, &Value)> = words.chain(redirections).collect();
+    let texts = parts.iter().map(|(operator, value)| {
+        let text = format!("{operator} {}", quoted(&value.to_string()));
+        text.trim_start().to_owned()
+    });
+    let pieces = parts.iter().flat_map(|(_, value)| value.pieces());
+    let unknown = pieces.filter_map(|piece| match piece {
+        ValuePiece::Unknown { why, .. } => Some(why.to_string()),
+        _ => None,
+    });
     ReadCommand {
-        text: words.join(" "),
+        text: texts.collect::<Vec<_>>().join(" "),
         span: command.span,
         cwd: match &command.cwd {
             Some(cwd) if **cwd == *base => None,
@@ -173,7 +158,7 @@ fn read_command(command: &ResolvedCommand, base: &str) -> ReadCommand {
             _ => Some("a directory that is not known".to_owned()),
         },
         through: command.started_by.clone(),
-        unknown,
+        unknown: unknown.collect(),
     }
 }
 
@@ -204,15 +189,11 @@ impl fmt::Display for Explanation {
         match self.verdict.finding() {
             None => writeln!(out, "allowed")?,
             Some(finding) => {
-                let (verb, check) = (
-                    if matches!(self.verdict, Verdict::Block(_)) {
-                        "blocked"
-                    } else {
-                        "not readable"
-                    },
-                    check_name(finding),
-                );
-                writeln!(out, "{verb}: {} ({check})\n", finding.rule)?;
+                let is_blocked = matches!(self.verdict, Verdict::Block(_));
+                let verb = ["not readable", "blocked"][usize::from(is_blocked)];
+                let group = finding.group.map(|group| format!(", {group}"));
+                let (check, group) = (check_name(finding.check), group.unwrap_or_default());
+                writeln!(out, "{verb}: {} ({check}{group})\n", finding.rule)?;
                 for line in marked_lines(&self.script, finding.span) {
                     writeln!(out, "  {:>4} | {}", line.number, line.text)?;
                     writeln!(out, "       | {}", line.mark)?;
@@ -236,27 +217,17 @@ impl fmt::Display for Explanation {
         writeln!(out, "\nread")?;
         for command in &self.commands {
             write!(out, "  {}", command.text)?;
-            let mut notes: Vec<String> = Vec::new();
-            notes.extend(
-                command
-                    .cwd
-                    .as_ref()
-                    .map(|cwd| format!("in {}", one_line(cwd))),
-            );
+            let cwd = command.cwd.iter();
+            let mut notes: Vec<String> = cwd.map(|cwd| format!("in {}", one_line(cwd))).collect();
             if !command.through.is_empty() {
                 notes.push(format!("through {}", one_line(&command.through.join(", "))));
             }
-            notes.extend(
-                command
-                    .unknown
-                    .iter()
-                    .map(|unknown| format!("not known: {unknown}")),
-            );
-            if notes.is_empty() {
-                writeln!(out)?;
-            } else {
-                writeln!(out, "    ({})", notes.join("; "))?;
+            let unknown = command.unknown.iter();
+            notes.extend(unknown.map(|unknown| format!("not known: {unknown}")));
+            if !notes.is_empty() {
+                write!(out, "    ({})", notes.join("; "))?;
             }
+            writeln!(out)?;
         }
         if self.commands.is_empty() {
             writeln!(out, "  no command")?;
@@ -269,11 +240,7 @@ impl fmt::Display for Explanation {
         }
         writeln!(out, "\nchecks")?;
         for (check, verdict) in &self.answers {
-            let name = match check {
-                Check::Safety => "safety",
-                Check::SafeMode => "safe mode",
-                Check::Interceptor => "interceptor",
-            };
+            let name = check_name(*check);
             let rule = verdict
                 .finding()
                 .map_or("", |finding| finding.rule.as_str());
@@ -297,13 +264,12 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Returns the name of the check that made a finding, with the rule's group.
-fn check_name(finding: &Finding) -> String {
-    match (finding.check, finding.group) {
-        (Check::Safety, Some(group)) => format!("safety, {group}"),
-        (Check::Safety, None) => "safety".to_owned(),
-        (Check::SafeMode, _) => "safe mode".to_owned(),
-        (Check::Interceptor, _) => "interceptor".to_owned(),
+/// Returns the name of a check for people.
+fn check_name(check: Check) -> &'static str {
+    match check {
+        Check::Safety => "safety",
+        Check::SafeMode => "safe mode",
+        Check::Interceptor => "interceptor",
     }
 }
 

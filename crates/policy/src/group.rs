@@ -30,6 +30,12 @@ pub enum Group {
     Machine,
 }
 
+/// The names of the groups, in the order of the enum.
+const NAMES: [&str; 9] = [
+    "core", "inline_code", "data_loss", "remote_code", "system", "services", "cloud", "packages",
+    "machine",
+];
+
 impl Group {
     /// All groups.
     pub const ALL: [Group; 9] = [
@@ -46,17 +52,7 @@ impl Group {
 
     /// Returns the group's name in settings and verdicts.
     pub fn name(self) -> &'static str {
-        match self {
-            Group::Core => "core",
-            Group::InlineCode => "inline_code",
-            Group::DataLoss => "data_loss",
-            Group::RemoteCode => "remote_code",
-            Group::System => "system",
-            Group::Services => "services",
-            Group::Cloud => "cloud",
-            Group::Packages => "packages",
-            Group::Machine => "machine",
-        }
+        NAMES[self as usize]
     }
 
     /// True if the group is on by default.
@@ -68,5 +64,18 @@ impl Group {
 impl fmt::Display for Group {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_serialised_groups() {
+        for group in Group::ALL {
+            let serialised = serde_json::to_string(&group).unwrap();
+            assert_eq!(serialised, format!("{:?}", group.name()));
+        }
     }
 }

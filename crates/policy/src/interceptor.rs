@@ -88,52 +88,54 @@ impl Default for Interceptor {
     }
 }
 
+/// The rules for the tools `read`, `grep`, `find`, `edit` and `write`: the tool, the pattern, the
+/// exceptions, and the message.
+const DEFAULT_RULES: [[&str; 4]; 5] = [
+    [
+        "write",
+        r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
+        // Devices and kernel interfaces are not regular files, and the output of `tee` itself does
+        // not matter.
+        r"^[^t].* (>>?|&>>?) /(dev|proc|sys)/|^tee( -\S+)* (>>? )?/dev/\S+( < \S+)?$",
+        "Use the `write` tool instead of echo/printf/cat/tee into a file.",
+    ],
+    [
+        "read",
+        r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])|^(cat|head|tail|less|more|bat|batcat|nl)( -\S+)* -- \S",
+        r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)| <<<?$| (--help|--version)( |$)",
+        "Use the `read` tool instead of cat/head/tail/less.",
+    ],
+    [
+        "grep",
+        r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
+        // A heredoc or here-string is not in a file, and printing a version searches nothing.
+        r" <<<?$|^\S+ (--help|--version|--type-list|-V)( |$)",
+        "Use the `grep` tool instead of grep/rg.",
+    ],
+    [
+        "find",
+        r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate)( \S|$)",
+        r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch|--help|--version)( |$)",
+        "Use the `find` tool instead of find/fd.",
+    ],
+    [
+        "edit",
+        r"^g?sed (.* )?(-[nErsuz]*i\S*|--in-place\S*)( |$)|^(perl|ruby)( -\S*[eE] \S+| -\S+)* -[pnlaws0-7]*i\S*( |$)|^[gmn]?awk (.* )?(-i ?|--include[= ]?)inplace( |$)",
+        "",
+        "Use the `edit` tool instead of editing in place with sed/perl/awk.",
+    ],
+];
+
 /// Returns the rules for the tools `read`, `grep`, `find`, `edit` and `write`.
 pub fn default_rules() -> Vec<InterceptRule> {
-    let rule = |tool: &str, pattern: &str, unless: Option<&str>, message: &str| InterceptRule {
+    let rule = |[tool, pattern, unless, message]: [&str; 4]| InterceptRule {
         pattern: pattern.to_owned(),
-        unless: unless.map(ToOwned::to_owned),
+        unless: (!unless.is_empty()).then(|| unless.to_owned()),
         tool: tool.to_owned(),
         message: message.to_owned(),
         on: MatchOn::Command,
     };
-    vec![
-        rule(
-            "write",
-            r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
-            // Devices and kernel interfaces are not regular files, and the output of `tee` itself
-            // does not matter.
-            Some(r"^[^t].* (>>?|&>>?) /(dev|proc|sys)/|^tee( -\S+)* (>>? )?/dev/\S+( < \S+)?$"),
-            "Use the `write` tool instead of echo/printf/cat/tee into a file.",
-        ),
-        rule(
-            "read",
-            r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])|^(cat|head|tail|less|more|bat|batcat|nl)( -\S+)* -- \S",
-            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)| <<<?$| (--help|--version)( |$)"),
-            "Use the `read` tool instead of cat/head/tail/less.",
-        ),
-        rule(
-            "grep",
-            r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
-            // A heredoc or here-string is not in a file, and printing a version searches nothing.
-            Some(r" <<<?$|^\S+ (--help|--version|--type-list|-V)( |$)"),
-            "Use the `grep` tool instead of grep/rg.",
-        ),
-        rule(
-            "find",
-            r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate)( \S|$)",
-            Some(
-                r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch|--help|--version)( |$)",
-            ),
-            "Use the `find` tool instead of find/fd.",
-        ),
-        rule(
-            "edit",
-            r"^g?sed (.* )?(-[nErsuz]*i\S*|--in-place\S*)( |$)|^(perl|ruby)( -\S*[eE] \S+| -\S+)* -[pnlaws0-7]*i\S*( |$)|^[gmn]?awk (.* )?(-i ?|--include[= ]?)inplace( |$)",
-            None,
-            "Use the `edit` tool instead of editing in place with sed/perl/awk.",
-        ),
-    ]
+    DEFAULT_RULES.map(rule).into()
 }
 
 impl Interceptor {
@@ -182,28 +184,19 @@ impl Interceptor {
             .filter(|command| is_replaceable(command))
             .map(|command| (line(command), command))
             .collect();
-        for compiled in self
-            .rules
-            .iter()
-            .filter(|compiled| tools.contains(&compiled.rule.tool))
-        {
+        let whole = Span {
+            start: 0,
+            end: text.len(),
+        };
+        let rules = self.rules.iter();
+        for compiled in rules.filter(|compiled| tools.contains(&compiled.rule.tool)) {
+            let unless = compiled.unless.as_ref();
             let matches = |line: &str| {
-                compiled.pattern.is_match(line)
-                    && !compiled
-                        .unless
-                        .as_ref()
-                        .is_some_and(|unless| unless.is_match(line))
+                let is_excepted = unless.is_some_and(|unless| unless.is_match(line));
+                compiled.pattern.is_match(line) && !is_excepted
             };
             let found = match compiled.rule.on {
-                MatchOn::Script => matches(text).then(|| {
-                    (
-                        Span {
-                            start: 0,
-                            end: text.len(),
-                        },
-                        text.to_owned(),
-                    )
-                }),
+                MatchOn::Script => matches(text).then(|| (whole, text.to_owned())),
                 MatchOn::Command => lines
                     .iter()
                     .find(|(line, _)| matches(line))
@@ -213,13 +206,12 @@ impl Interceptor {
                 return Verdict::Block(Finding {
                     check: Check::Interceptor,
                     rule: format!("use_{}", compiled.rule.tool),
-                    group: None,
                     message: compiled.rule.message.clone(),
                     suggestion: format!("use the {} tool", compiled.rule.tool),
                     span,
                     words: vec![words],
-                    paths: Vec::new(),
                     suggested_tool: Some(compiled.rule.tool.clone()),
+                    ..Finding::default()
                 });
             }
         }
@@ -230,11 +222,9 @@ impl Interceptor {
 /// True if a tool could replace this command in its script.
 fn is_replaceable(command: &ResolvedCommand) -> bool {
     // `./cat` is a program of the project, not the system's `cat` that the rules mean.
-    let program = command
-        .words
-        .first()
-        .and_then(|field| field.value.literal())
-        .unwrap_or("");
+    let program = command.words.first();
+    let program = program.and_then(|field| field.value.literal());
+    let program = program.unwrap_or("");
     let is_of_project = program.contains('/') && !program.starts_with('/');
     // The caller's tools cannot see another machine. And one call of a tool cannot handle a list of
     // files that a program produces.
@@ -269,10 +259,8 @@ fn line(command: &ResolvedCommand) -> String {
         .partition(|redirection| redirection.operator.starts_with("<<"));
     for redirection in redirections {
         out.push(' ');
-        if let Some(fd) = redirection
-            .fd
-            .filter(|fd| *fd != 1 || redirection.operator.starts_with('<'))
-        {
+        let reads = redirection.operator.starts_with('<');
+        if let Some(fd) = redirection.fd.filter(|fd| *fd != 1 || reads) {
             out.push_str(&fd.to_string());
         }
         // `>& file` is another spelling of `&> file`.

@@ -64,10 +64,9 @@ pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     };
     let mut rest = entries.iter().skip_while(|entry| is_instant(entry));
     let is_interruptible = |entry: &ListEntry| {
-        let programs = entry.stages.iter().map(program);
-        let are_programs = programs
-            .into_iter()
-            .all(|name| name.is_some_and(|name| !WAITING_BUILTINS.contains(&name)));
+        let waits = |name: &str| WAITING_BUILTINS.contains(&name);
+        let mut programs = entry.stages.iter().map(program);
+        let are_programs = programs.all(|name| name.is_some_and(|name| !waits(name)));
         are_programs && !entry.background && !entry.prefixed && entry.link != Link::Or
     };
     let is_first_interruptible = rest.next().is_some_and(is_interruptible);

@@ -53,26 +53,20 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
         Command::Simple(simple) => limit(simple),
         Command::Compound(_) => None,
     };
-    if kept > 1
-        && let Some(("tail", lines)) = stage(kept - 1)
-    {
-        tail = Some(lines);
-        kept -= 1;
-    }
-    if kept > 1
-        && let Some(("head", lines)) = stage(kept - 1)
-    {
-        head = Some(lines);
-        kept -= 1;
+    for (wanted, limit) in [("tail", &mut tail), ("head", &mut head)] {
+        if kept > 1
+            && let Some((name, lines)) = stage(kept - 1)
+            && name == wanted
+        {
+            *limit = Some(lines);
+            kept -= 1;
+        }
     }
     if kept == stages.len() {
         return None;
     }
-    // `x | tail -n 2 | head -n 1` cannot be expressed as limits, which apply in the other order.
-    if tail.is_none() && kept > 1 && matches!(stage(kept - 1), Some(("tail", _))) {
-        return None;
-    }
-    // `x | head | head`, `x | tail | tail`: one limit cannot express two filters.
+    // `x | head | head`, `x | tail | tail`: one limit cannot express two filters. `x | tail -n 2 |
+    // head -n 1` cannot be expressed as limits, which apply in the other order.
     if kept > 1 && stage(kept - 1).is_some() {
         return None;
     }

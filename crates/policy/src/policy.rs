@@ -51,18 +51,12 @@ impl Policy {
 
 /// Returns the combined verdict of all checks.
 pub(crate) fn decided(verdicts: Vec<(Check, Verdict)>) -> Verdict {
-    let mut unreadable = None;
-    for (_, verdict) in verdicts {
-        match verdict {
-            Verdict::Block(_) => return verdict,
-            Verdict::Unreadable(_) => {
-                // Safe mode's verdict takes precedence, because safe mode refuses the script.
-                if unreadable.is_none() || verdict.refuses() {
-                    unreadable = Some(verdict);
-                }
-            }
-            Verdict::Allow => {}
-        }
-    }
-    unreadable.unwrap_or(Verdict::Allow)
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Block(_) => 0,
+        // Safe mode's verdict takes precedence, because safe mode refuses the script.
+        Verdict::Unreadable(_) => 2 - u8::from(verdict.refuses()),
+        Verdict::Allow => 3,
+    };
+    let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict);
+    verdicts.min_by_key(rank).unwrap_or(Verdict::Allow)
 }

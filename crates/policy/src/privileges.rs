@@ -6,28 +6,25 @@ use agent_bash_syntax::{CommandHost, Script};
 
 /// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
 /// user.
-const PRIVILEGED_PROGRAMS: [&str; 22] = [
+const PRIVILEGED_PROGRAMS: [&str; 25] = [
     "at", "chage", "chfn", "chsh", "crontab", "doas", "expiry", "fusermount", "fusermount3",
     "gpasswd", "mount", "newgidmap", "newgrp", "newuidmap", "passwd", "pkexec", "sg", "ssh-agent",
-    "su", "sudo", "sudoedit", "umount",
+    "su", "su-rs", "sudo", "sudo-rs", "sudoedit", "sudoedit-rs", "umount",
 ];
 
 /// Returns the first program with more privileges that a script may run, or an interactive shell in
 /// which the user may run such a program.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
     let privileged = |name: &str| {
-        PRIVILEGED_PROGRAMS
-            .into_iter()
-            .find(|program| *program == name)
+        let mut programs = PRIVILEGED_PROGRAMS.into_iter();
+        programs.find(|program| *program == name)
     };
     let all = script.commands.iter().chain(&script.scanned_commands);
     let mut all = all.filter(|command| command.host == CommandHost::Local);
     let taken = all.find_map(|command| {
-        let started_by = command
-            .started_by
-            .iter()
-            .find_map(|outer| privileged(outer));
-        started_by.or_else(|| privileged(command.name()?))
+        let mut started_by = command.started_by.iter();
+        let launcher = started_by.find_map(|outer| privileged(outer));
+        launcher.or_else(|| privileged(command.name()?))
     });
     taken.or_else(|| opens_shell(script))
 }
@@ -45,6 +42,7 @@ mod tests {
             ("ls; /usr/bin/sudo -u other ls", Some("sudo")),
             ("echo a | xargs sudo rm", Some("sudo")),
             ("f() { doas ls; }; f", Some("doas")),
+            ("sudo-rs -n ls", Some("sudo-rs")),
             ("echo sudo; git commit -m 'use sudo'", None),
             // The user may type it in that shell.
             ("cd /tmp && zsh -l", Some("zsh")),

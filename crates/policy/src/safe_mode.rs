@@ -76,22 +76,15 @@ impl Default for SafeMode {
     }
 }
 
-/// The reason why a script is refused.
-struct SafeModeRefusal {
-    rule: &'static str,
-    span: Span,
-    words: Vec<String>,
-    why: String,
-}
-
-impl SafeModeRefusal {
-    fn new(rule: &'static str, span: Span, why: impl Into<String>) -> Self {
-        SafeModeRefusal {
-            rule,
-            span,
-            words: Vec::new(),
-            why: why.into(),
-        }
+/// Returns the finding about a refused part of a script.
+fn refused(rule: &str, span: Span, why: impl Into<String>) -> Finding {
+    Finding {
+        check: Check::SafeMode,
+        rule: rule.to_owned(),
+        message: NOT_ALLOWED.to_owned(),
+        suggestion: why.into(),
+        span,
+        ..Finding::default()
     }
 }
 
@@ -99,98 +92,64 @@ impl SafeModeRefusal {
 pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     let agreement = agreement(&script.parsed);
     if script.over_limit || agreement == Agreement::Unread {
-        let offset = script.syntax_error.unwrap_or(0);
+        let start = script.syntax_error.unwrap_or(0);
         return Verdict::Unreadable(Finding {
-            check: Check::SafeMode,
-            rule: "syntax".to_owned(),
-            group: None,
             message: INVALID_SYNTAX.to_owned(),
-            suggestion: "write one plain command".to_owned(),
-            span: Span {
-                start: offset,
-                end: offset,
-            },
-            words: Vec::new(),
-            paths: Vec::new(),
-            suggested_tool: None,
+            ..refused(
+                "syntax",
+                Span { start, end: start },
+                "write one plain command",
+            )
         });
     }
-    match refusal(script, agreement, mode) {
-        None => Verdict::Allow,
-        Some(refusal) => Verdict::Block(Finding {
-            check: Check::SafeMode,
-            rule: refusal.rule.to_owned(),
-            group: None,
-            message: NOT_ALLOWED.to_owned(),
-            suggestion: refusal.why,
-            span: refusal.span,
-            words: refusal.words,
-            paths: Vec::new(),
-            suggested_tool: None,
-        }),
-    }
+    let mut commands = script.commands.iter();
+    let found = check_shape(&script.parsed.list)
+        .map(|(rule, span, why)| refused(rule, span, why))
+        .or_else(|| {
+            let why = "write it more plainly: it can be read in two ways";
+            let is_ambiguous = agreement == Agreement::Different;
+            is_ambiguous.then(|| refused("ambiguous", Span::default(), why))
+        })
+        .or_else(|| commands.find_map(|command| check_command(command, mode)));
+    found.map_or(Verdict::Allow, Verdict::Block)
 }
 
-fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option<SafeModeRefusal> {
-    if let Some(refusal) = check_shape(&script.parsed.list) {
-        return Some(refusal);
-    }
-    if agreement == Agreement::Different {
-        return Some(SafeModeRefusal::new(
-            "ambiguous",
-            Span::default(),
-            "write it more plainly: it can be read in two ways",
-        ));
-    }
-    script
-        .commands
+/// Refuses anything but simple commands in lists and pipelines: the rule, the refused part, and the
+/// reason.
+fn check_shape(list: &List) -> Option<(&'static str, Span, &'static str)> {
+    let stages = list
+        .entries
         .iter()
-        .find_map(|command| check_command(command, mode))
-}
-
-/// Refuses anything but simple commands in lists and pipelines.
-fn check_shape(list: &List) -> Option<SafeModeRefusal> {
-    for entry in &list.entries {
-        for stage in &entry.stages {
-            let simple = match stage {
-                Command::Simple(simple) => simple,
-                Command::Compound(compound) => {
-                    return Some(SafeModeRefusal::new(
-                        "construct",
-                        compound.span,
-                        "write plain commands, without groups or loops",
-                    ));
-                }
-            };
-            if entry.background || entry.prefixed {
-                return Some(SafeModeRefusal::new(
-                    "construct", simple.span, "leave out &, ! and time",
-                ));
+        .flat_map(|entry| entry.stages.iter().map(move |stage| (entry, stage)));
+    for (entry, stage) in stages {
+        let simple = match stage {
+            Command::Simple(simple) => simple,
+            Command::Compound(compound) => {
+                let why = "write plain commands, without groups or loops";
+                return Some(("construct", compound.span, why));
             }
-            if !simple.assigns.is_empty() || simple.words.is_empty() {
-                return Some(SafeModeRefusal::new(
-                    "environment",
-                    simple.span,
-                    "leave out variables in front of the command",
-                ));
-            }
-            if let Some(word) = simple.words.iter().find(|word| !is_plain(word)) {
-                return Some(SafeModeRefusal::new(
-                    "expansion",
-                    word.span,
-                    "write the words out, without $ and substitutions",
-                ));
-            }
-            let mut redirs = simple.redirs.iter();
-            if let Some(redir) = redirs.find(|redir| !has_harmless_form(redir)) {
-                return Some(SafeModeRefusal::new(
-                    "redirection", redir.target.span, "leave out the redirection",
-                ));
-            }
+        };
+        if entry.background || entry.prefixed {
+            return Some(("construct", simple.span, "leave out &, ! and time"));
+        }
+        if !simple.assigns.is_empty() || simple.words.is_empty() {
+            let why = "leave out variables in front of the command";
+            return Some(("environment", simple.span, why));
+        }
+        if let Some(word) = simple.words.iter().find(|word| !is_plain(word)) {
+            let why = "write the words out, without $ and substitutions";
+            return Some(("expansion", word.span, why));
+        }
+        let mut redirs = simple.redirs.iter();
+        if let Some(redir) = redirs.find(|redir| !has_harmless_form(redir)) {
+            return Some(("redirection", redir.target.span, WITHOUT_REDIRECTION));
         }
     }
     None
 }
+
+/// The alternative to a refused redirection.
+const WITHOUT_REDIRECTION: &str = "leave out the redirection";
 
 fn is_plain(word: &Word) -> bool {
     word.parts
@@ -228,27 +187,18 @@ fn is_descriptor(target: &str) -> bool {
 
 /// Checks one command: it must be on the list, and its options must neither run another program nor
 /// write a file.
-fn check_command(command: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
+fn check_command(command: &ResolvedCommand, mode: &SafeMode) -> Option<Finding> {
     let refuse = |rule, why: String| {
-        let words = command
-            .words
-            .iter()
-            .map(|field| field.value.to_string())
-            .collect();
-        Some(SafeModeRefusal {
-            rule,
-            span: command.span,
-            words,
-            why,
+        let words = command.words.iter().map(|field| field.value.to_string());
+        Some(Finding {
+            words: words.collect(),
+            ..refused(rule, command.span, why)
         })
     };
-    if let Some(redirection) = command
-        .redirections
-        .iter()
-        .find(|redirection| !is_harmless_target(redirection))
-    {
-        return Some(SafeModeRefusal::new(
-            "redirection", redirection.span, "leave out the redirection",
+    let mut redirections = command.redirections.iter();
+    if let Some(redirection) = redirections.find(|redirection| !is_harmless_target(redirection)) {
+        return Some(refused(
+            "redirection", redirection.span, WITHOUT_REDIRECTION,
         ));
     }
     let literal: Vec<&str> = command
@@ -262,32 +212,22 @@ fn check_command(command: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeR
         .map(|entry| entry.split_whitespace().collect::<Vec<_>>())
         .filter(|entry| !entry.is_empty() && literal.starts_with(entry))
         .max_by_key(Vec::len);
+    let list = || mode.allowed.join(", ");
     let Some(entry) = entry else {
-        return refuse(
-            "not_listed",
-            format!(
-                "`{}` is not on the list of what may run: {}",
-                command
-                    .words
-                    .first()
-                    .map_or_else(String::new, |field| field.value.to_string()),
-                mode.allowed.join(", ")
-            ),
-        );
+        let first = command.words.first();
+        let name = first.map_or_else(String::new, |field| field.value.to_string());
+        let why = format!("`{name}` is not on the list of what may run: {}", list());
+        return refuse("not_listed", why);
     };
     let arguments = command.words.get(entry.len()..).unwrap_or(&[]);
-    let refused = match entry[..] {
+    let word = match entry[..] {
         ["git"] => git::refused(command),
         _ => programs::refused(&entry, arguments),
-    };
-    refused.and_then(|word| {
-        refuse(
-            "option",
-            format!(
-                "`{word}` may let `{}` run another program or write a file; the list of what may run: {}",
-                entry.join(" "),
-                mode.allowed.join(", ")
-            ),
-        )
-    })
+    }?;
+    let why = format!(
+        "`{word}` may let `{}` run another program or write a file; the list of what may run: {}",
+        entry.join(" "),
+        list()
+    );
+    refuse("option", why)
 }

@@ -5,26 +5,33 @@
 //! [`Verdict`]. `syntax` does the parsing.
 
 mod command_line;
-mod data_loss;
 mod inline_code;
 mod interpreter;
 mod no_blind_git_add;
 mod no_dangerous_rm;
+mod no_database_drop;
+mod no_discard_changes;
+mod no_disk_write;
 mod no_force_push;
+mod no_fork_bomb;
+mod no_git_transport_program;
+mod no_home_overwrite;
+mod no_recursive_mode;
+mod no_shutdown;
+mod no_unread_code;
+mod no_unread_zsh;
 mod path;
+mod processes;
 mod registry;
-mod remote_code;
 mod rule;
 mod section;
 mod selection;
-mod services;
-mod system;
+mod sql;
 mod touched_paths;
 mod user_rules;
-mod zsh;
 
 use crate::syntax::run::ResolvedCommand;
-use crate::{Check, Finding, Script, Span, Verdict};
+use crate::{Finding, Script, Span, Verdict};
 use rule::{RuleFinding, RuleInput};
 use std::path::PathBuf;
 
@@ -63,28 +70,24 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {
-        let offset = script.syntax_error.unwrap_or(0);
+        let start = script.syntax_error.unwrap_or(0);
+        let (message, suggestion) = if script.over_limit {
+            (
+                "the script is too long or too deeply nested to be read",
+                "write it in smaller steps",
+            )
+        } else {
+            (
+                "the script has a syntax error",
+                "`bash -n` says what bash expects there",
+            )
+        };
         return Verdict::Unreadable(Finding {
-            check: Check::Safety,
             rule: "unreadable".to_owned(),
-            group: None,
-            message: if script.over_limit {
-                "the script is too long or too deeply nested to be read".to_owned()
-            } else {
-                "the script has a syntax error".to_owned()
-            },
-            suggestion: if script.over_limit {
-                "write it in smaller steps".to_owned()
-            } else {
-                "`bash -n` says what bash expects there".to_owned()
-            },
-            span: Span {
-                start: offset,
-                end: offset,
-            },
-            words: Vec::new(),
-            paths: Vec::new(),
-            suggested_tool: None,
+            message: message.to_owned(),
+            suggestion: suggestion.to_owned(),
+            span: Span { start, end: start },
+            ..Finding::default()
         });
     }
     Verdict::Allow
@@ -107,15 +110,13 @@ pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
 fn finding(rule: &Rule, hit: RuleFinding) -> Finding {
     let (message, suggestion) = hit.wording.unwrap_or((rule.message, rule.suggestion));
     Finding {
-        check: Check::Safety,
         rule: rule.id.to_owned(),
         group: Some(rule.group),
         message: message.to_owned(),
         suggestion: suggestion.to_owned(),
         span: hit.span,
         words: hit.words,
-        paths: Vec::new(),
-        suggested_tool: None,
+        ..Finding::default()
     }
 }
 

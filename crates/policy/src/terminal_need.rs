@@ -33,40 +33,25 @@ const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 /// Returns the first command that draws on the screen, or else the first command that needs a
 /// terminal. `None` if no command needs a terminal.
 pub fn needed_terminal(script: &Script<'_>) -> Option<TerminalNeed> {
-    let mut found = None;
-    for command in script
-        .commands
-        .iter()
-        .filter(|command| is_run_here(command))
-    {
-        let Some(wants) = wanted_by(command, script) else {
-            continue;
-        };
-        let wanted = TerminalNeed {
-            program: command.name().unwrap_or_default().to_owned(),
-            draws: wants == TerminalUse::Screen,
-        };
-        if wanted.draws {
-            return Some(wanted);
-        }
-        found = found.or(Some(wanted));
-    }
-    found
+    let mut needs = run_here(script).filter_map(|command| {
+        Some(TerminalNeed {
+            draws: wanted_by(command, script)? == TerminalUse::Screen,
+            program: command.name()?.to_owned(),
+        })
+    });
+    let first = needs.next()?;
+    let drawing = needs.find(|need| need.draws && !first.draws);
+    Some(drawing.unwrap_or(first))
 }
 
 /// Returns the first command of a script that opens an interactive shell, or a terminal
 /// multiplexer.
 pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
-    let here = script
-        .commands
-        .iter()
-        .filter(|command| is_run_here(command));
-    here.filter(|command| wanted_by(command, script).is_some())
-        .find_map(|command| {
-            INTERACTIVE_PROGRAMS
-                .into_iter()
-                .find(|shell| command.name() == Some(shell))
-        })
+    let mut here = run_here(script).filter(|command| wanted_by(command, script).is_some());
+    here.find_map(|command| {
+        let mut shells = INTERACTIVE_PROGRAMS.into_iter();
+        shells.find(|shell| command.name() == Some(shell))
+    })
 }
 
 /// True if the user reads the output of the script's last command from its beginning: git would
@@ -75,11 +60,7 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
     ];
-    let mut here = script
-        .commands
-        .iter()
-        .filter(|command| is_run_here(command));
-    let last = here
+    let last = run_here(script)
         .next_back()
         .filter(|command| command.name() == Some("git") && !prints_elsewhere(command));
     let is_paged = |git: GitCommandLine<'_>| match git.subcommand() {
@@ -121,10 +102,13 @@ pub fn changes_directory(script: &Script<'_>) -> bool {
     })
 }
 
-/// True if the command runs on the terminal of the script.
-fn is_run_here(command: &ResolvedCommand) -> bool {
+/// Returns the commands that run on the terminal of the script.
+fn run_here<'s>(script: &'s Script<'_>) -> impl DoubleEndedIterator<Item = &'s ResolvedCommand> {
     let is_elsewhere = |outer: &String| REMOTE_RUNNERS.contains(&outer.as_str());
-    !command.may_never_run && !command.is_function && !command.started_by.iter().any(is_elsewhere)
+    script.commands.iter().filter(move |command| {
+        let mut started_by = command.started_by.iter();
+        !command.may_never_run && !command.is_function && !started_by.any(is_elsewhere)
+    })
 }
 
 /// Returns how a command uses the terminal; `None` if it needs no terminal.

@@ -8,10 +8,11 @@ use crate::Span;
 use crate::group::Group;
 
 /// The checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
     /// The check for unintended harm.
+    #[default]
     Safety,
     /// The check by safe mode's list.
     SafeMode,
@@ -20,7 +21,7 @@ pub enum Check {
 }
 
 /// A finding of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The check.
     pub check: Check,

@@ -68,13 +68,12 @@ pub fn ancestors() -> Vec<Ancestor> {
     let own = ProcessIdentity::current();
     let mut pid = own.pid;
     while found.len() < MAX_ANCESTORS {
-        let Some(info) = ProcessInfo::read(pid) else {
+        let Some((info, name)) = ProcessInfo::read_with_name(pid) else {
             break;
         };
-        let text = |file: &str| read_proc(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        let name = String::from_utf8_lossy(&text("comm")).trim_end().to_owned();
+        let arguments = read_proc(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let identity = own.with_process(pid, info.start_time);
-        found.push(Ancestor::of(identity, &info, name, &text("cmdline")));
+        found.push(Ancestor::of(identity, &info, name, &arguments));
         pid = info.parent;
     }
     found

@@ -2,7 +2,7 @@
 //! secrets, unattended defaults, session variables, call variables.
 
 pub use crate::mise::{finds_mise, is_mise_set_up};
-pub use crate::secrets::{Masks, SecretFilter, SecretMask};
+pub use crate::secrets::{AnswerMask, Masks, PromptAnswers, SecretFilter, SecretMask};
 pub use crate::unattended::{
     CI, DefaultEffect, UNATTENDED_DEFAULTS, UnattendedDefault, UserPresence, attended,
 };

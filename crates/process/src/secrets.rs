@@ -1,12 +1,14 @@
 //! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a
 //! value. Each kind has a table in `tables`, and a function that applies it.
 
+mod answer_mask;
 mod masks;
 mod output_mask;
 mod tables;
 mod token_formats;
 mod values;
 
+pub use answer_mask::{AnswerMask, PromptAnswers};
 pub use masks::Masks;
 pub use output_mask::SecretMask;
 

@@ -5,6 +5,14 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 #[test]
+fn every_secret_address_contains_the_mark() {
+    for address in tables::SECRET_ADDRESSES {
+        let mark = values::find(address.as_bytes(), tables::SECRET_ADDRESS_MARK);
+        assert!(mark.is_some(), "{address}");
+    }
+}
+
+#[test]
 fn is_secret_recognises_names() {
     for name in [
         "GITHUB_TOKEN",
@@ -53,6 +61,7 @@ fn is_secret_recognises_names() {
         "NPM_CONFIG__AUTH",
         "COMPOSER_AUTH",
         "BW_SESSION",
+        "OP_SESSION_MY",
         "DISCORD_WEBHOOK",
         "CONNECTION_STRING",
         "PGPASS",

@@ -1,9 +1,11 @@
 //! Selects the shell that runs a script.
 
+use agent_bash_core::words;
 use agent_bash_core::{NotStarted, Shell, ShellChoice};
 use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Returns the shell at `explicit`, or else the first shell of `choice` that exists. Accesses
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// `env` is the command's environment; the function reads `SHELL` and `PATH`.
 ///
 /// # Errors
-/// The explicit shell is not an executable file, or none of the choice exists.
+/// The explicit shell is not an executable file, or is no such shell, or none of the choice exists.
 pub fn resolve_shell(
     explicit: Option<&Path>,
     choice: ShellChoice,
@@ -22,6 +24,10 @@ pub fn resolve_shell(
         if !is_executable(path) {
             let path = path.to_path_buf();
             return Err(NotStarted::ShellUnusable { path });
+        }
+        if is_this_program(path) {
+            let path = path.to_path_buf();
+            return Err(NotStarted::ShellIsThisProgram { path });
         }
         if has_other_language(path) {
             let path = path.to_path_buf();
@@ -44,24 +50,8 @@ pub fn resolve_shell(
 }
 
 /// Shells with another syntax than `sh`, by the names of their programs.
-const OTHER_LANGUAGES: &[&str] = &[
-    "csh",
-    "elvish",
-    "es",
-    "fish",
-    "ion",
-    "murex",
-    "nu",
-    "nushell",
-    "powershell",
-    "pwsh",
-    "rc",
-    "scsh",
-    "tclsh",
-    "tcsh",
-    "xonsh",
-    "ysh",
-];
+const OTHER_LANGUAGES: &[&str] =
+    words!["csh elvish es fish ion murex nu nushell powershell pwsh rc scsh tclsh tcsh xonsh ysh",];
 
 /// True if the shell, or the target of its link, is one of [`OTHER_LANGUAGES`].
 fn has_other_language(path: &Path) -> bool {
@@ -90,7 +80,7 @@ fn shell(path: PathBuf, args: &[&str]) -> Shell {
 fn user_bash(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let path = PathBuf::from(env.get(OsStr::new("SHELL"))?);
     let is_bash = shell(path.clone(), &[]).is_bash;
-    (is_bash && path.is_absolute() && is_executable(&path)).then_some(path)
+    (is_bash && path.is_absolute() && is_usable(&path)).then_some(path)
 }
 
 /// Returns the shell of the `workspace` tool: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
@@ -110,11 +100,23 @@ fn find(name: &str, env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
         .filter(|directory| directory.is_absolute())
         .chain(["/bin", "/usr/bin"].map(PathBuf::from))
         .map(|directory| directory.join(name))
-        .find(|candidate| is_executable(candidate))
+        .find(|candidate| is_usable(candidate))
+}
+
+fn is_usable(path: &Path) -> bool {
+    is_executable(path) && !is_this_program(path)
 }
 
 fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+/// True if the file is this program under another name: agents start it by links in place of their
+/// shell. As the shell of a call, it would check and record the call again.
+fn is_this_program(path: &Path) -> bool {
+    let file = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+    let own = std::env::current_exe().ok().and_then(|own| file(&own));
+    own.is_some() && own == file(path)
 }
 
 #[cfg(test)]
@@ -169,6 +171,26 @@ mod tests {
         let env = env(&[("SHELL", "/usr/bin/bash"), ("PATH", "/nope")]);
         let found = resolve_shell(None, ShellChoice::UserBash, &env).unwrap();
         assert_eq!(found.path, Path::new("/usr/bin/bash"));
+    }
+
+    #[test]
+    fn links_to_this_program_are_no_shells() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("bash");
+        let real = find("bash", &env(&[])).unwrap();
+        for (target, is_shell) in [(std::env::current_exe().unwrap(), false), (real, true)] {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let explicit = resolve_shell(Some(&link), ShellChoice::Bash, &env(&[]));
+            assert_eq!(explicit.is_ok(), is_shell, "{explicit:?}");
+            for variables in [
+                [("SHELL", link.to_str().unwrap()), ("PATH", "")],
+                [("PATH", dir.path().to_str().unwrap()), ("SHELL", "")],
+            ] {
+                let found = resolve_shell(None, ShellChoice::UserBash, &env(&variables)).unwrap();
+                assert_eq!(found.path == link, is_shell, "{variables:?}");
+            }
+            std::fs::remove_file(&link).unwrap();
+        }
     }
 
     #[test]

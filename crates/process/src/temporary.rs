@@ -102,7 +102,7 @@ fn is_private(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+    use agent_bash_core::sandbox::{Tier, WriteLevel};
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -130,15 +130,8 @@ mod tests {
         }
         std::os::unix::fs::symlink("outside", base.join("link")).unwrap();
         let mut plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![base.join("workspace")],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         for (path, target) in [
             ("workspace/out", None),

@@ -1,8 +1,9 @@
 //! The refused targets, counted.
 
 use crate::rules::Target;
+use agent_bash_core::lock;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The largest number of counted targets.
 const MAX_TARGETS: usize = 64;
@@ -38,7 +39,7 @@ impl Refusals {
     /// Counts a refused target. Beyond [`MAX_TARGETS`], forgets the target that was refused longest
     /// ago.
     pub(crate) fn add(&self, target: &Target) {
-        let mut counts = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(&self.counted);
         counts.total += 1;
         let Counts { targets, total } = &mut *counts;
         if targets.len() >= MAX_TARGETS && !targets.contains_key(target) {
@@ -58,7 +59,7 @@ impl Refusals {
 
     /// Returns the current counts.
     pub fn counts(&self) -> RefusalCounts {
-        let counts = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = lock(&self.counted);
         RefusalCounts(counts.targets.clone())
     }
 }

@@ -12,7 +12,7 @@ use agent_bash_call::{
     Recording as ChangesRecording, Watchdog, WatchdogSignals, cancelled_before, launch,
 };
 use agent_bash_core::sandbox::Report;
-use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
+use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, lock};
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{ShellSandbox, ShellStart, TerminalStart};
 use async_trait::async_trait;
@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A callback that receives a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
@@ -65,7 +65,7 @@ impl PtyExecutor {
     /// Sets the initial size of terminals started from now on. An open terminal is resized through
     /// its session.
     pub fn set_size(&self, size: PtySize) {
-        *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
+        *lock(&self.size) = size;
     }
 
     /// Sets whether commands started from now on are known full-screen programs, such as editors.
@@ -103,7 +103,7 @@ impl PtyExecutor {
             return Err(NotStarted::Trial { reason });
         }
         let options = PtyOptions {
-            size: *self.size.lock().unwrap_or_else(PoisonError::into_inner),
+            size: *lock(&self.size),
             ..self.options.clone()
         };
         let script = script::write(spec).map_err(terminal_error)?;
@@ -196,9 +196,7 @@ impl PtyExecutor {
     }
 
     fn recording(&self) -> std::sync::MutexGuard<'_, Option<RecordingWriter>> {
-        self.recording
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.recording)
     }
 }
 

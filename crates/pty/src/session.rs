@@ -7,10 +7,10 @@ use crate::keys;
 use crate::recording::Recording;
 use crate::terminal::Terminal;
 use crate::{PtySize, WaitingFor};
-use agent_bash_core::{Cancel, KeyInput, NotStarted, Outcome, Screen};
+use agent_bash_core::{Cancel, KeyInput, NotStarted, Outcome, Screen, lock};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
@@ -301,10 +301,4 @@ impl SharedSession {
             change(status);
         });
     }
-}
-
-/// Locks a mutex, and ignores poisoning: a panic may come from the emulator, which is reset, or
-/// from a recording's writer.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,6 +5,7 @@
 //! of the master.
 
 use crate::PtySize;
+use agent_bash_core::lock;
 use filedescriptor::FileDescriptor;
 use portable_pty::{PtySystem, SlavePty};
 use rustix::io::Errno;
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use tokio::io::Interest;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -130,7 +131,7 @@ impl Terminal {
     pub(crate) async fn write_from(&self, queue: &Mutex<VecDeque<u8>>) -> io::Result<()> {
         loop {
             let ready = self.input.ready(Interest::WRITABLE).await?;
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut queue = lock(queue);
             let (first, _) = queue.as_slices();
             if first.is_empty() {
                 return Ok(());

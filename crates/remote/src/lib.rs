@@ -5,8 +5,9 @@
 //! - [`Program`]: this program, which is uploaded if missing.
 //! - [`Channel`]: requests and answers over the connection. [`Remote`]: a remote host with its
 //!   connection.
+//! - [`RemoteSession`]: runs calls on a remote host, and checks and cleans its answers.
 //!
-//! Elsewhere: the policy, and texts about results.
+//! Elsewhere: the policy, and texts about results that a target sends.
 
 mod argv;
 mod channel;
@@ -15,6 +16,7 @@ mod error;
 mod program;
 mod remote;
 mod script;
+mod session;
 mod stderr_tail;
 mod target;
 
@@ -25,6 +27,7 @@ pub use dial::{CONNECT_TIMEOUT, LocalHost, MAX_BANNER_BYTES, UPLOAD_TIMEOUT};
 pub use error::{NotReached, Obstacle};
 pub use program::{Program, ProgramError};
 pub use remote::{AskError, Connection, Remote, Uploads};
+pub use session::RemoteSession;
 pub use target::{DEFAULT_LEASE, Target, TargetError, TargetTransport};
 
 #[cfg(doctest)]

@@ -1,8 +1,8 @@
 //! The tail of a transport's stderr, for error messages.
 
-use agent_bash_core::visible;
+use agent_bash_core::{lock, visible};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Maximum number of stored bytes.
@@ -33,7 +33,7 @@ impl StderrTail {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

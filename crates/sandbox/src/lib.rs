@@ -35,8 +35,8 @@ pub use networks::{ListenerReceiver, NetworkEntrance, NetworkRole, Networks, PRO
 pub use plan::{Order, TraceScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,
-    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, is_reported_name, leads_out,
-    links_and_target, protected_among, resolve, with_resolved_parent, workspace,
+    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, leads_out, links_and_target,
+    protected_among, resolve, with_resolved_parent, workspace,
 };
 #[cfg(target_os = "linux")]
 pub use sockets::SocketGuard;

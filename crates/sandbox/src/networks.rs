@@ -10,6 +10,7 @@
 //! With [`Network::Hosts`], the first sandbox also opens a listener at [`PROXY_PORT`]. The host
 //! peeks at the message too, and serves the listener with a proxy, from the host's own network.
 
+use agent_bash_core::lock;
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -21,7 +22,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The port of the proxy on 127.0.0.1 of a network of [`Network::Hosts`]. Below the ephemeral
 /// ports; the listener is opened before any other program is in the network.
@@ -135,7 +136,7 @@ impl<P: Clone> Networks<P> {
             hidden: plan.hidden.clone(),
             devices: plan.devices.clone(),
         };
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         all.retain(|network| !is_lost(&network.members));
         if let Some(network) = all.iter().find(|other| other.permissions == permissions) {
             let entrance = NetworkEntrance {
@@ -218,19 +219,12 @@ fn is_lost(members: &UnixStream) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::Caches;
 
     fn plan(writable: &str) -> Plan {
         Plan {
-            level: WriteLevel::WorkspaceWrite,
             network: Network::Loopback,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![writable.into()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         }
     }
 

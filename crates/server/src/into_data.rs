@@ -9,12 +9,11 @@ use agent_bash::core::changes::ChangeCounts;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
 use agent_bash::sink::{ArtifactInfo, NextPage, Page, SearchResult};
-use agent_bash::terminal::TerminalScreen;
 use agent_bash_protocol::data::{
     ArtifactData, BashData, ChangesBlockedData, ChangesGroupData, ChangesGroupPreviewData,
     ChangesMemberData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData, FoundLineData,
     JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData, OldBashData,
-    PageData, ScreenData, ShellData,
+    PageData, ShellData,
 };
 
 /// Converts a value of the session to the data of a response. A trait of its own, because the
@@ -34,22 +33,6 @@ impl IntoData<ChangesSetData> for ListedChanges {
             after: self.after,
             maybe_earlier: self.maybe_earlier,
             turn_name: self.turn_name,
-        }
-    }
-}
-
-impl IntoData<ScreenData> for TerminalScreen {
-    fn into_data(self) -> ScreenData {
-        ScreenData {
-            text: self.text,
-            cols: self.cols,
-            rows: self.rows,
-            cursor_row: self.cursor_row,
-            cursor_col: self.cursor_col,
-            cursor_visible: self.cursor_visible,
-            title: self.title,
-            full_screen: self.full_screen,
-            waiting: self.waiting,
         }
     }
 }

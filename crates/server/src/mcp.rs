@@ -35,7 +35,7 @@ pub use options::McpOptions;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
-use agent_bash::running::RunningCalls;
+use agent_bash_running::RunningCalls;
 use handler::McpServer;
 use ordered_handler::OrderedHandler;
 use std::io;

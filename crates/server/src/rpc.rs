@@ -32,14 +32,14 @@ pub use agent_bash_protocol::{
 
 use self::answer::RpcAnswer;
 use agent_bash::Conversation;
-use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::in_order::Tickets;
 use agent_bash::panics::await_catching_panic;
 use agent_bash::process::SystemClock;
-use agent_bash::running::RunningCalls;
 use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::{ErrorCode, Hello};
+use agent_bash_running::ClientAdapters;
+use agent_bash_running::RunningCalls;
 use files::Uploads;
 use in_flight::{RequestKind, RequestsInFlight};
 use job_watch::JobWatch;

@@ -7,10 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
-use agent_bash::adapters;
 use agent_bash::core::{Cancel, Clock, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::session::SessionParts;
+use agent_bash::tools::adapters;
 use agent_bash::{BashTool, Conversation, HostContext, profiles};
 use agent_bash_server::{mcp, rpc};
 use agent_bash_test_kit::FaultyExecutor;

@@ -7,9 +7,9 @@
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
-use agent_bash_core::{Clock, MaskStream, OutputMask};
+use agent_bash_core::{Clock, MaskStream, OutputMask, lock};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -231,7 +231,7 @@ impl LiveUpdates {
     }
 
     fn lock(&self) -> MutexGuard<'_, SharedLive> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The part of a session's directory that the writers of its artifacts share.
 
 use crate::artifact_options::ArtifactDirOptions;
-use agent_bash_core::ArtifactId;
+use agent_bash_core::{ArtifactId, lock};
 use agent_bash_os::PrivateDir;
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The options and the state of an artifact directory.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl SharedDir {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, DirState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Records a finished artifact of `dir`, unless the directory was replaced.

@@ -2,10 +2,11 @@
 //! does not hold up other tasks.
 
 use crate::panics::catch_panic;
+use agent_bash_core::lock;
 use agent_bash_process::thread_refusal;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -109,10 +110,6 @@ fn serve(mut work: Work, idle: &Weak<IdleThreadList>) {
             }
         };
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,23 +1,26 @@
 //! Change sets of a conversation: the store.
 
+mod ended;
 mod group;
 mod group_refused;
 mod protected;
+mod scans;
 mod sets;
 mod unrecordable;
 
+pub use ended::{commit_trial, finish_trace};
 pub use group::{ChangesGroupDone, Since, scope_of_turn};
 pub use group_refused::GroupRefused;
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
 
 use agent_bash_changes::{ChangesError, Store};
-use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesLevel};
+use agent_bash_core::{Notice, lock};
 use agent_bash_settings::ChangesSettings;
 pub use protected::ProtectedPaths;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 pub use unrecordable::Unrecordable;
 
 /// The reason for unknown changes if a file system does not respond.
@@ -110,7 +113,7 @@ impl ChangeStore {
                 "there is no state directory to keep changes in; set AGENT_BASH_STATE_DIR".into(),
             );
         };
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = lock(&self.store);
         if let Some(store) = &*store {
             return Ok(Arc::clone(store));
         }

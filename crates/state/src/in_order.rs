@@ -5,10 +5,10 @@
 //! earlier requests has begun. Work has begun when it has run up to the first `await` that
 //! suspends; by then a call has its `QueueSlot` in the queue of its persistent shell.
 
-use agent_bash_core::{Cancel, NotStarted, SessionName};
+use agent_bash_core::{Cancel, NotStarted, SessionName, lock};
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, oneshot};
 
@@ -189,11 +189,6 @@ impl Drop for QueuePermit {
 /// Lets the next call of a queue continue.
 fn release(guard: &SharedGuard) {
     drop(lock(guard).take());
-}
-
-/// Locks a mutex. Ignores poisoning: every operation leaves the value consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub use blocking::run_blocking;
 pub use changes::{
     CallChanges, ChangeSets, ChangeStore, ChangesAct, ChangesConflict, ChangesDone,
     ChangesGroupDone, ChangesRefused, GroupRefused, ProtectedPaths, Since, UNRESPONSIVE_REASON,
-    Unrecordable, scope_of_turn,
+    Unrecordable, commit_trial, finish_trace, scope_of_turn,
 };
 pub use sandbox::{
     CallSandbox, NamesBeforeCall, PreparedSandbox, SandboxState, TimedFileAccess, WatchedPaths,

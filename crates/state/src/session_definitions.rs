@@ -1,9 +1,9 @@
 //! Caches the functions and aliases of persistent shells. A shell is queried only after a call that
 //! may have changed its definitions.
 
-use agent_bash_core::{SessionName, ShellDefinitions};
+use agent_bash_core::{SessionName, ShellDefinitions, lock};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Texts by which a script may define or remove functions or aliases, or end the shell.
 const DEFINERS: &[&str] = &[
@@ -53,6 +53,6 @@ impl SessionDefinitions {
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<SessionName, SessionEntry>> {
-        self.shells.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shells)
     }
 }

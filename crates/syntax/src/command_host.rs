@@ -16,6 +16,13 @@ pub enum CommandHost {
     Disposable(Rc<[Mount]>),
 }
 
+impl CommandHost {
+    /// True for a container.
+    pub fn is_container(&self) -> bool {
+        matches!(self, CommandHost::Container | CommandHost::Disposable(_))
+    }
+}
+
 /// A directory of this machine that is mounted in a container. Both paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {

@@ -27,6 +27,8 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let shell = ShellState::new(&context.cwd, context.home.as_deref());
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
+    // True for words after a quote.
+    let mut is_quoted = false;
     let end = text.len();
     // True within a line that is a comment.
     let (mut is_comment, mut is_line_start) = (false, true);
@@ -45,7 +47,12 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
                 words.push(field(&text[start..offset], start, &shell));
             }
             if separates {
-                add_commands(&mut words, &shell, &mut out);
+                // `poweroff() { … }` defines a function.
+                if words.len() == 1 && text[offset..].starts_with("()") {
+                    words.clear();
+                }
+                add_commands(&mut words, is_quoted, &shell, &mut out);
+                is_quoted = matches!(c, '"' | '\'');
             }
         } else if start.is_none() {
             start = Some(offset);
@@ -82,7 +89,12 @@ fn field(text: &str, start: usize, shell: &ShellState) -> Field {
 }
 
 /// Adds a command for each word that names a harmful program: this word and all words after it.
-fn add_commands(words: &mut Vec<Field>, shell: &ShellState, out: &mut Vec<ResolvedCommand>) {
+fn add_commands(
+    words: &mut Vec<Field>,
+    is_quoted: bool,
+    shell: &ShellState,
+    out: &mut Vec<ResolvedCommand>,
+) {
     let command_words = std::mem::take(words);
     for (index, word) in command_words.iter().enumerate() {
         let name = word
@@ -91,8 +103,8 @@ fn add_commands(words: &mut Vec<Field>, shell: &ShellState, out: &mut Vec<Resolv
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        // `reboot` within a sentence is no command.
-        let is_first = || command_words[..index].iter().all(precedes_command);
+        // `reboot` within a sentence or alone in quotes is no command.
+        let is_first = || !is_quoted && command_words[..index].iter().all(precedes_command);
         let is_harmful = |stem| {
             HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem) && is_first()
         };
@@ -126,6 +138,9 @@ mod tests {
             ("x '\n # rm -rf /", false),
             ("x '\nplease rm -rf /", true),
             ("x ' # rm -rf /", true),
+            ("x '\nshow \"reboot\" \"$X\"", false),
+            ("x '\npoweroff() { :; }", false),
+            ("x '\npoweroff; ()", true),
         ] {
             let found = commands(text, &context);
             assert_eq!(!found.is_empty(), is_command, "{text}");

@@ -75,8 +75,17 @@ impl<R> Table<R> {
 
 /// Returns the names and the subcommands at the beginning of a row.
 pub(crate) fn names_and_subcommands(line: &'static str) -> (&'static str, &'static str) {
-    let head = line.split_once(" ; ").map_or(line, |(head, _)| head);
-    head.split_once(" / ").unwrap_or((head, ""))
+    let head = split_at_mark(line, ';').map_or(line, |(head, _)| head);
+    split_at_mark(head, '/').unwrap_or((head, ""))
+}
+
+/// Splits a line at the first `mark` between blanks. The search for a string of three characters
+/// would take most of the time in which a process reads its tables.
+fn split_at_mark(line: &str, mark: char) -> Option<(&str, &str)> {
+    line.match_indices(mark).find_map(|(at, _)| {
+        let before = line[..at].strip_suffix(' ')?;
+        Some((before, line[at + 1..].strip_prefix(' ')?))
+    })
 }
 
 #[cfg(test)]

@@ -2,25 +2,21 @@
 
 use crate::change_actions;
 use crate::diff_search::DiffSearch;
+use crate::pager_keys::{key_move, wheel_move};
 use crate::pattern_input::PatternInput;
 use crate::search_origin;
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, lines, times};
+use crate::typed_count::{TypedCount, times};
 use agent_bash::change_sets::{DiffText, FileDiff};
 use agent_bash::core::changes::{Change, ChangesId, FileKind, FileName};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-
-/// Columns per step sideways.
-const COLUMNS_PER_STEP: isize = 16;
-
-const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// Maximum number of compared files.
 const MAX_FILES: usize = 300;
@@ -93,11 +89,11 @@ impl DiffState {
     pub(crate) fn event(&mut self, event: &Event, set: Option<&CardChanges>) -> DiffRequest {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
-            Event::Mouse(mouse) => match mouse.kind {
-                MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-LINES_PER_WHEEL_STEP)),
-                MouseEventKind::ScrollDown => self.go(PagerMove::Lines(LINES_PER_WHEEL_STEP)),
-                _ => {}
-            },
+            Event::Mouse(mouse) => {
+                if let Some(to) = wheel_move(mouse.kind) {
+                    self.go(to);
+                }
+            }
             Event::Paste(text) => self.typing.paste(text),
             _ => {}
         }
@@ -118,9 +114,6 @@ impl DiffState {
         let count = self.count.take();
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) if count.is_some() => {}
-            (KeyCode::Char('g' | 'G'), _) if count.is_some() => {
-                self.go(PagerMove::Line(count.unwrap_or(1)));
-            }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
@@ -132,37 +125,20 @@ impl DiffState {
             }
             (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
             (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.previous_file()),
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
-            (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.half_page_lines(count)));
-            }
-            (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.half_page_lines(count)));
-            }
-            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-lines(count))),
-            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(lines(count))),
-            (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
-            (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
-            (KeyCode::Left, _) => self.go(PagerMove::Columns(-COLUMNS_PER_STEP)),
-            (KeyCode::Right, _) => self.go(PagerMove::Columns(COLUMNS_PER_STEP)),
-            (KeyCode::Char(pressed), KeyModifiers::NONE) => {
-                let Some(act) = change_actions::action_of_key(pressed) else {
-                    return DiffRequest::Nothing;
-                };
-                self.message = change_actions::unavailable_reason(act, set);
-                if self.message.is_none() {
-                    return DiffRequest::Act(act);
+            (code, modifiers) => {
+                if let Some(to) = key_move(key, count, self.rows) {
+                    self.go(to);
+                } else if let (KeyCode::Char(pressed), KeyModifiers::NONE) = (code, modifiers)
+                    && let Some(act) = change_actions::action_of_key(pressed)
+                {
+                    self.message = change_actions::unavailable_reason(act, set);
+                    if self.message.is_none() {
+                        return DiffRequest::Act(act);
+                    }
                 }
             }
-            _ => {}
         }
         DiffRequest::Nothing
-    }
-
-    /// Lines of `count` half pages.
-    fn half_page_lines(&self, count: Option<u64>) -> i64 {
-        lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
     fn go(&mut self, to: PagerMove) {

@@ -2,6 +2,7 @@
 //! needs a terminal. Other functions change their shell; a shell started for one call would lose
 //! that change.
 
+use agent_bash::core::words;
 use agent_bash::policy::Script;
 use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, ListEntry, WordPart};
@@ -13,31 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_FUNCTION_BYTES: usize = 16 << 10;
 
 /// Commands that change the shell.
-const SHELL_CHANGING_COMMANDS: [&str; 24] = [
-    ".",
-    "alias",
-    "cd",
-    "declare",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "getopts",
-    "hash",
-    "mapfile",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "set",
-    "shopt",
-    "source",
-    "trap",
-    "typeset",
-    "unalias",
-    "unset",
+const SHELL_CHANGING_COMMANDS: &[&str] = words![
+    ". alias cd declare enable eval exec exit export getopts hash mapfile popd pushd read",
+    "readarray readonly set shopt source trap typeset unalias unset",
 ];
 
 /// Functions with their text; `None` for functions that do more than run programs.

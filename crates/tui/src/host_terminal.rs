@@ -2,6 +2,7 @@
 //! and while the program is suspended.
 
 use crate::links::{LinkDestinations, ScreenLink, links};
+use agent_bash::core::lock;
 use agent_bash_render::normalise_widths;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +23,7 @@ use ratatui::layout::Size;
 use std::io::{self, Stdout, Write as _};
 use std::mem::ManuallyDrop;
 use std::panic::PanicHookInfo;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const SAVE_CURSOR: &str = "\x1b7";
 const RESTORE_CURSOR: &str = "\x1b8";
@@ -166,7 +167,7 @@ impl CaughtPanic {
         let last: Arc<Mutex<Option<String>>> = Arc::default();
         let message = Arc::clone(&last);
         std::panic::set_hook(Box::new(move |info| {
-            *message.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+            *lock(&message) = Some(info.to_string());
         }));
         Self {
             last_message: last,
@@ -175,10 +176,7 @@ impl CaughtPanic {
     }
 
     fn message(&self) -> Option<String> {
-        let mut last = self
-            .last_message
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last_message);
         last.take()
     }
 }

@@ -37,6 +37,7 @@ mod lost_state;
 mod matching_lines;
 mod note;
 mod options;
+mod pager_keys;
 mod pager_source;
 mod pager_state;
 mod pattern_input;

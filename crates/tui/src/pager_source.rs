@@ -3,11 +3,12 @@
 use crate::matching_lines::MatchingLines;
 use crate::search_origin;
 use crate::transcript::EntryId;
+use agent_bash::core::lock;
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{OutputLimits, OutputText};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A text stored in a file. Read it on a blocking thread only.
 pub(crate) type SharedText = Arc<StoredText>;
@@ -156,10 +157,7 @@ pub(crate) fn find(
 ) -> Result<Option<MatchingLine>, String> {
     let message = |error: std::io::Error| error.to_string();
     let len = text.view.len().map_err(message)?;
-    let mut last_search = text
-        .last_search
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut last_search = lock(&text.last_search);
     let is_other = |last: &LastSearch| last.pattern != search.pattern || last.len != len;
     if last_search.as_ref().is_none_or(is_other) {
         *last_search = None;

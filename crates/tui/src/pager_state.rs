@@ -2,27 +2,23 @@
 
 mod search;
 
+use crate::pager_keys::{key_move, wheel_move};
 use crate::pager_source::{
     LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, SearchTicket, StoredText,
 };
 use crate::pattern_input::PatternInput;
 use crate::search_origin;
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, lines};
+use crate::typed_count::TypedCount;
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
     JobRowState, OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
 };
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::time::Duration;
-
-/// Columns per step sideways.
-const COLUMNS_PER_STEP: isize = 16;
-
-const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// How long a search may take before the pager shows that it continues.
 const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
@@ -210,11 +206,6 @@ impl PagerState {
         self.position.go(to, self.total, self.rows);
     }
 
-    /// Lines of `count` half pages.
-    fn half_page_lines(&self, count: Option<u64>) -> i64 {
-        lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
-    }
-
     fn follow(&mut self) {
         self.abandon_search();
         self.follows = true;
@@ -225,10 +216,8 @@ impl PagerState {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
             Event::Mouse(mouse) => {
-                match mouse.kind {
-                    MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-LINES_PER_WHEEL_STEP)),
-                    MouseEventKind::ScrollDown => self.go(PagerMove::Lines(LINES_PER_WHEEL_STEP)),
-                    _ => {}
+                if let Some(to) = wheel_move(mouse.kind) {
+                    self.go(to);
                 }
                 PagerRequest::Nothing
             }
@@ -252,9 +241,6 @@ impl PagerState {
         let count = self.count.take();
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) if count.is_some() => {}
-            (KeyCode::Char('g' | 'G'), _) if count.is_some() => {
-                self.go(PagerMove::Line(count.unwrap_or(1)));
-            }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 self.abandon_search();
@@ -272,25 +258,11 @@ impl PagerState {
             (KeyCode::Char('N'), _) => {
                 return self.find(self.typing.is_backward, count.unwrap_or(1));
             }
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
-            (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.half_page_lines(count)));
+            _ => {
+                if let Some(to) = key_move(key, count, self.rows) {
+                    self.go(to);
+                }
             }
-            (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.half_page_lines(count)));
-            }
-            (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
-                self.go(PagerMove::Pages(-lines(count)));
-            }
-            (KeyCode::PageDown | KeyCode::Char(' '), KeyModifiers::NONE) => {
-                self.go(PagerMove::Pages(lines(count)));
-            }
-            (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
-            (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
-            (KeyCode::Left, _) => self.go(PagerMove::Columns(-COLUMNS_PER_STEP)),
-            (KeyCode::Right, _) => self.go(PagerMove::Columns(COLUMNS_PER_STEP)),
-            _ => {}
         }
         PagerRequest::Nothing
     }

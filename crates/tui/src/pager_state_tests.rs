@@ -1,5 +1,6 @@
 use super::*;
 use crate::pager_source::{find, load};
+use crossterm::event::MouseEventKind;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::io::Write as _;

@@ -1,5 +1,6 @@
 //! Code shared by the tests of several crates: run specifications, a sandboxed workspace, a clock
-//! driven by the test, an executor that panics, and checks for leftover processes and descriptors.
+//! driven by the test, executors that panic or follow a script, and checks for leftover processes
+//! and descriptors.
 //!
 //! `programs/` holds the programs that these tests start. Cargo builds only a crate's own binaries
 //! for its tests, so the manifests name these by path. Working executors and the world of the
@@ -16,6 +17,7 @@ pub mod census;
 pub mod driven_clock;
 mod faulty;
 pub mod process_state;
+pub mod scripted;
 pub mod test_workspace;
 
 pub use faulty::FaultyExecutor;

@@ -1,7 +1,7 @@
 //! A workspace for sandboxed calls. Calls may write to it, but not to the directory next to it.
 
 use agent_bash_core::RunSpec;
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,15 +40,8 @@ impl TestWorkspace {
     /// Returns a sandbox plan that allows writes in the workspace, without a network.
     pub fn plan(&self) -> Plan {
         Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Base,
             writable: vec![self.workspace.clone()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Base)
         }
     }
 

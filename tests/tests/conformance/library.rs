@@ -4,16 +4,16 @@
 use agent_bash::core::{Cancel, Clock, JobId, Until, async_trait};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, Token};
-use agent_bash::running::{RunningCall, RunningCalls, StartOptions};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::sink::Lifetime;
-use agent_bash::terminal::{self, TerminalInput};
 use agent_bash::tools::clean;
-use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{
     Approval, Approver, BashToolBuilder, ChangesRefused, HostContext, PasswordPrompt, Proposal,
     mask_condition, mask_job_output, settings,
 };
+use agent_bash_running::terminal::{self, TerminalInput};
+use agent_bash_running::until::{LAST_OUTPUT, wait_until};
+use agent_bash_running::{RunningCall, RunningCalls, StartOptions};
 use agent_bash_tests::conformance::{
     Action, Call, ChangesChoice, JobWait, Reply, SCREEN_SECONDS, Surface, TerminalUse,
 };

@@ -92,7 +92,7 @@ fn by_docs(adapter: &Adapter) -> Result<()> {
         row.is_some_and(|row| row.contains(&named)),
         "docs/adapters.md does not say {named}: {row:?}"
     );
-    let published = agent_bash::adapters::by_name(&adapter.name)?.source;
+    let published = agent_bash::tools::adapters::by_name(&adapter.name)?.source;
     let named = format!("{} {}", source.package, source.version);
     ensure!(
         published.contains(&named),

@@ -257,7 +257,6 @@ fn user_commands_run_one_at_a_time_and_are_cancelled() -> Result<()> {
             }
         });
         began.notified().await;
-        assert!(session.is_bash_running());
         let refused = bang(&session, "echo second").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
@@ -293,13 +292,11 @@ fn user_command_waits_for_the_end_of_the_turn() -> Result<()> {
         let held = bang(&session, "echo held").await?;
         assert_eq!(session.messages(), []);
         let only = vec![held.clone()];
-        assert_eq!(session.held_messages(), only);
         assert_eq!(session.end_turn(), only);
         assert_eq!(session.messages(), only);
         assert_eq!(session.end_turn(), [], "only once");
         let after = bang(&session, "echo after").await?;
-        assert_eq!(session.take_messages(), [held, after]);
-        assert_eq!(session.messages(), []);
+        assert_eq!(session.messages(), [held, after]);
         Ok(())
     })
 }

@@ -87,12 +87,12 @@ pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
 }
 
 /// Returns the comments of Rust, with adjacent ones joined, and the string literals with a blank in
-/// them.
+/// them, except in word lists.
 fn rust_pieces(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut last: Option<(&str, usize)> = None;
     let mut in_fence = false;
-    for token in rust_tokens::tokens(text) {
+    for token in rust_tokens::without_word_lists(&rust_tokens::tokens(text)) {
         match token.kind {
             TokenKind::Comment => {
                 let marker = marker_of(token.text);
@@ -183,7 +183,7 @@ fn without_code_spans(text: &str) -> String {
 pub(crate) fn comment_lines(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
-    for token in rust_tokens::tokens(text) {
+    for token in rust_tokens::without_word_lists(&rust_tokens::tokens(text)) {
         if token.kind == TokenKind::Comment {
             let count = token.text.lines().count();
             let numbers = token.line..token.line + count;

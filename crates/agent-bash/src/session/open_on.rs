@@ -1,6 +1,5 @@
 //! Opens a conversation whose calls are checked on this machine and run on a target.
 
-use super::remote_session::RemoteSession;
 use super::{Conversation, ConversationOptions, OpenError, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext};
@@ -8,12 +7,12 @@ use agent_bash_core::{
     Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait, hex,
 };
 use agent_bash_remote::protocol::{Hello, PROTOCOL_VERSION, Unlogged};
-use agent_bash_remote::{LocalHost, Remote, Target, Uploads};
+use agent_bash_remote::{LocalHost, Remote, RemoteSession, Target, Uploads};
 use agent_bash_sink::host_secret;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// An executor that refuses to run commands on this machine, because calls run on the target.
 struct NoExecutor;
@@ -80,17 +79,14 @@ impl Conversation {
         let cwd = machine.as_ref().map(|machine| machine.cwd.clone());
         let cwd = cwd.or_else(|| remote.target().cwd.clone());
         let profile = settings.profile();
-        let remote_session = RemoteSession {
-            shell: machine
-                .as_ref()
-                .and_then(|machine| machine.bash.clone())
-                .map(PathBuf::from),
+        let shell = machine.as_ref().and_then(|machine| machine.bash.clone());
+        let remote_session = RemoteSession::new(
             remote,
-            session: remote_name,
-            limits: profile.output,
-            clock: Arc::clone(&clock),
-            turn_name: Mutex::default(),
-        };
+            remote_name,
+            shell.map(PathBuf::from),
+            profile.output,
+            Arc::clone(&clock),
+        );
         // The policy uses the directories of the remote host, not of this machine.
         let remote_context = HostContext {
             cwd: cwd

@@ -4,12 +4,12 @@
 //! Neither the model nor a record gets the answer. The command that asks gets it, and the user sees
 //! which command that is.
 
-use crate::answer_mask::{AnswerMask, PromptAnswers};
 use crate::approval::PasswordPrompt;
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Environment, Mode, Request};
+use agent_bash_process::environment::{AnswerMask, PromptAnswers};
 use agent_bash_process::{Askpass, AskpassPrompt};
 use std::convert::Infallible;
 use std::future::pending;

@@ -12,12 +12,14 @@ use crate::journal::command_label;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
 use agent_bash_core::changes::{
-    Changes, ChangesLevel, ChangesState, Overlay, TraceState, TrialRequest, Undoable, applied_text,
+    Changes, ChangesLevel, ChangesState, Overlay, TrialRequest, applied_text,
 };
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
-use agent_bash_state::{CallChanges, ChangeStore, UNRESPONSIVE_REASON, run_blocking};
+use agent_bash_state::{
+    CallChanges, UNRESPONSIVE_REASON, commit_trial, finish_trace, run_blocking,
+};
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
@@ -422,20 +424,20 @@ impl ChangeRecord {
             RecordMethod::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
             RecordMethod::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
             RecordMethod::Trial(set, TrialRequest::Atomic) if is_to_commit => {
-                committed(&store, &session, set)
+                commit_trial(&store, &session, set)
             }
             RecordMethod::Trial(set, TrialRequest::Atomic) => {
                 store.drop_trial(set).map_err(error_text)
             }
-            RecordMethod::Trace(set, _) => recorded(&store, set, traced.as_ref()),
+            RecordMethod::Trace(set, _) => finish_trace(&store, set, traced.as_ref()),
             RecordMethod::Job(_) => Err("this call started a job".to_owned()),
-            RecordMethod::Scan(before) => scans::after(&changes, &store, &before, &*clock),
+            RecordMethod::Scan(before) => changes.scan_after(&store, &before, &*clock),
         };
         let ended = tool.sandbox.file_access.unlimited(move || {
             let changes: Changes = end()?;
             let is_held = is_sandboxed && changes.state == ChangesState::Held;
             let protected =
-                is_held.then(|| protected_in_trial(&change_store, &shown_store, &changes));
+                is_held.then(|| change_store.protected_in_trial(&shown_store, &changes));
             Ok((changes, protected.flatten()))
         });
         // A commit must not be abandoned halfway, so a trial has no limit.
@@ -476,65 +478,6 @@ impl ChangeRecord {
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn error_text(error: ChangesError) -> String {
     error.to_string()
-}
-
-/// Returns a notice that names the held files that run or configure programs outside of the
-/// sandbox.
-fn protected_in_trial(change_store: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
-    // A trial that cannot be read cannot be committed either.
-    let (_, files) = store.show_all(change_store.session(), held.id).ok()?;
-    let protected = change_store.protected.among(Path::new(&held.root), &files);
-    let paths: Vec<String> = protected
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    (!paths.is_empty()).then(|| NoticeKind::ProtectedInTrial { paths }.into())
-}
-
-/// Commits a trial. If another process has changed one of its files meanwhile, the changes remain
-/// held, and the result names the files.
-fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, String> {
-    let mut held = store.hold_to_commit(set).map_err(error_text)?;
-    match store.commit(session, held.id) {
-        Ok(changes) => Ok(changes),
-        Err(ChangesError::Conflict { conflicts, .. }) => {
-            held.conflicts = conflicts;
-            Ok(held)
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Finishes a traced change set. Marks the changes as inexact if the trace lacks a part. Removes
-/// the set of a call that was not traced, and returns the reason.
-fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Result<Changes, String> {
-    const UNTRACEABLE_REASON: &str = "it ran where it cannot be traced";
-    let incomplete_reason = match traced {
-        Some(traced) if traced.untraced => {
-            let reason = traced
-                .incomplete_reason
-                .as_deref()
-                .unwrap_or(UNTRACEABLE_REASON)
-                .to_owned();
-            store.remove(set).map_err(error_text)?;
-            return Err(reason);
-        }
-        Some(traced) => traced.incomplete_reason.as_deref(),
-        None => Some(UNTRACEABLE_REASON),
-    };
-    let ended = match incomplete_reason {
-        None => store.finish(set),
-        Some(_) => store.break_off(set),
-    };
-    let mut changes = ended.map_err(error_text)?;
-    changes.exact &= incomplete_reason.is_none();
-    if incomplete_reason.is_some() && changes.undo == Undoable::Whole {
-        changes.undo = Undoable::Part;
-    }
-    match incomplete_reason {
-        Some(reason) if changes.counts.total() == 0 => Err(reason.to_owned()),
-        _ => Ok(changes),
-    }
 }
 
 /// Returns a notice with this line, without the line's brackets: each layout adds its own brackets.

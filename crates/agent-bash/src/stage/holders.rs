@@ -249,7 +249,7 @@ async fn listeners(jobs: Option<&Jobs>) -> Vec<JobListener> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+    use agent_bash_core::sandbox::{Tier, WriteLevel};
 
     #[test]
     fn sandboxed_call_learns_only_of_files_that_it_can_write() {
@@ -264,15 +264,9 @@ mod tests {
         }
         std::os::unix::fs::symlink(at("home/c.lock"), at("work/link.lock")).unwrap();
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![at("work")],
             hidden: vec![at("work/secrets")],
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         for (name, want) in [
             ("work/a.lock", true),

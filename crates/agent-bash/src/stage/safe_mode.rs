@@ -3,7 +3,7 @@
 
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Environment, Request};
-use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
+use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, check_safe_mode};
 use agent_bash_tools::RuleRefusal;
 
 /// Refuses a command that is not listed, or that sets environment variables.
@@ -33,13 +33,9 @@ fn variable_refusal(name: &str) -> RuleRefusal {
     RuleRefusal::from(Finding {
         check: Check::SafeMode,
         rule: "environment".to_owned(),
-        group: None,
         message: NOT_ALLOWED.to_owned(),
         suggestion: format!("leave out the variable `{name}`: in safe mode a call sets none"),
-        span: Span::default(),
-        words: Vec::new(),
-        paths: Vec::new(),
-        suggested_tool: None,
+        ..Finding::default()
     })
 }
 

@@ -1,6 +1,5 @@
 //! Makes the result of a call from its outcome: status, counts, notices, and the text.
 
-use crate::answer_mask::PromptAnswers;
 use crate::call::{Call, DetachedCall, FinishedRun, StartedCallEnd};
 use crate::output_mask::mask_notices;
 use crate::stage::holders::{CallNetwork, FailedCall};
@@ -10,6 +9,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window, masked_text,
 };
+use agent_bash_process::environment::PromptAnswers;
 use agent_bash_sink::{CallReport, SinkReport};
 use agent_bash_state::panics::WorkPanicked;
 use agent_bash_tools::program_messages::{UserPrompts, unanswered_prompt};

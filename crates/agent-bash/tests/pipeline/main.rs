@@ -1,13 +1,8 @@
 //! The pipeline with a scripted executor: what is refused before anything is started, what the
 //! executor is asked for, and how its outcome is reported.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod adapters;
 mod background;
 mod changes;
 mod checked_elsewhere;

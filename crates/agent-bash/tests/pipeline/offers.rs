@@ -2,15 +2,12 @@
 //! is refused is held back.
 
 use crate::scripted::{Scripted, builder_with, outcome};
-use agent_bash::adapters::{ClientAdapters, by_name};
 use agent_bash::core::changes::{ChangesLevel, ChangesState};
 use agent_bash::core::{
     Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status,
     ToolResult, async_trait,
 };
-use agent_bash::process::SystemClock;
-use agent_bash::running::RunningCalls;
-use agent_bash::session::{Conversation, SessionParts};
+use agent_bash::tools::adapters::by_name;
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, CallOptions, ChangesSettings, CommitBy,
     Proposal, Refusal, profiles,
@@ -330,20 +327,13 @@ async fn approver_sees_the_refusing_rule() {
 async fn adapter_tools_are_not_offered_trials() {
     let case = Case::new();
     let tool = case.tool_with(|builder| builder);
-    let session = Arc::new(Conversation::new(tool, SessionParts::default()));
-    let clock = Arc::new(SystemClock::new());
-    let running = Arc::new(RunningCalls::new(Cancel::new()));
-    let calls = ClientAdapters::new(session, running, clock);
-    let (adapter, input) = (
-        by_name("claude-code").unwrap(),
-        json!({"command": "rm -rf .git"}),
-    );
-    let answer = calls.call(adapter, "Bash", &input, &Cancel::new()).await;
-    assert!(
-        answer.is_error && !answer.content.contains(OFFER),
-        "{answer:?}"
-    );
-    assert!(!offers(&answer.result.unwrap()));
+    let adapter = by_name("claude-code").unwrap();
+    let limited = tool.with_profile(adapter.limits.profile(tool.profile()));
+    for (tool, is_offered) in [(tool, true), (limited, false)] {
+        let refused = tool.execute(json!("rm -rf .git"), &Cancel::new()).await;
+        assert!(refused.is_error, "{refused:?}");
+        assert_eq!(offers(&refused), is_offered, "{}", refused.text);
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The commands that report, and `sandbox run`: `schema`, `env`, `settings`, `doctor`, `sandbox`.
 
 use super::values::{ProfileArg, SandboxArg, adapter};
-use agent_bash::adapters::Adapter;
+use agent_bash::tools::adapter::Adapter;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;

@@ -19,8 +19,8 @@ pub(crate) struct RecordSelection {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-rpc, mcp and tui record each command and how it ended. The setting journal.level turns the record
-on for other commands, and adds outputs. Secrets are masked.
+rpc, mcp, shell and tui record each command and how it ended. The setting journal.level turns the
+record on for `run`, and adds outputs. Secrets are masked.
 
   agent-bash log                     the record that was last written to
   agent-bash log --list              all sessions with a record

@@ -2,7 +2,7 @@
 
 use super::rpc::ServingArgs;
 use super::values::adapter;
-use agent_bash::adapters::Adapter;
+use agent_bash::tools::adapter::Adapter;
 use clap::Args;
 
 #[derive(Debug, Args)]

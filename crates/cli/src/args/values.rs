@@ -1,8 +1,9 @@
 //! Argument types that several commands share.
 
-use agent_bash::adapters::{self, Adapter};
 use agent_bash::core::changes::{ChangesLevel, TrialRequest};
 use agent_bash::core::{MAX_SHOW_KB, Mode, ShownPart, parse_duration};
+use agent_bash::tools::adapter::Adapter;
+use agent_bash::tools::adapters;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;

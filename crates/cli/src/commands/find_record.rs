@@ -5,10 +5,9 @@ use crate::commands::later_events;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;
+use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
-use agent_bash::core::{Timestamp, ToolResult};
 use agent_bash::journals::{JournalContents, Recording, recordings};
-use agent_bash_render::call_summary;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -112,17 +111,8 @@ pub(crate) fn missing_text(chosen: &Chosen) -> String {
         None => "nothing is recorded".to_owned(),
     };
     format!(
-        "agent-bash: {missing}. rpc, mcp and tui record their calls unless the setting journal.level is off"
+        "agent-bash: {missing}. rpc, mcp, shell and tui record their calls unless the setting journal.level is off"
     )
-}
-
-/// Returns `+2 ~1 −1` or `−1 held`; empty if no file changed.
-pub(crate) fn effect(result: &ToolResult) -> String {
-    result
-        .changes
-        .as_ref()
-        .map(call_summary::effect)
-        .unwrap_or_default()
 }
 
 /// Updates the recorded changes from their change sets, if these are still stored.

@@ -12,8 +12,8 @@ use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::process::SystemClock;
 use agent_bash::tools::clean;
-use agent_bash::until::{LAST_OUTPUT, WaitError, wait_until};
 use agent_bash::{mask_condition, mask_job_output};
+use agent_bash_running::until::{LAST_OUTPUT, WaitError, wait_until};
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
 use std::io;

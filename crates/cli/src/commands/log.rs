@@ -21,16 +21,16 @@ use std::io::{self, IsTerminal};
 /// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// A narrow terminal first shortens files and outcome, and then omits time and duration. The files
-/// stay, because they are the purpose of the log.
+/// A narrow terminal first shortens changes and outcome, and then omits time and duration. The
+/// changes stay, because they are the purpose of the log.
 const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
-    cut: &[(FILES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
+    cut: &[(CHANGES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
     omitted: &[TIME_COLUMN, DURATION_COLUMN],
 };
 const TIME_COLUMN: usize = 1;
 const DURATION_COLUMN: usize = 2;
 const OUTCOME_COLUMN: usize = 3;
-const FILES_COLUMN: usize = 4;
+const CHANGES_COLUMN: usize = 4;
 
 /// Prints the table of a record.
 pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
@@ -70,7 +70,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
         .map(|(index, entry)| row(index, entry, &later))
         .collect();
     let table = fitted(
-        ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
+        ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "CHANGES", "COMMAND"],
         &rows,
         terminal_columns(),
         NARROW_COLUMNS,
@@ -116,12 +116,22 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
     text
 }
 
-/// Returns `+1 ~2, later +1, 3 outside`: the call's changes, those of its background processes, and
-/// the number of files outside of the root.
-fn files(result: &ToolResult, background: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
+/// Returns `7: +1 ~2, later +1, 3 outside`: the call's change set, the changes of its background
+/// processes, and the number of files outside of the root. The numbers of calls and change sets
+/// differ, because an undo is a change set, too.
+fn changes_cell(
+    result: &ToolResult,
+    background: &[Changes],
+    unsure: &BTreeSet<ChangesId>,
+) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
-    let mut parts = vec![find_record::effect(result)];
+    let effect = changes.map(|set| (set.id, call_summary::effect(set)));
+    let effect = effect.filter(|(_, effect)| !effect.is_empty());
+    let mut parts: Vec<String> = effect
+        .map(|(id, effect)| format!("{id}: {effect}"))
+        .into_iter()
+        .collect();
     let background = background.iter().map(|set| (set, unsure.contains(&set.id)));
     parts.extend(call_summary::background_summary(background));
     if outside > 0 {
@@ -185,7 +195,7 @@ fn row(index: usize, entry: &JournalEntry, later: &LaterEvents) -> [String; 6] {
             ms => call_summary::duration(call_summary::from_millis(ms)),
         },
         outcome,
-        files(result, background.map_or(&[], Vec::as_slice), &later.unsure),
+        changes_cell(result, background.map_or(&[], Vec::as_slice), &later.unsure),
         command,
     ]
 }
@@ -256,28 +266,31 @@ mod tests {
     }
 
     #[test]
-    fn files_cell_counts_files_outside_of_the_root() {
+    fn changes_cell_has_the_change_set_and_counts_files_outside_of_the_root() {
         let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let (state, by) = (ChangesState::Done, ChangesBy::Trace);
         let mut changes = Changes::new(ChangesId(1), state, by, "/w");
         changes.outside.insert("/etc".to_owned(), 2);
         result.changes = Some(changes.clone());
         let sure = BTreeSet::new();
-        assert_eq!(files(&result, &[], &sure), "2 outside");
+        assert_eq!(changes_cell(&result, &[], &sure), "2 outside");
         let mut background = changes.clone();
         background.counts.changed = 3;
         let background = [background];
-        assert_eq!(files(&result, &background, &sure), "later ~3, 2 outside");
+        assert_eq!(
+            changes_cell(&result, &background, &sure),
+            "later ~3, 2 outside"
+        );
         changes.counts.created = 1;
         result.changes = Some(changes);
         assert_eq!(
-            files(&result, &background, &sure),
-            "+1, later ~3, 2 outside"
+            changes_cell(&result, &background, &sure),
+            "1: +1, later ~3, 2 outside"
         );
         // An earlier call may have started the process.
         let unsure = BTreeSet::from([ChangesId(1)]);
-        let cell = files(&result, &background, &unsure);
-        assert_eq!(cell, "+1, perhaps later ~3, 2 outside");
+        let cell = changes_cell(&result, &background, &unsure);
+        assert_eq!(cell, "1: +1, perhaps later ~3, 2 outside");
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub(crate) struct CommandLine {
 pub(super) struct AgentCommand {
     /// The text that the record shows and the rules check.
     text: String,
+    /// True if `text` is a command line of the shell, not a script.
+    is_command_line: bool,
     /// The files that the agent's wrapper around the text writes.
     wrapper_files: Vec<PathBuf>,
     /// The agent's conversation, if the caller names it.
@@ -144,25 +146,36 @@ impl CommandLine {
 
     /// Returns the agent's command; `None` if an agent did not make this call.
     fn command(&self, host: &HostContext) -> Option<AgentCommand> {
+        let command_line = |text: String| AgentCommand {
+            text,
+            is_command_line: true,
+            ..AgentCommand::default()
+        };
         let command: AgentCommand = match Commands::of(&self.args) {
-            Commands::Text(text) => {
-                let text = text.to_string_lossy().into_owned();
-                match agent_shell::model_command(&text) {
+            Commands::Text(text, parameters) => {
+                let script = text.to_string_lossy().into_owned();
+                match agent_shell::model_command(&script) {
                     Some(model) => AgentCommand {
                         text: model.command.into_owned(),
                         wrapper_files: model.written_files,
                         ..AgentCommand::default()
                     },
-                    None if self.is_prefix && !is_model_call(host) => return None,
-                    None => text.into(),
+                    None if self.is_prefix && !is_model_call(&script, host) => return None,
+                    None if parameters.is_empty() => script.into(),
+                    // The script may run its parameters: `"$@"`, `eval "$1"`.
+                    None => {
+                        let mut words = vec!["-c".into(), text];
+                        words.extend(parameters);
+                        command_line(format!("{} {}", self.name, quoted(&words)))
+                    }
                 }
             }
-            Commands::File(words) => format!("{} {}", self.name, quoted(&words)).into(),
+            Commands::File(words) => command_line(format!("{} {}", self.name, quoted(&words))),
             Commands::Stdin(_) if io::IsTerminal::is_terminal(&io::stdin()) => return None,
             Commands::Stdin(words) => {
                 let line = format!("{} -s {}", self.name, quoted(&words));
-                let script = script_on_stdin();
-                script.unwrap_or_else(|| line.trim_end().to_owned()).into()
+                let script = script_on_stdin().map(AgentCommand::from);
+                script.unwrap_or_else(|| command_line(line.trim_end().to_owned()))
             }
             Commands::Other => return None,
         };
@@ -274,7 +287,11 @@ fn supervised(
             .collect(),
     };
     let reported = reported_line(&invocation);
-    let shown = format!("{} -c {}", line.name, command.text);
+    let shown = if command.is_command_line {
+        command.text.clone()
+    } else {
+        format!("{} -c {}", line.name, command.text)
+    };
     let mut finished = run_in_place(&settings, start, supervisor, command, invocation, &signals)?;
     name_subshells(&mut finished.result, &reported, &shown);
     Ok(finished)
@@ -446,12 +463,15 @@ fn conversation_name(host: &HostContext) -> String {
     agent_shell::conversation_name(&host.env, (parent, start))
 }
 
-/// True if Claude Code marks a prefixed text as a call of its model
-/// (`AI_AGENT=claude-code_2-1-332_agent`). Claude Code also starts hooks and servers with the
-/// prefix (`…_harness`).
-fn is_model_call(host: &HostContext) -> bool {
+/// True if a prefixed script is a call of Claude Code's model, which also starts hooks and servers
+/// with the prefix. `AI_AGENT` tells them apart (`claude-code_2-1-332_agent` and `…_harness`);
+/// older versions do not set it, and wrap only the calls of the model.
+fn is_model_call(script: &str, host: &HostContext) -> bool {
     let agent = host.env.get(OsStr::new("AI_AGENT"));
-    agent.is_some_and(|agent| agent.to_string_lossy().ends_with("_agent"))
+    agent.map_or_else(
+        || agent_shell::has_wrapper_marker(script),
+        |agent| agent.to_string_lossy().ends_with("_agent"),
+    )
 }
 
 /// Returns the script on stdin if stdin is a regular file: that can be read without consuming the

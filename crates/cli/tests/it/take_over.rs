@@ -95,6 +95,28 @@ fn installed_setting_names_a_working_link_and_uninstall_restores_the_file() {
     }
 }
 
+/// Runs a link as an agent does. Returns the exit code and stdout.
+fn run_link(
+    home: &Home,
+    name: &str,
+    words: &[&str],
+    variables: &[(&str, &str)],
+) -> (Option<i32>, String) {
+    let environment = home.command(&[]);
+    let environment = environment.get_envs();
+    let output = Command::new(link(home, name))
+        .args(words)
+        .env_clear()
+        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
+        .envs(variables.iter().copied())
+        .current_dir(home.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the link starts");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code(), stdout)
+}
+
 #[test]
 fn link_runs_and_records_the_call_of_an_agent() {
     let home = Home::new();
@@ -102,24 +124,7 @@ fn link_runs_and_records_the_call_of_an_agent() {
         assert_eq!(install(&home, agent).code, Some(0));
     }
     let run = |name: &str, words: &[&str], variables: &[(&str, &str)]| {
-        let mut command = home.command(&[]);
-        let environment: Vec<_> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        command = Command::new(link(&home, name));
-        command
-            .args(words)
-            .env_clear()
-            .envs(environment)
-            .envs(variables.iter().copied())
-            .current_dir(home.path())
-            .stdin(Stdio::null());
-        let output = command.output().expect("the link starts");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
+        run_link(&home, name, words, variables)
     };
     let model = [
         ("AI_AGENT", "claude-code_2-1-332_agent"),
@@ -144,6 +149,53 @@ fn link_runs_and_records_the_call_of_an_agent() {
     let hook = run("agent-bash-shell", &["echo hook line"], &harness);
     assert_eq!(hook, (Some(0), "hook line\n".to_owned()));
     assert_eq!(log("claude-code-three"), "");
+}
+
+#[test]
+fn link_records_calls_of_claude_code_without_ai_agent() {
+    let home = Home::new();
+    assert_eq!(install(&home, "claude-code").code, Some(0));
+    let cwd_file = home.path().join("claude-1-cwd");
+    let end = format!("&& pwd -P >| {}", cwd_file.display());
+    // The second wrapper is of no known version.
+    for (id, script) in [
+        (
+            "known",
+            format!(r"eval 'echo of the model' \< /dev/null {end}"),
+        ),
+        (
+            "unknown",
+            format!("umask 022 && eval 'echo of the model' {end}"),
+        ),
+        ("hook", "echo of the model".to_owned()),
+    ] {
+        let variables = [("CLAUDE_CODE_SESSION_ID", id)];
+        let ran = run_link(&home, "agent-bash-shell", &[&script], &variables);
+        assert_eq!(ran, (Some(0), "of the model\n".to_owned()), "{id}");
+        let log = home.run(&["log", &format!("claude-code-{id}")]).stdout;
+        assert_eq!(
+            log.contains("echo of the model"),
+            id != "hook",
+            "{id}: {log}"
+        );
+        assert_eq!(log.contains("eval"), id == "unknown", "{id}: {log}");
+    }
+}
+
+#[test]
+fn link_checks_the_parameters_of_a_script() {
+    let home = Home::new();
+    assert_eq!(install(&home, "opencode").code, Some(0));
+    let rows: [(&[&str], i32); 4] = [
+        (&["-c", "\"$@\"", "n", "git", "push", "--force"], 126),
+        (&["-c", "eval \"$1\"", "n", "git push --force"], 126),
+        (&["-c", "$0", "git push --force"], 126),
+        (&["-c", "echo \"$@\"", "n", "git", "push", "--force"], 0),
+    ];
+    for (words, code) in rows {
+        let (ended, stdout) = run_link(&home, "bash", words, &[]);
+        assert_eq!(ended, Some(code), "{words:?}: {stdout}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::source::{HandoverOutcome, SessionSource};
 use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
+use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     EndReason, Follower, Recording, ShellEnded, TOO_OLD_MARK, Watchdog, WatchdogSignals, ending,
@@ -95,6 +96,10 @@ impl<'a> SessionCall<'a> {
         // directory of the call.
         let enters_cwd = spec.enter_cwd || cwd.is_none();
         let session_cwd = cwd.filter(|_| !enters_cwd).cloned();
+        let is_elsewhere =
+            session_cwd.is_none() && cwd.is_some_and(|cwd| cwd.display_path() != spec.cwd);
+        let cd_hook = shell.snapshot.as_deref().filter(|_| is_elsewhere);
+        let cd_hook = cd_hook.map_or(&b""[..], Snapshot::cd_hook);
         let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
@@ -105,7 +110,7 @@ impl<'a> SessionCall<'a> {
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
-            prompt_hooks: &shell.prompt_hooks,
+            hooks: &[cd_hook, &*shell.prompt_hooks].concat(),
             last_status: shell.last_status,
             wants_stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,

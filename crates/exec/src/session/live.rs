@@ -84,6 +84,17 @@ impl LiveShell {
         };
         let directory = SessionDirectory::make(&options.directory, spec.sandbox.as_deref())
             .map_err(|error| failed(&error))?;
+        let mut load = Vec::new();
+        let mut snapshot_changes = Vec::new();
+        if let Some(snapshot) = &snapshot {
+            load = snapshot.load_command();
+            // The restored exports may be those of another project.
+            let old = remembered.and_then(|remembered| remembered.snapshot.as_deref());
+            if let Some(old) = old {
+                load.extend(snapshot.unset_new_exports(old));
+                snapshot_changes = snapshot.replace_hooks(old);
+            }
+        }
         let base = &spec.env.base;
         let mut supervised = launch(&options.supervisor, base, &options.clock, true)
             .await
@@ -93,10 +104,7 @@ impl LiveShell {
             limits: spec.limits,
             reports: true,
             sandbox: sandbox_of(spec, options, &directory).map_err(|error| failed(&error))?,
-            ..ShellStart::of(
-                &spec.shell,
-                record::shell_arguments(&directory, snapshot.as_deref()),
-            )
+            ..ShellStart::of(&spec.shell, record::shell_arguments(&directory, &load))
         };
         let fds = supervised
             .start(start, None)
@@ -125,9 +133,8 @@ impl LiveShell {
             fds.pid,
             supervised.refusals(),
         );
-        // The exports that are restored may be those of another directory.
-        let entered = snapshot.as_deref().filter(|_| remembered.is_some());
-        let prompt_hooks = entered.map(Snapshot::entry_hooks).unwrap_or_default();
+        let restored = snapshot.as_deref().filter(|_| remembered.is_some());
+        let prompt_hooks = restored.map(Snapshot::prompt_hooks).unwrap_or_default();
         Ok(Self {
             supervised,
             pid: fds.pid,
@@ -137,7 +144,7 @@ impl LiveShell {
             directory,
             is_fresh: true,
             snapshot,
-            snapshot_changes: Vec::new(),
+            snapshot_changes,
             prompt_hooks,
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
@@ -161,14 +168,14 @@ impl LiveShell {
         let base = base.map_or(OsStr::new(""), OsString::as_os_str);
         let changes = snapshot.replace(self.snapshot.as_deref(), base);
         self.snapshot_changes.extend(changes);
-        self.prompt_hooks = snapshot.entry_hooks();
+        self.prompt_hooks = snapshot.prompt_hooks();
         self.snapshot = Some(Arc::clone(snapshot));
     }
 
-    /// Plans the choice of versions by a prompt, if this script has called a manager's function.
+    /// Plans the choice of versions by a prompt, if this script may have called a manager.
     pub(super) fn plan_prompt_hooks(&mut self, script: &str) {
         let snapshot = self.snapshot.as_ref();
-        let hooks = snapshot.map(|snapshot| snapshot.prompt_hooks(script));
+        let hooks = snapshot.map(|snapshot| snapshot.prompt_hooks_after(script));
         self.prompt_hooks = hooks.unwrap_or_default();
     }
 

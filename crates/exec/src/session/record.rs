@@ -96,22 +96,18 @@ const REPORT_TOO_OLD: &str =
 /// `mapfile` needs an array to read into. `DIRSTACK` exists in every shell, and ignores elements
 /// far beyond its end. If a script has unset it, the shell exits after that script: bash would
 /// write to an array that does not exist.
-pub(super) fn shell_arguments(
-    directory: &SessionDirectory,
-    snapshot: Option<&Snapshot>,
-) -> Vec<OsString> {
+pub(super) fn shell_arguments(directory: &SessionDirectory, load: &[u8]) -> Vec<OsString> {
     let begin = exec_redirections(&format!(
         "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
          {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
-    let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL_FD} -c 1 -C ");
     let call = quoted(OsStr::from_bytes(&filled_in(CALL_TEXT, directory)));
     let parts: [&[u8]; _] = [
         REPORT_TOO_OLD.as_bytes(),
         begin.as_bytes(),
         b"; ",
-        &load,
+        load,
         FORGET_TEXT.as_bytes(),
         b"; ",
         follow.as_bytes(),
@@ -217,11 +213,12 @@ pub(super) struct SessionRecord<'a> {
     /// The snapshot that a new shell has loaded: its options and search path are set with the first
     /// script.
     pub(super) snapshot: Option<&'a Snapshot>,
-    /// The commands that bring a used shell to another snapshot, each followed by `; `.
+    /// The commands that bring a used shell, or the remembered exports, to another snapshot, each
+    /// followed by `; `.
     pub(super) changes: &'a [u8],
     /// The commands by which managers choose the versions of the entered directory, each followed
     /// by `; `.
-    pub(super) prompt_hooks: &'a [u8],
+    pub(super) hooks: &'a [u8],
     /// `$?` when the script begins: the exit status of the previous script.
     pub(super) last_status: i32,
     /// True if the exit status of each stage of the last pipeline is requested.
@@ -246,7 +243,9 @@ impl SessionRecord<'_> {
             add(&quoted(path));
             add(b"; ");
         }
-        add(self.changes);
+        if self.remembered.is_none() {
+            add(self.changes);
+        }
         let enter_cwd = self
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());
@@ -270,6 +269,7 @@ impl SessionRecord<'_> {
             // The remembered exports include `OLDPWD`.
             add(&remembered.exports);
             add(b"\n");
+            add(self.changes);
         }
         if let Some(cwd) = self.cwd {
             add(b"if ! { ");
@@ -280,7 +280,7 @@ impl SessionRecord<'_> {
             add(b"; }; then ");
             add(refuse);
         }
-        add(self.prompt_hooks);
+        add(self.hooks);
         if self.is_new {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
             add(&old_directory(self.oldpwd));
@@ -445,103 +445,5 @@ impl ExpectedReport {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expected(has_tail: bool) -> ExpectedReport {
-        ExpectedReport {
-            call: Nonce("call-nonce".to_owned()),
-            record: Nonce("record-nonce".to_owned()),
-            has_tail,
-        }
-    }
-
-    #[test]
-    fn read_returns_none_until_the_report_is_complete() {
-        for (whole, has_tail, code, stages) in [
-            (
-                &b" 1 call-nonce\0\0/a\nb\x003\0 1 call-nonce\0"[..],
-                false,
-                3,
-                None,
-            ),
-            (
-                b" 1 .call-nonce\0\0/a\nb\x003\0 1 .call-nonce\0",
-                false,
-                3,
-                None,
-            ),
-            (
-                b"call-nonce\x003\x003\0\0/a\nb\x000\0call-nonce\0",
-                true,
-                3,
-                None,
-            ),
-            (
-                b"call-nonce\x000\x001\x000\0\0/a\nb\x000\0call-nonce\0",
-                true,
-                0,
-                Some([1, 0]),
-            ),
-            // A script without a tail has set `__ab_s`.
-            (
-                b"call-nonce\x000\0\0/a\nb\x007\0call-nonce\0",
-                false,
-                7,
-                None,
-            ),
-            // A script has written a forged report before.
-            (
-                b"/\0.\x000\0call-nonce\0\0/a\nb\x007\0call-nonce\0",
-                false,
-                7,
-                None,
-            ),
-        ] {
-            let expected = expected(has_tail);
-            let report = expected.read_report(whole).unwrap();
-            let stages = stages.map(|codes| codes.map(Stage::from).to_vec());
-            assert_eq!((report.code, report.stages), (code, stages), "{whole:?}");
-            assert_eq!((report.run, &*report.cwd), (ScriptRun::Yes, &b"/a\nb"[..]));
-            for end in 0..whole.len() {
-                assert_eq!(expected.read_report(&whole[..end]), None, "{end}");
-            }
-        }
-        for (flag, run) in [
-            (r"\builtin : drecord-nonce", ScriptRun::NoDirectory),
-            (
-                r"\builtin : urecord-nonce; \builtin unset",
-                ScriptRun::Unread,
-            ),
-            (r"\builtin : dother-nonce", ScriptRun::Yes),
-            ("d", ScriptRun::Yes),
-        ] {
-            let whole = format!("call-nonce\0{flag}\0/\x000\0call-nonce\0");
-            let report = expected(false).read_report(whole.as_bytes()).unwrap();
-            assert_eq!(report.run, run, "{flag}");
-        }
-    }
-
-    #[test]
-    fn report_without_the_nonce_of_its_call_is_ignored() {
-        for forged in [
-            &b"/\0.\x000\0"[..],
-            b"dn/\0.\x000\0",
-            b"\0\0/\x000\0\0",
-            b"nonce\0\0/\x000\0nonce\0",
-            b"other-call-nonce\0\0/\x000\0call-nonce-\0",
-            b"call-nonce\0",
-            b"\0",
-        ] {
-            assert_eq!(expected(false).read_report(forged), None, "{forged:?}");
-        }
-    }
-
-    #[test]
-    fn nonces_differ() {
-        let nonces: std::collections::BTreeSet<_> =
-            (0..100).map(|_| Nonce::random().unwrap().0).collect();
-        assert_eq!(nonces.len(), 100);
-        assert!(nonces.iter().all(|nonce| nonce.len() == 12));
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

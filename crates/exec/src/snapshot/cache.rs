@@ -6,14 +6,14 @@ use super::options::SnapshotOptions;
 use super::project::{FileIdentity, Project, ProjectFinder};
 use super::skipped::SkipReason;
 use super::{Snapshot, capture};
-use agent_bash_core::{Clock, Notice, NoticeKind, Outcome, RunSpec, ScriptEnding, Shell};
+use agent_bash_core::{Clock, Notice, NoticeKind, Outcome, RunSpec, ScriptEnding, Shell, lock};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -219,8 +219,7 @@ impl SnapshotCache {
 
     /// Returns the entry for a key. Creates an entry for a new key, and replaces an unusable entry.
     fn entry(&self, key: CacheKey, now: Duration) -> Arc<CacheEntry> {
-        // Ignores poisoning: every operation on the list leaves it consistent.
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.entries);
         if let Some(index) = entries.iter().position(|entry| entry.key == key)
             && entries[index].is_usable(now)
         {
@@ -293,10 +292,7 @@ impl CacheEntry {
                 }
             }
         };
-        let mut reported_reasons = self
-            .reported_reasons
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut reported_reasons = lock(&self.reported_reasons);
         reported_reasons
             .insert(reason.clone())
             .then_some((name, reason))

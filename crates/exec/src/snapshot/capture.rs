@@ -127,11 +127,6 @@ impl ConfigurationReader {
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
         let commands = cd_hook::replaced_commands(state);
-        let has_prompt_hook = cd_hook::PROMPT_HOOKS.iter().any(|(_, hook)| {
-            let mut functions = state.functions.iter();
-            functions.any(|function| function.name == *hook)
-        });
-        let replaces_cd = commands.contains(&"cd") && !has_prompt_hook;
         let cd = cd_hook::configured_cd(state)
             .filter(|cd| !secrets.is_some_and(|filter| filter::holds_secret(&cd.text, filter)));
         for list in [&mut state.functions, &mut state.aliases] {
@@ -145,8 +140,7 @@ impl ConfigurationReader {
             }
             *list = allowed;
         }
-        let mut variables =
-            configured_variables::configured(&dump, &self.base, &self.options, replaces_cd);
+        let mut variables = configured_variables::configured(&dump, &self.base, &self.options);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
         functions.extend(cd);

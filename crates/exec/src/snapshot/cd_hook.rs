@@ -15,10 +15,29 @@ use std::time::Duration;
 /// The name under which shells have the configuration's `cd`.
 pub(super) const CD_NAME: &str = "__ab_cd";
 
-/// Functions of managers that set variables, and the functions by which the managers' prompts
-/// choose the versions. If a manager also replaces `cd`, the shell of a session chooses with these
-/// functions after a change of the project: the manager knows the values that it has replaced.
-pub(super) const PROMPT_HOOKS: [(&str, &str); 1] = [("mise", "_mise_hook")];
+/// A function by which a manager chooses the versions before a prompt. The shell of a session calls
+/// this function after a change of the project: the manager knows the values that it has replaced.
+#[derive(Debug)]
+pub(super) struct PromptHook {
+    /// The function or program of the manager.
+    pub(super) manager: &'static str,
+    pub(super) function: &'static str,
+    /// The variable that the manager sets together with the variables of a project.
+    pub(super) marker: &'static str,
+}
+
+const PROMPT_HOOKS: &[PromptHook] = &[
+    PromptHook {
+        manager: "direnv",
+        function: "_direnv_hook",
+        marker: "DIRENV_DIR",
+    },
+    PromptHook {
+        manager: "mise",
+        function: "_mise_hook",
+        marker: "__MISE_DIFF",
+    },
+];
 
 /// The commands that change the directory.
 const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
@@ -37,6 +56,20 @@ const END: &str = r"\__ab_cd .
 \builtin return 0
 }
 ";
+
+/// Returns the hooks that the configuration's prompt calls. Frameworks for prompts store the
+/// commands of `PROMPT_COMMAND` in variables of their own.
+pub(super) fn prompt_hooks(state: &ShellState) -> Vec<&'static PromptHook> {
+    let variables = state.variables.iter().filter(|(name, _)| {
+        let name = name.to_ascii_lowercase();
+        name.contains("prompt_command") || name.contains("precmd")
+    });
+    let texts: Vec<_> = variables
+        .map(|(_, variable)| String::from_utf8_lossy(&variable.declaration))
+        .collect();
+    let is_called = |hook: &&PromptHook| texts.iter().any(|text| text.contains(hook.function));
+    PROMPT_HOOKS.iter().filter(is_called).collect()
+}
 
 /// Returns the configuration's `cd`, formatted as by `declare -f`, under the name [`CD_NAME`].
 pub(super) fn configured_cd(state: &ShellState) -> Option<Definition> {

@@ -1,6 +1,7 @@
 //! Selects the variables of a snapshot: variables that the configuration exports, and variables
 //! that its functions and aliases use.
 
+use super::cd_hook::{self, PromptHook};
 use super::dump::{Definition, ShellDump, ShellState, Variable};
 use super::hook_changes::HookChanges;
 use super::options::SnapshotOptions;
@@ -11,15 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Variables that configurations set anew for each shell, whatever its directory.
-const PER_SHELL_VARIABLES: &[&str] = &[
-    "ATUIN_SESSION",
-    "GPG_TTY",
-    "SSH_AGENT_PID",
-    "SSH_AUTH_SOCK",
-    "STARSHIP_SESSION_KEY",
-];
-
 /// The variables and the search path of a configuration.
 #[derive(Debug, Default)]
 pub(super) struct ConfiguredVariables {
@@ -29,7 +21,9 @@ pub(super) struct ConfiguredVariables {
     pub(super) changed: BTreeMap<String, Option<Variable>>,
     /// The names of variables that are excluded because they hold secrets.
     pub(super) withheld: BTreeSet<String>,
-    /// The part of the changes that depends on the project.
+    /// The hooks by which the prompt chooses versions.
+    pub(super) prompt_hooks: Vec<&'static PromptHook>,
+    /// The changes for the project, unless `prompt_hooks` make them.
     pub(super) hooks: HookChanges,
 }
 
@@ -39,7 +33,6 @@ pub(super) fn configured(
     dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
     options: &SnapshotOptions,
-    replaces_cd: bool,
 ) -> ConfiguredVariables {
     let (before, after) = (&dump.before, &dump.after);
     let was_read_by_parent =
@@ -67,27 +60,21 @@ pub(super) fn configured(
         } else {
             with_hook
         };
-        // A replaced `cd` sets the variables of its tool while the configuration is read.
-        let without_hook = if replaces_cd && !PER_SHELL_VARIABLES.contains(&name.as_str()) {
-            old
-        } else {
-            before_hook
-        };
-        let is_exported = [without_hook, with_hook]
+        let is_exported = [before_hook, with_hook]
             .iter()
             .any(|variable| variable.is_some_and(Variable::is_exported));
         let is_secret = |variable: &Variable| {
             let secrets = options.secrets.as_ref();
             secrets.is_some_and(|filter| variable.holds_secret(name, filter))
         };
-        if !is_same(with_hook, without_hook)
+        if !is_same(with_hook, before_hook)
             && is_exported
-            && ![without_hook, with_hook]
+            && ![before_hook, with_hook]
                 .into_iter()
                 .flatten()
                 .any(is_secret)
         {
-            let change = (without_hook.cloned(), with_hook.cloned());
+            let change = (before_hook.cloned(), with_hook.cloned());
             project_changes.insert(name.clone(), change);
         }
         if is_same(old, now) {
@@ -108,7 +95,11 @@ pub(super) fn configured(
     if options.may_unset_ci && sets_up_mise(after, result.path.as_deref()) {
         result.changed.insert(CI.to_owned(), None);
     }
-    result.hooks = HookChanges::new(project_changes, dump, replaces_cd);
+    result.prompt_hooks = cd_hook::prompt_hooks(after);
+    let mut hooks = result.prompt_hooks.iter();
+    if !hooks.any(|hook| project_changes.contains_key(hook.marker)) {
+        result.hooks = HookChanges::new(project_changes, dump);
+    }
     result
 }
 

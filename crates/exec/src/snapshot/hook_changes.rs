@@ -1,5 +1,6 @@
-//! The changes that the hooks of a prompt (direnv, mise) make for a project. Also, the commands
-//! that move a session's shell from one project to another.
+//! The changes that the commands of a prompt make for a project. Also, the commands that move a
+//! session's shell from one project to another. direnv and mise choose in that shell instead, with
+//! their own hooks.
 
 use super::compose;
 use super::dump::{ShellDump, Variable};
@@ -26,23 +27,15 @@ struct PathEdit {
 }
 
 impl HookChanges {
-    /// Returns the changes of a configuration. If the configuration's tools replace `cd`, the tools
-    /// have already run while the configuration was read. Then the search path is compared with the
-    /// path before the configuration. Tools whose prompt's hooks sessions call do not count.
+    /// Returns the changes between the end of a configuration and the prompt.
     pub(super) fn new(
         variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
         dump: &ShellDump,
-        replaces_cd: bool,
     ) -> Self {
-        let before = if replaces_cd {
-            &dump.before
-        } else {
-            &dump.after
-        };
-        let after = dump.at_prompt.as_ref().unwrap_or(&dump.after);
+        let at_prompt = dump.at_prompt.as_ref().unwrap_or(&dump.after);
         Self {
             variables,
-            path: PathEdit::between(&before.options.path, &after.options.path),
+            path: PathEdit::between(&dump.after.options.path, &at_prompt.options.path),
         }
     }
 
@@ -128,6 +121,26 @@ pub(super) fn add_to_path(base: &OsStr, configured: &OsStr) -> Vec<u8> {
     PathEdit::between(base, configured).commands()
 }
 
+/// Returns the commands that put the search path `merged` in the place of `configured`, which a
+/// manager restores when a shell leaves its project.
+pub(super) fn merge_path(configured: &OsStr, merged: &OsStr) -> Vec<u8> {
+    if configured == merged {
+        return Vec::new();
+    }
+    let [old, new] = [configured, merged].map(|path| {
+        let entries = [b":", path.as_bytes()].concat();
+        quoted(OsStr::from_bytes(&entries))
+    });
+    let parts: [&[u8]; _] = [
+        b"PATH=:${PATH-}; PATH=${PATH/%",
+        &old,
+        b"/",
+        &new,
+        b"}; PATH=${PATH#:}; ",
+    ];
+    parts.concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +151,22 @@ mod tests {
             declaration: declaration.as_bytes().to_vec(),
             value: "".into(),
         }
+    }
+
+    #[test]
+    fn merge_path_replaces_the_end_of_the_search_path() {
+        let text = merge_path("/rc:/venv:/a&b".as_ref(), "/venv:/rc:/a&b".as_ref());
+        for (before, after) in [
+            ("/rc:/venv:/a&b", "/venv:/rc:/a&b"),
+            ("/bin:/rc:/venv:/a&b", "/bin:/venv:/rc:/a&b"),
+            ("/bin/rc:/venv:/a&b", "/bin/rc:/venv:/a&b"),
+            ("/rc:/venv:/a&b:/last", "/rc:/venv:/a&b:/last"),
+        ] {
+            let before = format!("PATH='{before}'; ");
+            let out = run(&text, &before, "builtin echo \"$PATH\"");
+            assert_eq!(out, format!("{after}\n"));
+        }
+        assert!(merge_path("/bin".as_ref(), "/bin".as_ref()).is_empty());
     }
 
     fn changes(variables: &[(&str, Variable)], path: (&str, &str)) -> HookChanges {

@@ -3,39 +3,23 @@
 //! it.
 
 use super::named_files;
-use agent_bash_core::Timestamp;
+use agent_bash_core::words;
+use agent_bash_core::{Timestamp, lock};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Files by which tools choose versions and variables. If such a file changes, the configuration is
 /// read again.
-const WATCHED_FILES: &[&str] = &[
-    ".envrc",
-    ".env",
-    ".mise.toml",
-    ".mise.local.toml",
-    "mise.toml",
-    "mise.local.toml",
-    ".mise/config.toml",
-    "mise/config.toml",
-    ".config/mise.toml",
-    ".config/mise/config.toml",
-    ".config/mise/conf.d",
-    ".tool-versions",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".ruby-version",
-    ".java-version",
-    ".go-version",
-    ".terraform-version",
-    ".sdkmanrc",
-    ".bin/hermit.hcl",
+const WATCHED_FILES: &[&str] = words![
+    ".envrc .env .mise.toml .mise.local.toml mise.toml mise.local.toml .mise/config.toml",
+    "mise/config.toml .config/mise.toml .config/mise/config.toml .config/mise/conf.d",
+    ".tool-versions .nvmrc .node-version .python-version .ruby-version .java-version .go-version",
+    ".terraform-version .sdkmanrc .bin/hermit.hcl",
 ];
 
 /// Directories that mark the root of a project.
@@ -43,20 +27,11 @@ const ROOT_MARKERS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
 /// Files and directories below the home directory that change the behaviour of the tools of
 /// [`WATCHED_FILES`]: defaults for all projects, and the projects that the user trusts.
-const HOME_FILES: &[&str] = &[
-    ".bash_aliases",
-    ".tool-versions",
-    ".config/mise/config.toml",
-    ".config/mise/conf.d",
-    ".config/direnv/direnvrc",
-    ".local/share/direnv/allow",
-    ".local/share/direnv/deny",
-    ".local/share/mise/installs",
-    ".local/state/mise/trusted-configs",
-    ".nvm/alias/default",
-    ".pyenv/version",
-    ".rbenv/version",
-    ".goenv/version",
+const HOME_FILES: &[&str] = words![
+    ".bash_aliases .tool-versions .config/mise/config.toml .config/mise/conf.d",
+    ".config/direnv/direnvrc .local/share/direnv/allow .local/share/direnv/deny",
+    ".local/share/mise/installs .local/state/mise/trusted-configs .nvm/alias/default",
+    ".pyenv/version .rbenv/version .goenv/version",
 ];
 
 /// Maximum number of cached directories, and of cached files. A full cache is emptied.
@@ -149,12 +124,7 @@ impl ProjectFinder {
         };
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         let identity = (metadata.dev(), metadata.ino(), changed.0, changed.1);
-        // Ignores poisoning: every operation on the cache leaves it consistent.
-        let cached = || {
-            self.directories
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let cached = || lock(&self.directories);
         if let Some(names) = cached().get(directory)
             && names.identity == identity
         {
@@ -171,11 +141,7 @@ impl ProjectFinder {
 
     /// Returns the files that a watched file names, whether or not they exist.
     fn named_files(&self, file: PathBuf, identity: FileIdentity) -> Arc<[PathBuf]> {
-        let cached = || {
-            self.named_files
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let cached = || lock(&self.named_files);
         if let Some(named) = cached().get(&file)
             && named.identity == identity
         {

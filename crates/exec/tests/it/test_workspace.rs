@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::command;
+use crate::support::{FinishedRun, command, run, spec};
 use agent_bash_changes::Store;
+use agent_bash_core::changes::{Changes, ChangesLevel};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,5 +59,17 @@ impl TestWorkspace {
 
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.temp.path().join("state")).unwrap()
+    }
+
+    /// Runs a traced script, and returns its changes.
+    pub(crate) async fn changed_by(&self, script: &str) -> (FinishedRun, Changes) {
+        let store = self.store();
+        let mut set = store
+            .begin_trace("s", &self.root, ChangesLevel::Undo)
+            .unwrap();
+        set.mark().unwrap();
+        let spec = spec(script).cwd(self.root.clone());
+        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
+        (ran, store.finish(set).unwrap())
     }
 }

@@ -8,7 +8,7 @@ use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Store, StoreLimits};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -368,15 +368,8 @@ async fn sandboxed_call_is_confined_and_traced() {
         let workspace = TestWorkspace::with(FILES);
         let set = workspace.set();
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier,
             writable: vec![workspace.root.join("d")],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let spec = workspace.traced("echo x >>d/six; echo x >>one", &set);
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();

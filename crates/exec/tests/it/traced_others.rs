@@ -4,10 +4,10 @@
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, run, spec};
+use crate::support::{run, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::ScriptEnding;
-use agent_bash_core::changes::{Change, Changes, ChangesLevel};
+use agent_bash_core::changes::Change;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -106,17 +106,6 @@ impl Convention {
 const FILES: &[(&str, &str)] = &[("one", "before\n")];
 
 impl TestWorkspace {
-    async fn watched(&self, script: &str) -> (FinishedRun, Changes) {
-        let store = self.store();
-        let mut set = store
-            .begin_trace("s", &self.root, ChangesLevel::Undo)
-            .unwrap();
-        set.mark().unwrap();
-        let spec = spec(script).cwd(self.root.clone());
-        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
-        (ran, store.finish(set).unwrap())
-    }
-
     /// Creates a program of this convention outside of the workspace. `None` if this kernel cannot
     /// run such programs.
     async fn program(&self, convention: &Convention) -> Option<String> {
@@ -135,7 +124,7 @@ impl TestWorkspace {
 async fn static_program_is_traced() {
     let workspace = TestWorkspace::with(FILES);
     let program = workspace.program(&USUAL).await.unwrap();
-    let (ran, changes) = workspace.watched(&program).await;
+    let (ran, changes) = workspace.changed_by(&program).await;
     assert!(ran.outcome.traced.unwrap().incomplete_reason.is_none());
     let files: Vec<_> = changes
         .files
@@ -158,7 +147,7 @@ async fn call_of_another_architecture_is_unknown() {
             continue;
         };
         let (ran, changes) = workspace
-            .watched(&format!("echo more >>one; {program}"))
+            .changed_by(&format!("echo more >>one; {program}"))
             .await;
         assert_eq!(
             ran.outcome.ending,
@@ -181,7 +170,7 @@ async fn call_of_another_architecture_is_unknown() {
     let workspace = TestWorkspace::with(FILES);
     let program = workspace.program(&USUAL).await.unwrap();
     let (ran, changes) = workspace
-        .watched(&format!("echo more >>one; {program}"))
+        .changed_by(&format!("echo more >>one; {program}"))
         .await;
     assert_eq!(ran.outcome.traced.unwrap().incomplete_reason, None);
     assert!(changes.exact);
@@ -191,7 +180,7 @@ async fn call_of_another_architecture_is_unknown() {
 async fn changes_recorded_before_the_supervisor_was_killed_can_be_undone() {
     let workspace = TestWorkspace::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
-    let (ran, changes) = workspace.watched(script).await;
+    let (ran, changes) = workspace.changed_by(script).await;
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
         "{ran:?}"

@@ -6,7 +6,7 @@
 use crate::support::{FinishedRun, run, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::ScriptEnding;
-use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
+use agent_bash_core::changes::{Changes, Undoable};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -19,17 +19,6 @@ const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n"), ("d/six", "
 const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 
 impl TestWorkspace {
-    async fn changed_by(&self, script: &str) -> (FinishedRun, Changes) {
-        let store = self.store();
-        let mut set = store
-            .begin_trace("s", &self.root, ChangesLevel::Undo)
-            .unwrap();
-        set.mark().unwrap();
-        let spec = spec(script).cwd(self.root.clone());
-        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
-        (ran, store.finish(set).unwrap())
-    }
-
     fn contents(&self, path: &str) -> String {
         fs::read_to_string(self.root.join(path)).unwrap_or_default()
     }

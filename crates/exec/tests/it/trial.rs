@@ -12,7 +12,7 @@ use crate::support::driven_clock::DrivenClock;
 use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, spec};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -396,15 +396,8 @@ async fn sandbox_and_trial_are_enforced_together() {
         let sibling = tempfile::tempdir().unwrap();
         let outside = sibling.path().join("outside");
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier,
             writable: vec![workspace.root.clone()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let script = format!("echo in >in; echo out >{}; cat in", outside.display());
         let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan)))

@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 /// The source of the commands of a bash that is started with these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commands {
-    /// The text after `-c`.
-    Text(OsString),
+    /// The text after `-c`, and the words after it: `$0` and the positional parameters.
+    Text(OsString, Vec<OsString>),
     /// A script file, and its arguments.
     File(Vec<OsString>),
     /// Commands from stdin, and the positional parameters.
@@ -78,10 +78,12 @@ impl Commands {
                 }
             }
         }
-        let operands = || first_operand.into_iter().chain(words).cloned().collect();
         if is_command {
-            return first_operand.map_or(Self::Other, |text| Self::Text(text.clone()));
+            return first_operand.map_or(Self::Other, |text| {
+                Self::Text(text.clone(), words.cloned().collect())
+            });
         }
+        let operands = || first_operand.into_iter().chain(words).cloned().collect();
         if is_interactive {
             return Self::Other;
         }
@@ -110,12 +112,15 @@ mod tests {
 
     #[test]
     fn commands_of_parses_options_like_bash() {
-        let text = |text: &str| Commands::Text(text.into());
+        let text = |text: &str| Commands::Text(text.into(), Vec::new());
         for (line, want) in [
             ("-c ls", text("ls")),
             ("-lc ls", text("ls")),
             ("-c -l ls", text("ls")),
-            ("--login -i -c ls name a", text("ls")),
+            (
+                "--login -i -c ls name a",
+                Commands::Text("ls".into(), words("name a")),
+            ),
             ("-login -c ls", text("ls")),
             ("--norc --noprofile -ec ls", text("ls")),
             ("-o pipefail -c ls", text("ls")),

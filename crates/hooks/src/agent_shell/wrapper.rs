@@ -35,7 +35,7 @@ pub struct ModelCommand<'s> {
 /// (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
     // Avoids parsing most scripts.
-    if !wrappers().any(|wrapper| script.contains(wrapper.marker)) {
+    if !has_wrapper_marker(script) {
         return None;
     }
     let parsed = Parsed::read(script);
@@ -50,6 +50,12 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
             written_files,
         })
     })
+}
+
+/// True if the script contains a text that each script in the wrapper of a supported agent
+/// contains. The wrapper itself may be of another version of the agent.
+pub fn has_wrapper_marker(script: &str) -> bool {
+    wrappers().any(|wrapper| script.contains(wrapper.marker))
 }
 
 /// Returns the model's text and the files that the wrapper writes, if the whole script matches the

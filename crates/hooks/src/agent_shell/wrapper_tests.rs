@@ -137,6 +137,38 @@ fn model_command_reads_the_text_of_claude_code_in_other_settings() {
 }
 
 #[test]
+fn model_command_reads_the_text_of_older_versions_of_claude_code() {
+    let snapshot = "/home/user/.claude/shell-snapshots/snapshot-bash-1763000000000-a1b2c3.sh";
+    let ignores_failure = format!("source {snapshot} 2>/dev/null || true && ");
+    let before_2_1_109 = format!("source {snapshot} && ");
+    let prefixed = format!(
+        "{ignores_failure}{{ shopt -u extglob || setopt NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && "
+    );
+    let without_prefix = format!("{ignores_failure}shopt -u extglob 2>/dev/null || true && ");
+    for before in ["", &before_2_1_109, &prefixed, &without_prefix] {
+        for (eval, text) in [
+            (r"eval 'echo a; echo b' \< /dev/null", "echo a; echo b"),
+            (r"eval ls \< /dev/null", "ls"),
+            ("eval 'echo a | cat' < /dev/null", "echo a | cat"),
+            ("eval 'cat < f.txt'", "cat < f.txt"),
+        ] {
+            let script = format!("{before}{eval} && pwd -P >| /tmp/claude-1c4d-cwd");
+            assert_command(&script, "claude-code", text);
+        }
+    }
+    for other in [
+        r"eval 'echo a' \< /etc/passwd",
+        r"eval 'echo a' \> /dev/null",
+        r"eval 'echo a' \< /dev/null b",
+    ] {
+        let script = format!("{before_2_1_109}{other} && pwd -P >| /tmp/claude-1c4d-cwd");
+        assert_none(&script);
+        assert!(has_wrapper_marker(&script));
+    }
+    assert!(!has_wrapper_marker("source hook.sh && eval 'echo a'"));
+}
+
+#[test]
 fn model_command_names_the_files_that_the_wrapper_writes() {
     for (script, file) in [
         (claude_code(ECHO_HELLO), "/tmp/claude-1c4d-cwd"),

@@ -58,7 +58,8 @@ const SHELL: ShellAgent = ShellAgent {
     }),
 };
 
-/// Of Claude Code 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with `CLAUDE_CODE_SHELL`.
+/// Of Claude Code 2.0.46, 2.1.109 and 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with
+/// `CLAUDE_CODE_SHELL`.
 const WRAPPER: Wrapper = Wrapper {
     agent: "claude-code",
     files: FILE_FORMS,
@@ -71,13 +72,18 @@ const WRAPPER: Wrapper = Wrapper {
             r#"{ case "${BASH_VERSINFO-}" in '2'|'3'|'4') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
         ]),
         // Absent if the snapshot could not be made.
-        optional(&["source @claude-snapshot@ 2>/dev/null || true"]),
+        optional(&[
+            "source @claude-snapshot@ 2>/dev/null || true",
+            "source @claude-snapshot@",
+        ]),
         // Present with `CLAUDE_CODE_REMOTE`.
         optional(&[r#"\builtin export BUN_OPTIONS="--smol${BUN_OPTIONS:+ $BUN_OPTIONS}""#]),
         optional(&[
             r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true",
             r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_EQUALS; } >/dev/null 2>&1 || true",
             r"\builtin shopt -u extglob 2>/dev/null || true",
+            "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true",
+            "shopt -u extglob 2>/dev/null || true",
         ]),
         optional(&[
             r"{ \builtin unalias -- 'which'; \builtin unset -f -- 'which'; } >/dev/null 2>&1 || true",
@@ -85,8 +91,12 @@ const WRAPPER: Wrapper = Wrapper {
         optional(&[
             r"{ \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true",
         ]),
-        // Claude Code uses the second form for a text that redirects its own stdin.
-        required(&["eval @command@ < /dev/null", "eval @command@"]),
+        // Claude Code uses the last form for a text that redirects its own stdin.
+        required(&[
+            "eval @command@ < /dev/null",
+            r"eval @command@ \< /dev/null",
+            "eval @command@",
+        ]),
         required(&["pwd -P >| @claude-cwd@"]),
     ],
 };

@@ -167,22 +167,19 @@ impl Action {
                 .iter()
                 .any(|pattern| pattern::matches(pattern, &text))
         };
-        let mut operands = after_words.iter().filter(is_operand);
+        let operands = after_words.iter().filter(is_operand);
+        let any = |is_required: bool, holds: &dyn Fn(&Field) -> bool| {
+            !is_required || operands.clone().any(holds)
+        };
         let first = operands.clone().next();
         let is_first = self.first.is_empty() || matches(first?, &self.first);
-        let is_named = self.operands.is_empty()
-            || operands.clone().any(|field| matches(field, &self.operands));
-        let is_computed =
-            || !command.may_never_run && operands.clone().any(|field| is_output(field, command));
-        let on_device = |field: &Field| {
-            Location::of(&field.value, base).is_some_and(|location| location.is_block_device())
-        };
+        let location = |field: &Field| Location::of(&field.value, base);
+        let on_device = |field: &Field| location(field).is_some_and(|path| path.is_block_device());
         let is_protected = |field: &Field| {
             danger(&field.value, base).is_some_and(|danger| danger != PathDanger::Unknown)
         };
-        let is_landmark = |field: &Field| {
-            Location::of(&field.value, base).is_some_and(|location| location.is_landmark(base.home))
-        };
+        let is_landmark =
+            |field: &Field| location(field).is_some_and(|path| path.is_landmark(base.home));
         let found_worth = |field: &Field, worths: &[PathWorth]| {
             let is_output = field.value.prefix().starts_with("of=");
             let path = &field
@@ -217,18 +214,21 @@ impl Action {
         let is_replaced =
             |target: &Field| found_worth(target, &self.onto).is_some() && !is_deployed(target);
         let holds = is_first
-            && (self.worths.is_empty()
-                || operands
-                    .clone()
-                    .any(|operand| found_worth(operand, &self.worths).is_some()))
+            && any(!self.operands.is_empty(), &|field| {
+                matches(field, &self.operands)
+            })
+            && any(!self.worths.is_empty(), &|field| {
+                found_worth(field, &self.worths).is_some()
+            })
             && (self.from.is_empty() || sources.clone().any(is_lost))
             && (self.onto.is_empty() || target.is_some_and(is_replaced))
-            && is_named
-            && (!self.is_computed || is_computed())
-            && (!self.is_on_device || operands.clone().any(on_device))
-            && (!self.is_on_protected || operands.clone().any(is_protected))
+            && any(self.is_computed, &|field| {
+                !command.may_never_run && is_output(field, command)
+            })
+            && any(self.is_on_device, &on_device)
+            && any(self.is_on_protected, &is_protected)
             && (!self.is_emptied || first.is_none() && reads_nothing(command))
-            && (!self.is_into_landmark || operands.next_back().is_some_and(is_landmark));
+            && (!self.is_into_landmark || operands.clone().next_back().is_some_and(is_landmark));
         holds.then_some(())
     }
 }

@@ -29,23 +29,18 @@ pub(super) struct Notation {
 }
 
 // Each notation is named after the first language that has it.
-const PYTHON: Language = calling("#", false);
-const PERL: Language = calling("#", true);
-const JAVASCRIPT: Language = calling("//", false);
-const PHP: Language = calling("//", true);
-const LUA: Language = calling("--", false);
+const PYTHON: Language = calling("#", false, false);
+const PERL: Language = calling("#", true, false);
+const JAVASCRIPT: Language = calling("//", false, false);
+const PHP: Language = calling("//", true, false);
+const LUA: Language = calling("--", false, false);
+const AWK: Language = calling("#", false, true);
 
-const AWK: Language = Language::Calls(Notation {
-    comment: "#",
-    backticks: false,
-    pipes: true,
-});
-
-const fn calling(comment: &'static str, backticks: bool) -> Language {
+const fn calling(comment: &'static str, backticks: bool, pipes: bool) -> Language {
     Language::Calls(Notation {
         comment,
         backticks,
-        pipes: false,
+        pipes,
     })
 }
 
@@ -110,59 +105,84 @@ struct Interpreter {
     reads_stdin: bool,
 }
 
-const fn row(
-    names: &'static [&'static str],
-    language: Language,
-    options: &'static [(&'static str, OptionRole)],
-    operand: FirstOperand,
-    reads_stdin: bool,
-) -> Interpreter {
-    Interpreter {
-        names,
-        language,
-        options,
-        operand,
-        reads_stdin,
-    }
-}
-
-// One row per interpreter: names, language, options, first operand, whether standard input is read.
 #[rustfmt::skip]
-static INTERPRETERS: [Interpreter; 18] = [
-    row(&["python", "pypy", "ipython"], PYTHON,
-        &[("-c", CodeText), ("-m", NoCode), ("-W", OtherValue), ("-X", OtherValue), ("-Q", OtherValue)], FirstOperand::File, true),
-    row(&["perl"], PERL, &[("-e", CodeText), ("-E", CodeText), ("-M", OtherValue), ("-m", OtherValue), ("-I", OtherValue)],
-        FirstOperand::File, true),
-    row(&["ruby", "jruby", "irb"], PERL, &[("-e", CodeText), ("-r", OtherValue), ("-I", OtherValue), ("-C", OtherValue)],
-        FirstOperand::File, true),
-    row(&["node", "nodejs", "ts-node", "tsx"], JAVASCRIPT,
-        &[("-e", CodeText), ("-p", CodeText), ("--eval", CodeText), ("--print", CodeText), ("-r", OtherValue), ("-C", OtherValue),
-          ("--require", OtherValue), ("--import", OtherValue), ("--loader", OtherValue)], FirstOperand::File, true),
-    row(&["bun"], JAVASCRIPT, &[("-e", CodeText), ("--eval", CodeText), ("-p", CodeText), ("--print", CodeText)],
-        FirstOperand::After("run"), false),
-    row(&["deno"], JAVASCRIPT, &[("eval", CodeText)], FirstOperand::After("run"), false),
-    row(&["go"], JAVASCRIPT, &[], FirstOperand::After("run"), false),
-    row(&["uv"], PYTHON, &[], FirstOperand::After("run"), false),
-    row(&["php"], PHP,
-        &[("-r", CodeText), ("-B", CodeText), ("-R", CodeText), ("-E", CodeText), ("--run", CodeText), ("-d", OtherValue), ("-c", OtherValue),
-          ("-z", OtherValue), ("-f", CodeFile)], FirstOperand::File, true),
-    row(&["lua", "luajit"], LUA, &[("-e", CodeText), ("-l", OtherValue)], FirstOperand::File, true),
-    row(&["Rscript", "R", "julia", "osascript"], PYTHON,
-        &[("-e", CodeText), ("-E", CodeText), ("--eval", CodeText)], FirstOperand::File, true),
-    row(&["elixir", "erl", "guile", "racket", "ghc", "scala", "groovy", "bb", "clojure", "clj", "nim"], LUA,
-        &[("-e", CodeText), ("-c", CodeText), ("-eval", CodeText), ("--eval", CodeText)], FirstOperand::File, true),
-    row(&["crystal", "raku"], PERL, &[("-e", CodeText), ("eval", CodeText)], FirstOperand::File, true),
-    row(&["pwsh", "powershell", "pwsh.exe", "powershell.exe"], Language::Shell,
-        &[("-c", CodeText), ("-Command", CodeText), ("-command", CodeText), ("-f", NoCode)], FirstOperand::File, true),
-    row(&["awk", "gawk", "mawk", "nawk", "goawk"], AWK,
-        &[("-f", CodeFile), ("--file", CodeFile), ("-e", CodeText), ("--source", CodeText), ("-v", OtherValue), ("--assign", OtherValue),
-          ("-F", OtherValue), ("-i", OtherValue), ("-l", OtherValue)], FirstOperand::Code, false),
-    row(&["sed", "gsed"], Language::Sed,
-        &[("-e", CodeText), ("--expression", CodeText), ("-f", CodeFile), ("--file", CodeFile), ("-l", OtherValue)],
-        FirstOperand::Code, false),
-    row(&["make", "gmake"], Language::Make,
-        &[("-f", CodeFile), ("--file", CodeFile), ("--makefile", CodeFile), ("-C", OtherValue), ("--eval", CodeText), ("-E", CodeText)], FirstOperand::Data, false),
-    row(&["crontab"], Language::Shell, &[("-u", OtherValue), ("-l", NoCode), ("-r", NoCode)], FirstOperand::File, false),
+static INTERPRETERS: [Interpreter; 19] = [
+    Interpreter {
+        names: &["python", "pypy", "ipython"], language: PYTHON, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-c", CodeText), ("-m", NoCode), ("-W", OtherValue), ("-X", OtherValue), ("-Q", OtherValue)],
+    },
+    Interpreter {
+        names: &["perl"], language: PERL, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-E", CodeText), ("-M", OtherValue), ("-m", OtherValue), ("-I", OtherValue)],
+    },
+    Interpreter {
+        names: &["ruby", "jruby", "irb"], language: PERL, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-r", OtherValue), ("-I", OtherValue), ("-C", OtherValue)],
+    },
+    Interpreter {
+        names: &["node", "nodejs", "ts-node", "tsx", "zx"], language: JAVASCRIPT, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-p", CodeText), ("--eval", CodeText), ("--print", CodeText), ("-r", OtherValue), ("-C", OtherValue), ("--require", OtherValue), ("--import", OtherValue), ("--loader", OtherValue)],
+    },
+    Interpreter {
+        names: &["bun"], language: JAVASCRIPT, operand: FirstOperand::After("run"), reads_stdin: false,
+        options: &[("-e", CodeText), ("--eval", CodeText), ("-p", CodeText), ("--print", CodeText)],
+    },
+    Interpreter {
+        names: &["deno"], language: JAVASCRIPT, operand: FirstOperand::After("run"), reads_stdin: false,
+        options: &[("eval", CodeText)],
+    },
+    Interpreter {
+        names: &["go"], language: JAVASCRIPT, operand: FirstOperand::After("run"), reads_stdin: false,
+        options: &[],
+    },
+    Interpreter {
+        names: &["uv"], language: PYTHON, operand: FirstOperand::After("run"), reads_stdin: false,
+        options: &[],
+    },
+    Interpreter {
+        names: &["php"], language: PHP, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-r", CodeText), ("-B", CodeText), ("-R", CodeText), ("-E", CodeText), ("--run", CodeText), ("-d", OtherValue), ("-c", OtherValue), ("-z", OtherValue), ("-f", CodeFile)],
+    },
+    Interpreter {
+        names: &["lua", "luajit"], language: LUA, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-l", OtherValue)],
+    },
+    Interpreter {
+        names: &["Rscript", "R", "julia", "osascript"], language: PYTHON, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-E", CodeText), ("--eval", CodeText)],
+    },
+    Interpreter {
+        names: &["elixir", "erl", "guile", "racket", "ghc", "scala", "groovy", "bb", "clojure", "clj", "nim", "ocaml", "jshell"], language: LUA, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("-c", CodeText), ("-eval", CodeText), ("--eval", CodeText)],
+    },
+    Interpreter {
+        names: &["crystal", "raku"], language: PERL, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-e", CodeText), ("eval", CodeText)],
+    },
+    Interpreter {
+        names: &["pwsh", "powershell", "pwsh.exe", "powershell.exe"], language: Language::Shell, operand: FirstOperand::File, reads_stdin: true,
+        options: &[("-c", CodeText), ("-Command", CodeText), ("-command", CodeText), ("-f", NoCode)],
+    },
+    Interpreter {
+        names: &["awk", "gawk", "mawk", "nawk", "goawk"], language: AWK, operand: FirstOperand::Code, reads_stdin: false,
+        options: &[("-f", CodeFile), ("--file", CodeFile), ("-e", CodeText), ("--source", CodeText), ("-v", OtherValue), ("--assign", OtherValue), ("-F", OtherValue), ("-i", OtherValue), ("-l", OtherValue)],
+    },
+    Interpreter {
+        names: &["sed", "gsed"], language: Language::Sed, operand: FirstOperand::Code, reads_stdin: false,
+        options: &[("-e", CodeText), ("--expression", CodeText), ("-f", CodeFile), ("--file", CodeFile), ("-l", OtherValue)],
+    },
+    Interpreter {
+        names: &["make", "gmake"], language: Language::Make, operand: FirstOperand::Data, reads_stdin: false,
+        options: &[("-f", CodeFile), ("--file", CodeFile), ("--makefile", CodeFile), ("-C", OtherValue), ("--eval", CodeText), ("-E", CodeText)],
+    },
+    Interpreter {
+        names: &["at", "batch"], language: Language::Shell, operand: FirstOperand::Data, reads_stdin: false,
+        options: &[("-f", CodeFile), ("--file", CodeFile), ("-q", OtherValue), ("-t", OtherValue)],
+    },
+    Interpreter {
+        names: &["crontab"], language: Language::Shell, operand: FirstOperand::File, reads_stdin: false,
+        options: &[("-u", OtherValue), ("-l", NoCode), ("-r", NoCode)],
+    },
 ];
 
 /// Returns the language that a program of this name executes.

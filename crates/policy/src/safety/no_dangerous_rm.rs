@@ -114,20 +114,13 @@ fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
     Some(out)
 }
 
-/// True if an operand is the root, a system directory or a home, or all files in such a directory.
-fn is_landmark(value: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
-    input.path_bases(command).any(|path_base| {
-        Location::of(value, &path_base).is_some_and(|location| location.is_landmark(path_base.home))
+/// True if an operand is the root, a home, a directory of the system or of a service, or all files
+/// in such a directory.
+fn is_important(value: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
+    input.path_bases(command).any(|base| {
+        Location::of(value, &base)
+            .is_some_and(|location| location.is_landmark(base.home) || location.is_system())
     })
-}
-
-/// True if an operand is a directory of the system or of a service, or all files in such a
-/// directory.
-fn is_system(value: &Value, command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
-    let mut locations = input
-        .path_bases(command)
-        .filter_map(|path_base| Location::of(value, &path_base));
-    locations.any(|location| location.is_system())
 }
 
 /// Files of a `.git` without which a repository is worthless.
@@ -165,6 +158,11 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     };
     let may_harm = |value: &Value| !command.may_never_run || is_known(value);
     let counts = |field: &&&Field| may_harm(&field.value);
+    // All files directly in such a directory.
+    let empties_important = |field: &Field| {
+        matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)))
+            && is_important(&field.value, command, input)
+    };
     match command.name() {
         Some(
             "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
@@ -173,14 +171,10 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
             let is_recursive =
                 removal.recursive || matches!(command.name(), Some("rimraf" | "del-cli"));
             let deletes_trees = |field: &&&Field| {
-                let ends_in_glob = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 is_recursive
                     || !field.value.has_unknown() && removal.maybe_recursive
                     || is_search_result(&field.value, command, input)
-                    || ends_in_glob
-                        && !removal.asks
-                        && (is_landmark(&field.value, command, input)
-                            || is_system(&field.value, command, input))
+                    || !removal.asks && empties_important(field)
                     || is_repository_file(&field.value)
             };
             let found = removal
@@ -191,15 +185,15 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
                 .find(|field| dangerous(&field.value))?;
             let source = input.text.get(found.span.start..found.span.end);
             let is_guarded = source.is_some_and(|text| text.contains(":?"));
-            let texts = is_guarded.then_some(GUARD_MESSAGE);
-            let texts = is_computed(&found.value)
-                .then_some(COMPUTED_MESSAGE)
-                .or(texts);
+            let texts = is_computed(&found.value).then_some(COMPUTED_MESSAGE);
+            let texts = texts.or(is_guarded.then_some(GUARD_MESSAGE));
             Some(RuleFinding::on(command, [*found]).with_texts(texts))
         }
         Some("unlink" | "shred") => {
             let is_checked = |field: &&Field| {
-                is_search_result(&field.value, command, input) || is_repository_file(&field.value)
+                is_search_result(&field.value, command, input)
+                    || is_repository_file(&field.value)
+                    || empties_important(field)
             };
             let mut operands = command.arguments().iter().filter(is_checked);
             let found = operands.find(|field| dangerous(&field.value))?;

@@ -11,8 +11,8 @@ mod worth;
 
 use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 use crate::syntax::{CommandHost, Mount};
-use part::{PathPart, are_names, components, resolve, split_value};
-use system_directories::{PATTERNS_BELOW, SYSTEM_DIRECTORIES, is_system_directory};
+use part::{PathPart, are_names, below, components, names, resolve, split_open_end, split_value};
+use system_directories::{SYSTEM_DIRECTORIES, is_system_directory, is_usual_pattern};
 
 pub(super) use location::Location;
 pub(super) use worth::{PathWorth, WORTHS, worth};
@@ -57,52 +57,36 @@ pub(super) struct PathBase<'p> {
 /// Returns the danger of recursively removing `operand`, if any.
 pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDanger> {
     let mut parts = split_value(operand);
-    if operand.is_empty() || parts.is_empty() {
+    if operand.is_empty() {
         return None;
     }
     let is_absolute = operand.prefix().starts_with('/');
-    // `$DIR`, `$DIR/…`
-    let has_unknown_beginning =
-        matches!(operand.pieces().first(), Some(ValuePiece::Unknown { .. }));
     let mounts = match path_base.host {
         CommandHost::Disposable(mounts) => Some(&mounts[..]),
         _ => None,
     };
-    if has_unknown_beginning {
-        return mounts
-            .is_none()
-            .then(|| danger_of_unknown_beginning(&parts))?;
+    let unless_mounted = |found: Option<PathDanger>| found.filter(|_| mounts.is_none());
+    // `$DIR`, `$DIR/…`
+    if matches!(operand.pieces().first(), Some(ValuePiece::Unknown { .. })) {
+        return unless_mounted(danger_of_unknown_beginning(&parts));
     }
-    let cwd = path_base.cwd.map(components);
     let mut base = components(path_base.initial_cwd);
     if !is_absolute && base.is_empty() && path_base.cwd == Some(path_base.initial_cwd) {
         // The script starts in the root directory. Relative paths are below the working directory
         // as in any other directory, except for names of system directories.
-        if let [part] = parts.as_slice()
-            && part
-                .literal()
-                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
-        {
+        if matches!(&parts[..], [part] if part.is_one_of(&SYSTEM_DIRECTORIES)) {
             return Some(PathDanger::TopLevel);
         }
         base = vec!["\0"];
         parts.insert(0, PathPart::text("\0"));
     } else if !is_absolute {
-        match &cwd {
-            Some(cwd) => {
-                parts = cwd
-                    .iter()
-                    .map(|name| PathPart::text(name))
-                    .chain(parts)
-                    .collect();
-                // `cd "$X/build"`
-                if parts.first().is_some_and(PathPart::is_unknown) {
-                    return mounts
-                        .is_none()
-                        .then(|| danger_of_unknown_beginning(&parts))?;
-                }
-            }
-            None => return mounts.is_none().then(|| danger_in_unknown_cwd(&parts))?,
+        let Some(cwd) = path_base.cwd else {
+            return unless_mounted(danger_in_unknown_cwd(&parts));
+        };
+        parts = below(cwd, parts);
+        // `cd "$X/build"`
+        if parts.first().is_some_and(PathPart::is_unknown) {
+            return unless_mounted(danger_of_unknown_beginning(&parts));
         }
     }
     let resolved = resolve(&parts);
@@ -115,17 +99,15 @@ pub(super) fn danger(operand: &Value, path_base: &PathBase<'_>) -> Option<PathDa
         return found.filter(|_| !is_of_container);
     };
     let sources = on_this_machine(&resolved, mounts);
-    let mut found = sources
+    sources
         .iter()
-        .map(|parts| danger_of_absolute(parts, &base, path_base.home, true));
-    found.find_map(|danger| danger)
+        .find_map(|parts| danger_of_absolute(parts, &base, path_base.home, true))
 }
 
 /// Maps a path in a new container to paths on this machine: the path below its mount, or the
 /// sources of all mounts below the path.
 fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
-    let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
-    let stem = &parts[..last_known.map_or(0, |last| last + 1)];
+    let (stem, _) = split_open_end(parts);
     let mapped = |mount: &Mount| {
         let target = components(&mount.target);
         let source = components(&mount.source).into_iter().map(PathPart::text);
@@ -165,9 +147,7 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
         [] => (!is_required).then_some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
         [part] => {
-            let name = part.literal();
-            let is_system = name.is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
-            (is_system && !is_never_empty).then_some(PathDanger::Unknown)
+            (part.is_one_of(&SYSTEM_DIRECTORIES) && !is_never_empty).then_some(PathDanger::Unknown)
         }
         _ => None,
     }
@@ -189,10 +169,7 @@ const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", 
 /// True for `.git`, for a glob or an unknown name directly in `.git`, and for its essential
 /// directories and files.
 fn ends_in_git(parts: &[PathPart]) -> bool {
-    let names: Vec<&str> = parts
-        .iter()
-        .map(|part| part.literal().unwrap_or(""))
-        .collect();
+    let names = names(parts, "");
     if let Some(git) = names.iter().position(|name| *name == ".git") {
         match names[git + 1..] {
             // git computes these files anew.
@@ -201,12 +178,9 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
             _ => {}
         }
     }
-    let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
     // `build/.??*` is not more dangerous than `build`, so an open last part does not count here.
-    let is_git = parts
-        .last()
-        .is_some_and(|part| !part.may_be_any_name() && part.could_be(".git"));
-    is_git || last_known.is_some_and(|index| parts[index].could_be(".git"))
+    let (stem, _) = split_open_end(parts);
+    stem.last().is_some_and(|part| part.could_be(".git"))
 }
 
 /// Directories of temporary files.
@@ -229,18 +203,11 @@ fn danger_of_absolute(
     home: Option<&str>,
     is_explicit: bool,
 ) -> Option<PathDanger> {
-    if parts.is_empty() {
-        return Some(PathDanger::Root);
-    }
     if ends_in_git(parts) && !is_temporary(parts, base) {
         return Some(PathDanger::Git);
     }
     // A glob or an unknown name at the end may match every file of the directory `stem`.
-    let stem_len = parts
-        .iter()
-        .rposition(|part| !part.may_be_any_name())
-        .map_or(0, |last| last + 1);
-    let (stem, tail) = parts.split_at(stem_len);
+    let (stem, tail) = split_open_end(parts);
     if let Some(danger) = danger_of_directory(stem, base, home, is_explicit || !tail.is_empty()) {
         // `./$NAME` is assumed to be harmless, `./*` is not.
         let has_unknown_tail = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
@@ -253,7 +220,6 @@ fn danger_of_absolute(
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
         let parent_danger = danger_of_directory(parent, base, home, true);
-        let is_usual = PATTERNS_BELOW.iter().any(|names| are_names(parent, names));
         // `/app/*.log`
         let is_other = |name: &str| {
             name.contains(char::is_alphanumeric) && !SYSTEM_DIRECTORIES.contains(&name)
@@ -271,7 +237,7 @@ fn danger_of_absolute(
             }
             _ => false,
         };
-        if is_important && !is_usual {
+        if is_important && !is_usual_pattern(parent, last) {
             return parent_danger;
         }
         // `../pro*` may match the current directory.
@@ -304,23 +270,13 @@ pub(super) fn touched(operand: &Value, path_base: &PathBase<'_>) -> Option<Strin
     if parts.last().is_some_and(is_pattern) {
         parts.pop();
     }
-    let mut path = if operand.prefix().starts_with('/') {
-        String::new()
-    } else {
-        let cwd = Value::text(path_base.cwd?);
-        cwd.literal()?.trim_end_matches('/').to_owned()
-    };
-    for part in &parts {
-        let name = part.literal()?;
-        if !name.is_empty() {
-            path.push('/');
-            path.push_str(name);
-        }
+    if !operand.prefix().starts_with('/') {
+        parts = below(path_base.cwd?, parts);
     }
-    if path.is_empty() {
-        path.push('/');
-    }
-    Some(path)
+    let names: Option<Vec<&str>> = parts.iter().map(PathPart::literal).collect();
+    let mut names = names?;
+    names.retain(|name| !name.is_empty());
+    Some(format!("/{}", names.join("/")))
 }
 
 /// Returns the danger of removing a directory itself; the parameters are those of
@@ -331,21 +287,16 @@ fn danger_of_directory(
     home: Option<&str>,
     is_explicit: bool,
 ) -> Option<PathDanger> {
-    let Some(first) = parts.first() else {
+    let Some((name, above)) = parts.split_last() else {
         return Some(PathDanger::Root);
     };
     // The script's initial directory, even below a home or a system directory.
     if are_names(parts, base) {
         return Some(PathDanger::WorkingDirectory);
     }
-    if let Some(home) = home {
-        let home = components(home);
-        let is_personal = |part: &PathPart| {
-            part.literal()
-                .is_some_and(|name| PERSONAL_DIRECTORIES.contains(&name))
-        };
-        let is_in_home = parts.len() == home.len() + 1 && are_names(&parts[..home.len()], &home);
-        if are_names(parts, &home) || is_in_home && parts.last().is_some_and(is_personal) {
+    if let Some(home) = home.map(components) {
+        let is_personal = name.is_one_of(&PERSONAL_DIRECTORIES) && are_names(above, &home);
+        if are_names(parts, &home) || is_personal {
             return Some(PathDanger::Home);
         }
     }
@@ -358,19 +309,13 @@ fn danger_of_directory(
     }
     match parts {
         [part] => {
-            let is_system = part
-                .literal()
-                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
+            let is_system = part.is_one_of(&SYSTEM_DIRECTORIES);
             // If the working directory is the root, a relative name is below the working directory.
             (is_explicit && !part.has_ending() || is_system).then_some(PathDanger::TopLevel)
         }
         _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
-        [_, user]
-            if first
-                .literal()
-                .is_some_and(|name| HOME_PARENTS.contains(&name)) =>
-        {
-            user.literal().is_some().then_some(PathDanger::Home)
+        [parent, user] if parent.is_one_of(&HOME_PARENTS) => {
+            user.is_user().then_some(PathDanger::Home)
         }
         _ => None,
     }
@@ -451,6 +396,7 @@ mod tests {
             ("/tmp/x*", false),
             ("/home/u/project/target", false),
             ("/home/u/x", false),
+            ("/home/.cache", false),
             (".github", false),
             (".git/hooks/pre-commit", false),
             ("/var/log/x", false),

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use super::rule::{Check, Rule};
 use super::section::{Examples, Section, actions};
 use super::{
-    data_loss, inline_code, no_blind_git_add, no_dangerous_rm, no_force_push, remote_code,
-    services, system, zsh,
+    inline_code, no_blind_git_add, no_dangerous_rm, no_database_drop, no_discard_changes,
+    no_disk_write, no_force_push, no_fork_bomb, no_git_transport_program, no_home_overwrite,
+    no_recursive_mode, no_shutdown, no_unread_code, no_unread_zsh, processes,
 };
 use crate::Group;
 
@@ -26,36 +27,35 @@ const FILES: [(Group, &str); 9] = [
 
 /// The functions of rules that rows cannot express.
 const CODE: [(&str, Check); 16] = [
-    ("no_unread_zsh", zsh::check),
+    ("no_unread_zsh", no_unread_zsh::check),
     ("no_blind_git_add", no_blind_git_add::check),
     ("no_force_push", no_force_push::check),
     ("no_dangerous_rm", no_dangerous_rm::check),
     ("no_dangerous_inline_code", inline_code::check),
-    ("no_discard_changes", data_loss::discard::check),
-    ("no_unread_code", remote_code::unread_shell::check),
-    ("no_git_transport_program", remote_code::transport::check),
-    ("no_disk_write", system::disk::check),
-    ("no_recursive_mode", system::modes::check),
-    ("no_home_overwrite", system::home::check),
-    ("no_kill_all", system::processes::check),
-    ("no_agent_kill", system::processes::check_agent),
-    ("no_fork_bomb", system::fork_bomb::check),
-    ("no_shutdown", system::power::check),
-    ("no_database_drop", services::databases::check),
+    ("no_discard_changes", no_discard_changes::check),
+    ("no_unread_code", no_unread_code::check),
+    ("no_git_transport_program", no_git_transport_program::check),
+    ("no_disk_write", no_disk_write::check),
+    ("no_recursive_mode", no_recursive_mode::check),
+    ("no_home_overwrite", no_home_overwrite::check),
+    ("no_kill_all", processes::check),
+    ("no_agent_kill", processes::check_agent),
+    ("no_fork_bomb", no_fork_bomb::check),
+    ("no_shutdown", no_shutdown::check),
+    ("no_database_drop", no_database_drop::check),
 ];
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rules = FILES
+static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+    let sections = FILES
         .into_iter()
-        .flat_map(|(group, text)| Section::all(text).map(move |section| rule(group, section)));
+        .flat_map(|(group, text)| Section::all(text).map(move |section| (group, section)));
+    let rules = sections.map(|(group, section)| &*Box::leak(Box::new(rule(group, section))));
     rules.collect()
 });
 
-static REFERENCES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| RULES.iter().collect());
-
 /// Returns all safety rules, in the order in which they are checked.
 pub fn rules() -> &'static [&'static Rule] {
-    &REFERENCES
+    &RULES
 }
 
 fn rule(group: Group, section: Section) -> Rule {

@@ -45,12 +45,7 @@ impl Rule {
         input: &RuleInput<'_>,
     ) -> Option<RuleFinding> {
         self.code.and_then(|code| code(command, input)).or_else(|| {
-            let name = command.name().filter(|_| !command.is_function)?;
-            let name = if is_git(command) == Some(true) {
-                "git"
-            } else {
-                name
-            };
+            let name = program_name(command)?;
             let base = input.path_base(command);
             let is_done = self
                 .actions
@@ -142,14 +137,11 @@ impl RuleFinding {
         command: &ResolvedCommand,
         fields: impl IntoIterator<Item = &'f Field>,
     ) -> RuleFinding {
-        let fields: Vec<_> = fields.into_iter().collect();
         let first = command.words.first().map(|field| field.value.to_string());
+        let others = fields.into_iter().map(|field| field.value.to_string());
         RuleFinding {
             span: command.span,
-            words: first
-                .into_iter()
-                .chain(fields.iter().map(|field| field.value.to_string()))
-                .collect(),
+            words: first.into_iter().chain(others).collect(),
             wording: None,
         }
     }
@@ -157,6 +149,15 @@ impl RuleFinding {
     /// Replaces the message and the suggestion by these, if there are any.
     pub(super) fn with_texts(self, wording: Option<(&'static str, &'static str)>) -> RuleFinding {
         RuleFinding { wording, ..self }
+    }
+}
+
+/// Returns the name by which rows list the command's program; `None` for functions.
+pub(super) fn program_name(command: &ResolvedCommand) -> Option<&str> {
+    let name = command.name().filter(|_| !command.is_function)?;
+    match is_git(command) {
+        Some(true) => Some("git"),
+        _ => Some(name),
     }
 }
 

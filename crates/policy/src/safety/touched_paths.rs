@@ -36,11 +36,7 @@ const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 /// Returns the paths that a command touches: absolute, not normalised, for a pattern its directory.
 /// `None` if they are unknown, or if the command affects more than files.
 pub(super) fn of_refused(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
-    let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    let is_elsewhere = command.is_function
-        || command.host != CommandHost::Local
-        || !command.started_by.iter().all(is_plain);
-    if is_elsewhere || command.redirections.iter().any(writes_a_file) {
+    if is_elsewhere(command) || command.redirections.iter().any(writes_a_file) {
         return None;
     }
     let mut paths = Vec::new();
@@ -59,12 +55,7 @@ pub(super) fn of_refused(command: &ResolvedCommand, input: &RuleInput<'_>) -> Op
 /// Returns the paths of a command that is not refused, but would run in the same trial. `None` if
 /// the command may affect more than files, such as other machines or processes.
 pub(super) fn of_allowed(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
-    let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    if command.is_function
-        || command.host != CommandHost::Local
-        || !command.env.is_empty()
-        || !command.started_by.iter().all(is_plain)
-    {
+    if is_elsewhere(command) || !command.env.is_empty() {
         return None;
     }
     let mut paths = Vec::new();
@@ -95,6 +86,14 @@ pub(super) fn of_allowed(command: &ResolvedCommand, input: &RuleInput<'_>) -> Op
         }
     }
     Some(paths)
+}
+
+/// True for a function, and for a command that runs on another host or as another user.
+fn is_elsewhere(command: &ResolvedCommand) -> bool {
+    let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
+    command.is_function
+        || command.host != CommandHost::Local
+        || !command.started_by.iter().all(is_plain)
 }
 
 /// True if a command starts another command unchanged, and the other command was resolved, too: the

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::command_line::{Action, has_option, is_one_of};
-use super::rule::{RuleFinding, RuleInput, is_git};
+use super::rule::{RuleFinding, RuleInput, program_name};
+use crate::Finding;
 use crate::syntax::run::ResolvedCommand;
-use crate::{Check, Finding};
 
 /// A rule from the settings of the user or of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,13 +60,8 @@ impl UserRule {
         command: &ResolvedCommand,
         input: &RuleInput<'_>,
     ) -> Option<Finding> {
-        let name = command.name().filter(|_| !command.is_function)?;
+        let name = program_name(command)?;
         let pattern = &self.pattern;
-        let name = if is_git(command) == Some(true) {
-            "git"
-        } else {
-            name
-        };
         if !is_one_of(name, &pattern.program) {
             return None;
         }
@@ -87,15 +82,12 @@ impl UserRule {
             && (subcommand.is_none() || action.is_performed_by(command, &input.path_base(command)));
         let hit = holds.then(|| RuleFinding::on(command, command.arguments()))?;
         Some(Finding {
-            check: Check::Safety,
             rule: USER_RULE.to_owned(),
-            group: None,
             message: self.say.clone(),
             suggestion: self.instead.clone(),
             span: hit.span,
             words: hit.words,
-            paths: Vec::new(),
-            suggested_tool: None,
+            ..Finding::default()
         })
     }
 }

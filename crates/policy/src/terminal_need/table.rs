@@ -75,7 +75,7 @@ pub(super) const ROWS: &[ProgramForm] = &[
     ProgramForm {
         names: &[
             "nano", "pico", "micro", "joe", "jed", "mg", "ne", "kak", "hx", "helix", "mcedit",
-            "vipe", "visudo", "vipw", "vigr", "sudoedit",
+            "vipe", "visudo", "visudo-rs", "vipw", "vigr", "sudoedit", "sudoedit-rs",
         ],
         ..SCREEN_ROW
     },
@@ -392,7 +392,7 @@ pub(super) const ROWS: &[ProgramForm] = &[
     },
     // Passwords and questions.
     ProgramForm {
-        names: &["sudo", "doas"],
+        names: &["sudo", "sudo-rs", "doas"],
         without: &[
             "-n", "-S", "-A", "-k", "-K", "-V", "--non-interactive", "--stdin",
         ],
@@ -400,7 +400,7 @@ pub(super) const ROWS: &[ProgramForm] = &[
     },
     ProgramForm {
         names: &[
-            "su", "passwd", "pkexec", "login", "chsh", "chfn", "adduser", "ssh-copy-id",
+            "su", "su-rs", "passwd", "pkexec", "login", "chsh", "chfn", "adduser", "ssh-copy-id",
         ],
         ..ASKS_ROW
     },

@@ -50,6 +50,16 @@ fn cases() -> Vec<Case> {
     read(lines())
 }
 
+/// Fails with the number and the list of the wrong cases, if there are any.
+fn assert_none(wrong: &[String]) {
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
 #[test]
 fn safety_corpus_has_the_measured_verdicts() {
     let mut wrong = Vec::new();
@@ -61,12 +71,7 @@ fn safety_corpus_has_the_measured_verdicts() {
             wrong.push(format!("{:?}: {}", case.script, verdict.name()));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert_none(&wrong);
 }
 
 /// Accidents, hidden commands and near misses of 2026, by the default groups or by all.
@@ -108,12 +113,7 @@ fn safe_mode_corpus_has_the_measured_verdicts() {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert_none(&wrong);
 }
 
 /// Listed commands that do more than read. The kernel stops them, as the end-to-end tests show for
@@ -148,12 +148,7 @@ fn interceptor_corpus_has_the_measured_verdicts() {
             case.script
         );
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert_none(&wrong);
 }
 
 #[test]
@@ -170,12 +165,7 @@ fn measured_cases_do_not_depend_on_the_directory() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert_none(&wrong);
 }
 
 /// Commands that a careless model does not write, and which the rules therefore ignore. The list

@@ -1,8 +1,8 @@
 //! Forms of values: a token, a key, an address with a password, an amount, a path.
 
 use super::tables::{
-    AMOUNT_WORDS, HASHICORP_INFIX, MAX_UNIT_LENGTH, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
-    SIGNATURE_PARAMETER, TELEGRAM_BOT,
+    AMOUNT_WORDS, HASHICORP_INFIX, MAX_UNIT_LENGTH, SECRET_ADDRESS_MARK, SECRET_ADDRESSES,
+    SECRET_FIELDS, SECRET_HEADER, SIGNATURE_PARAMETER, TELEGRAM_BOT,
 };
 use super::token_formats::{TOKEN_FORMATS, TokenFormat, TokenLetters};
 use std::ops::Range;
@@ -27,6 +27,17 @@ const MIN_TOKEN_LENGTH: usize = {
         at += 1;
     }
     shortest
+};
+
+/// For each byte, true if a token of the table begins with it. Most values begin with another one.
+const FIRST_BYTES: [bool; 256] = {
+    let mut first = [false; 256];
+    let mut at = 0;
+    while at < TOKEN_FORMATS.len() {
+        first[TOKEN_FORMATS[at].prefix.as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    first
 };
 
 /// Separators of addresses, lists and assignments.
@@ -112,7 +123,8 @@ fn has_assigned_password(value: &[u8]) -> bool {
 /// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    value.len() >= MIN_TOKEN_LENGTH && TOKEN_FORMATS.iter().any(|format| format.matches(value))
+    let is_candidate = value.len() >= MIN_TOKEN_LENGTH && FIRST_BYTES[usize::from(value[0])];
+    is_candidate && TOKEN_FORMATS.iter().any(|format| format.matches(value))
         || std::str::from_utf8(value)
             .is_ok_and(|text| is_hashicorp_token(text) || bot_token(text) == Some(0..text.len()))
 }
@@ -188,7 +200,9 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
 /// True for `NAME.atlasv1.REST`.
 fn is_hashicorp_token(text: &str) -> bool {
     let (infix, before, behind) = HASHICORP_INFIX;
-    text.split_once(infix).is_some_and(|(name, rest)| {
+    let at = find(text.as_bytes(), infix.as_bytes());
+    at.is_some_and(|at| {
+        let (name, rest) = (&text[..at], &text[at + infix.len()..]);
         let is_word = |byte: u8| TokenLetters::Word.contain(byte) || byte == b'=';
         name.len() >= before
             && rest.len() >= behind
@@ -200,6 +214,8 @@ fn is_hashicorp_token(text: &str) -> bool {
 /// token.
 fn bot_token(text: &str) -> Option<Range<usize>> {
     let (digits, mark, length) = TELEGRAM_BOT;
+    // Fast path: most texts do not contain the mark.
+    find(text.as_bytes(), mark.as_bytes())?;
     text.match_indices(mark).find_map(|(at, _)| {
         let number = text[..at]
             .bytes()
@@ -230,7 +246,7 @@ pub(super) fn signature_after(before: &str, word: &str) -> Option<Range<usize>> 
 /// Returns the range of the signature of an address: `?sv=…&sig=…`.
 pub(super) fn signature(text: &str) -> Option<Range<usize>> {
     let (name, length) = SIGNATURE_PARAMETER;
-    let is_address = text.contains("://") || text.contains("sv=");
+    let is_address = || text.contains("://") || text.contains("sv=");
     let mut from = 0;
     let mut parts = text.split(['?', '&']).filter_map(|part| {
         let begin = from;
@@ -239,15 +255,13 @@ pub(super) fn signature(text: &str) -> Option<Range<usize>> {
         let end = value.find(['#', '"', '\'', ' ']).unwrap_or(value.len());
         (end >= length).then(|| begin + name.len() + 1..begin + name.len() + 1 + end)
     });
-    parts.next().filter(|_| is_address)
+    parts.next().filter(|_| is_address())
 }
 
 /// Returns the range of the secret after one of [`SECRET_ADDRESSES`].
 pub(super) fn secret_after_address(text: &str) -> Option<Range<usize>> {
-    // Fast path: every secret address contains `/`, and most texts do not.
-    if !text.contains('/') {
-        return None;
-    }
+    // Fast path: most texts are no address of a hook.
+    find(text.as_bytes(), SECRET_ADDRESS_MARK)?;
     SECRET_ADDRESSES.iter().find_map(|address| {
         let begin = text.find(address)? + address.len();
         let rest = text[begin..]

@@ -5,10 +5,13 @@
 //! The messages are JSON, as they are few and small. `channel` transports them with their
 //! descriptors.
 
+mod os_text;
+
 use super::job_directory::JobEnd;
 use crate::signal_name;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
+use agent_bash_core::words;
 use agent_bash_core::{Limits, ScriptEnding, Shell, StreamId, Survivor};
 use agent_bash_sandbox::NetworkRole;
 use serde::{Deserialize, Serialize};
@@ -17,21 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// The names of all orders. Tests must have a malformed case for each.
 #[doc(hidden)]
-pub const ORDER_NAMES: &[&str] = &[
-    "Start",
-    "StartAnother",
-    "StartOnTerminal",
-    "StartDirectly",
-    "Terminate",
-    "Survivors",
-    "WatchSurvivors",
-    "EndSurvivors",
-    "Adopt",
-    "Detach",
-    "Record",
-    "StopRecording",
-    "HoldBack",
-    "LetFinish",
+pub const ORDER_NAMES: &[&str] = words![
+    "Start StartAnother StartOnTerminal StartDirectly Terminate Survivors WatchSurvivors",
+    "EndSurvivors Adopt Detach Record StopRecording HoldBack LetFinish",
 ];
 
 /// Messages from the host.
@@ -315,8 +306,10 @@ pub struct ShellStart {
     /// The shell's arguments. In each, `{script_fd}` is replaced by the descriptor number of the
     /// script file, and `{report}` by the path of a pipe that the supervisor reads when the shell
     /// has ended.
+    #[serde(with = "os_text::list")]
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
+    #[serde(with = "os_text::changes")]
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// True if a descriptor for the script's stdin comes with the order. In each argument,
     /// `{stdin_fd}` is then replaced by its number.
@@ -477,6 +470,7 @@ impl From<ShellEnd> for ScriptEnding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn order_names_lists_every_order() {
@@ -486,5 +480,20 @@ mod tests {
         let names = names.collect::<Vec<_>>().join(", ");
         let wanted = format!("unknown variant `Fly`, expected one of {names}");
         assert!(error.to_string().starts_with(&wanted), "{error}");
+    }
+
+    #[test]
+    fn arguments_and_environment_are_strings_unless_they_are_not_utf_8() {
+        let odd = OsString::from_vec(vec![b'a', 0xff]);
+        let shell = Shell::bash("/bin/bash");
+        let mut start = ShellStart::of(&shell, vec!["-c".into(), odd.clone()]);
+        start.env_changes = vec![("A".into(), Some("é\n".into())), (odd, None)];
+        let written = serde_json::to_string(&start).unwrap();
+        assert!(written.contains(r#""args":["-c",[97,255]]"#), "{written}");
+        assert!(
+            written.contains(r#"[["A","é\n"],[[97,255],null]]"#),
+            "{written}"
+        );
+        assert_eq!(serde_json::from_str::<ShellStart>(&written).unwrap(), start);
     }
 }

@@ -52,7 +52,7 @@ impl ShellDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+    use agent_bash_core::sandbox::{Tier, WriteLevel};
 
     #[test]
     fn create_falls_back_to_shared_directory() {
@@ -75,15 +75,8 @@ mod tests {
     fn create_refuses_parent_covered_by_sandbox() {
         let parent = tempfile::tempdir().unwrap();
         let mut plan = Plan {
-            level: WriteLevel::ReadOnly,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
-            writable: Vec::new(),
             hidden: vec![fs::canonicalize(parent.path()).unwrap()],
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::ReadOnly, Tier::Full)
         };
         for tmpdir in [parent.path(), Path::new("/dev/shm")] {
             assert!(ShellDirectory::create_in(tmpdir, Some(&plan)).is_err());

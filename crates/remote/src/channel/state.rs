@@ -1,11 +1,12 @@
 //! The state shared by both sides of a channel: waiting requests, lines to write, unread answers.
 
 use super::incoming::{Incoming, MAX_LINE, OutputUpdate};
+use agent_bash_core::lock;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -89,7 +90,7 @@ impl SharedState {
     }
 
     fn state(&self) -> MutexGuard<'_, ChannelState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub(super) fn closed_reason(&self) -> Option<String> {

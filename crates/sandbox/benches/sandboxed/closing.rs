@@ -2,8 +2,7 @@
 
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};
-use agent_bash_core::sandbox::Caches;
-use agent_bash_sandbox::{Network, Plan, Tier, WriteLevel};
+use agent_bash_sandbox::{Plan, Tier, WriteLevel};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -80,15 +79,9 @@ fn cold(launcher: &Launcher, directory: &Path) {
 /// A plan with only these paths.
 fn bare(tier: Tier, writable: Vec<PathBuf>, protected: Vec<PathBuf>) -> Plan {
     Plan {
-        level: WriteLevel::WorkspaceWrite,
-        network: Network::Off,
-        hosts: Vec::new(),
-        tier,
         writable,
-        hidden: Vec::new(),
         protected,
-        devices: Vec::new(),
-        caches: Caches::default(),
+        ..Plan::new(WriteLevel::WorkspaceWrite, tier)
     }
 }
 

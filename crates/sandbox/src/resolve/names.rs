@@ -1,5 +1,6 @@
 //! The names of files that run, configure or instruct programs outside the sandbox.
 
+use agent_bash_core::words;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -117,132 +118,39 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
 
 /// Files that calls may write as part of their work, and that are compared after the call:
 /// instructions for agents, and files that git hooks or shells run once the user has agreed.
-const COMPARED_NAMES: &[&str] = &[
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "AGENT.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "CODEBUDDY.md",
-    "CRUSH.md",
-    "GEMINI.md",
-    "IFLOW.md",
-    "QWEN.md",
-    "WARP.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".kilocodemodes",
-    ".roomodes",
-    ".roorules",
-    ".rules",
-    ".goosehints",
-    ".augment-guidelines",
-    ".openhands_instructions",
-    ".continuerc.json",
-    ".aiassistant",
-    ".sourcegraph",
-    ".tabnine",
-    ".kilo",
-    "kilo.json",
-    "kilo.jsonc",
-    "gptme.toml",
+const COMPARED_NAMES: &[&str] = words![
+    "AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md CODEBUDDY.md CRUSH.md",
+    "GEMINI.md IFLOW.md QWEN.md WARP.md .cursorrules .windsurfrules .kilocodemodes .roomodes",
+    ".roorules .rules .goosehints .augment-guidelines .openhands_instructions .continuerc.json",
+    ".aiassistant .sourcegraph .tabnine .kilo kilo.json kilo.jsonc gptme.toml",
     // Run by git.
-    ".husky",
-    ".githooks",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    ".overcommit.yml",
-    "prek.toml",
-    "hk.pkl",
-    "captainhook.json",
+    ".husky .githooks .pre-commit-config.yaml .pre-commit-config.yml .overcommit.yml prek.toml",
+    "hk.pkl captainhook.json",
     // Run or obeyed by a shell that enters the directory.
-    ".mise",
-    ".mise.toml",
-    ".mise.local.toml",
-    "mise.toml",
-    "mise.local.toml",
-    ".tool-versions",
-    ".prototools",
-    ".sdkmanrc",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".ruby-version",
-    ".java-version",
-    ".go-version",
-    ".terraform-version",
-    ".autoenv",
-    ".autoenv.zsh",
-    ".autoenv_leave.zsh",
-    ".env",
-    ".env.leave",
-    ".ruby-env",
+    ".mise .mise.toml .mise.local.toml mise.toml mise.local.toml .tool-versions .prototools",
+    ".sdkmanrc .nvmrc .node-version .python-version .ruby-version .java-version .go-version",
+    ".terraform-version .autoenv .autoenv.zsh .autoenv_leave.zsh .env .env.leave .ruby-env",
     ".versions.conf",
     // Run by a terminal multiplexer that opens the directory.
-    ".tmuxinator.yml",
-    ".tmuxp.yaml",
-    ".tmuxp.json",
+    ".tmuxinator.yml .tmuxp.yaml .tmuxp.json",
     // Run by an interpreter that starts there; `renv` and R write the first three.
-    ".Rprofile",
-    ".Renviron",
-    ".RData",
-    "startup.m",
-    ".scilab",
-    "scilab.ini",
-    "irbrc",
-    "_irbrc",
-    "$irbrc",
+    ".Rprofile .Renviron .RData startup.m .scilab scilab.ini irbrc _irbrc $irbrc",
     // Run or obeyed by an editor that opens the directory, or by a program that the editor starts.
-    ".project",
-    ".externalToolBuilders",
-    ".factorypath",
-    ".run",
-    ".gitpod.yml",
-    ".idx",
-    ".codesandbox",
-    ".replit",
-    ".trunk",
-    ".ycm_extra_conf.py",
-    ".vimspector.json",
-    ".neoconf.json",
-    ".nlsp-settings",
-    ".luarc.json",
-    ".luarc.jsonc",
-    ".ctags",
-    ".ctags.d",
-    "ctags.d",
-    "gtags.conf",
+    ".project .externalToolBuilders .factorypath .run .gitpod.yml .idx .codesandbox .replit .trunk",
+    ".ycm_extra_conf.py .vimspector.json .neoconf.json .nlsp-settings .luarc.json .luarc.jsonc",
+    ".ctags .ctags.d ctags.d gtags.conf",
 ];
 
 /// All names without a pattern.
 pub(super) const ALL_NAMES: [&[&str]; 2] = [PROTECTED_NAMES, COMPARED_NAMES];
 
 /// The ends of further paths that are treated like those of [`COMPARED_NAMES`].
-const COMPARED_PATHS: &[&str] = &[
-    ".github/copilot-instructions.md",
-    ".github/instructions",
-    ".github/prompts",
-    ".github/chatmodes",
-    ".github/agents",
-    ".github/hooks",
-    ".github/skills",
-    ".github/copilot",
-    ".github/lsp.json",
-    ".github/mcp.json",
-    ".config/mise",
-    ".config/mise.toml",
-    ".config/wt.toml",
-    "mise/config.toml",
-    ".bin/hermit.hcl",
-    ".hg/hgrc",
-    ".hg/hgrc-not-shared",
-    ".hg/sharedpath",
-    ".jj/repo/config.toml",
-    ".jj/repo/config-id",
-    ".jj/workspace-config.toml",
-    ".jj/workspace-config-id",
-    ".sl/config",
-    ".pijul/config",
+const COMPARED_PATHS: &[&str] = words![
+    ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes",
+    ".github/agents .github/hooks .github/skills .github/copilot .github/lsp.json .github/mcp.json",
+    ".config/mise .config/mise.toml .config/wt.toml mise/config.toml .bin/hermit.hcl .hg/hgrc",
+    ".hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jj/repo/config-id",
+    ".jj/workspace-config.toml .jj/workspace-config-id .sl/config .pijul/config",
     "_darcs/prefs/defaults",
 ];
 
@@ -279,19 +187,15 @@ pub(super) fn is_protected_name(name: &str) -> bool {
         || (name.starts_with('.') && name.ends_with("env-vars"))
 }
 
-/// True if a change of this path is reported after a call. The path may be at any depth.
-pub fn is_reported_name(path: &Path) -> bool {
-    is_reported_path(path, false)
-}
-
-/// True if [`is_reported_name`] is true for the path, at which there may be a directory.
+/// True if a change of this path is reported after a call. The path may be at any depth, and there
+/// may be a directory at it.
 pub(super) fn is_reported_path(path: &Path, is_directory: bool) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     let directory = path.parent().unwrap_or(Path::new(""));
     name.is_some_and(|name| is_reported_entry(directory, name, is_directory))
 }
 
-/// True if [`is_reported_name`] is true for this entry of the directory.
+/// True if [`is_reported_path`] is true for this entry of the directory.
 pub(super) fn is_reported_entry(directory: &Path, name: &str, is_directory: bool) -> bool {
     let is_end = |end: &&str| name_in(end, directory) == Some(name);
     is_protected_name(name)
@@ -328,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_reported_name_matches_names_and_patterns() {
+    fn is_reported_path_matches_names_and_patterns() {
         for (path, protected, named) in [
             ("/w/.vscode", true, true),
             ("/w/a/b/.envrc", true, true),
@@ -368,7 +272,7 @@ mod tests {
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();
             assert_eq!(is_protected_name(name), protected, "{path}");
-            assert_eq!(is_reported_name(Path::new(path)), named, "{path}");
+            assert_eq!(is_reported_path(Path::new(path), false), named, "{path}");
         }
     }
 

@@ -435,7 +435,7 @@ pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, WriteLevel};
+    use agent_bash_core::sandbox::WriteLevel;
 
     /// Root can list every directory, so the test adds the entry of such a directory itself.
     #[test]
@@ -445,15 +445,8 @@ mod tests {
         let closed = root.join("closed");
         fs::create_dir(&closed).unwrap();
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![root],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let listed = NameScan::of(&plan, &NameScan::default(), &|| false);
         let mut unlisted = NameScan::of(&plan, &NameScan::default(), &|| false);

@@ -234,7 +234,7 @@ impl PlanStamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, Tier, WriteLevel};
+    use agent_bash_core::sandbox::{Tier, WriteLevel};
 
     #[test]
     fn stamp_shows_replaced_files_and_new_repositories() {
@@ -243,15 +243,9 @@ mod tests {
         fs::create_dir_all(at("hooks")).unwrap();
         fs::write(at("config"), "a").unwrap();
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![dir.path().to_owned()],
-            hidden: Vec::new(),
             protected: ["hooks", "config", ".vscode"].map(at).to_vec(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let first = PlanStamp::of(&plan);
         let replaced = |first: &PlanStamp| -> Vec<PathBuf> {
@@ -288,17 +282,11 @@ mod tests {
         fs::write(at("git/config"), "a").unwrap();
         symlink("git", at("link")).unwrap();
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier: Tier::Full,
             writable: vec![dir.path().to_owned()],
-            hidden: Vec::new(),
             protected: ["link/hooks", "link/config", ".vscode", "gone/config"]
                 .map(at)
                 .to_vec(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let changes: [&dyn Fn(); 6] = [
             &|| fs::create_dir(at(".vscode")).unwrap(),

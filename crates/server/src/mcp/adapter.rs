@@ -4,8 +4,10 @@
 use super::approval::RequestApprover;
 use super::tools::{FRAME_BYTES, for_claude_code};
 use agent_bash::Conversation;
-use agent_bash::adapters::{Adapter, ClientAdapters, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
+use agent_bash::tools::adapter::Adapter;
+use agent_bash_protocol::data::AdapterCallData;
+use agent_bash_running::ClientAdapters;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -64,7 +66,7 @@ impl AdapterTools {
             calls = calls.with_approver(approver);
         }
         let answer = calls.call(self.adapter, tool.name, input, cancel);
-        let ToolAnswer {
+        let AdapterCallData {
             content,
             is_error,
             structured,

@@ -9,7 +9,7 @@
 
 use super::prompt_page::PromptPage;
 use agent_bash::core::changes::Changes;
-use agent_bash::core::{Clock, async_trait, visible};
+use agent_bash::core::{Clock, async_trait, lock, visible};
 use agent_bash::policy::Finding;
 use agent_bash::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
 use rmcp::model::{
@@ -22,7 +22,7 @@ use rmcp::{Peer, RoleServer};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Maximum number of files named in a question.
 const MAX_NAMED_FILES: usize = 20;
@@ -112,7 +112,7 @@ impl ApprovalQuestions {
     /// Returns the answer to a request whose approver has a question.
     pub(super) fn required(&self, approver: &RequestApprover) -> Option<InputRequiredResult> {
         let open = &approver.open;
-        let question = open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let question = lock(open).take()?;
         let mut answered = approver.answered.clone();
         answered.push((question.clone(), None));
         let request = InputRequest::Elicitation(elicitation(question));
@@ -150,7 +150,7 @@ impl ApprovalQuestions {
     }
 
     fn open_questions(&self) -> std::sync::MutexGuard<'_, OpenQuestions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -186,7 +186,7 @@ impl RequestApprover {
                 }
             },
             (_, None) => {
-                *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+                *lock(&self.open) = Some(message);
                 format!("the user is being asked about {proposed_action}")
             }
         };

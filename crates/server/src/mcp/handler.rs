@@ -1,28 +1,20 @@
 //! The handler that `rmcp` calls: dispatches each request.
 
+mod bash_call;
+
 use super::adapter::AdapterTools;
 use super::approval::{ApprovalQuestions, RequestApprover};
 use super::changes;
-use super::job_texts::with_line;
-use super::jobs::{JobTools, ToolAnswer, call_name};
+use super::jobs::{JobTools, ToolAnswer};
 use super::log::LogLevel;
-use super::output_so_far::OutputSoFar;
 use super::parameter_error::parameter_error;
-use super::progress::ProgressNotifier;
 use super::tasks::CallTasks;
-use super::terminal::{TerminalFields, first_text};
 use super::tools::{self, McpTool, ReadArgs};
-use super::{McpOptions, artifacts, instructions, tasks, windows};
-use crate::live_output;
-use agent_bash::adapters::ClientAdapters;
-use agent_bash::core::{
-    Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
-};
-use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, StartOptions, WaitOutcome};
-use agent_bash::sink::{LiveKind, LiveUpdates};
-use agent_bash::terminal::{self, QuietAfter};
+use super::{McpOptions, artifacts, instructions, windows};
+use agent_bash::core::{Cancel, Clock, Window};
 use agent_bash::tools::ToolSchema;
-use agent_bash::{Approver, Conversation, Input};
+use agent_bash::{Approver, Conversation};
+use agent_bash_running::{ClientAdapters, RunningCalls};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
@@ -38,14 +30,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Maximum size of the output in an answer with a handle, the name (`call-1`) of a call that
-/// continues. The answer shows the end of the output so far.
-const LIVE_WINDOW: Window = Window {
-    bytes: 16 * 1024,
-    lines: usize::MAX,
-};
 
 /// The server of one client.
 #[derive(Debug)]
@@ -104,163 +88,6 @@ impl McpServer {
             Some(adapter) => adapter.all(&self.session),
             None => tools::all(&self.session, bash, self.options.structured),
         }
-    }
-
-    /// Runs a call of `bash`. If the call continues, returns a task to a client that accepts one,
-    /// else a result with the call's handle.
-    async fn bash(
-        &self,
-        mut request: Value,
-        context: &RequestContext<RoleServer>,
-        approver: Option<Arc<RequestApprover>>,
-        cancel: &Cancel,
-    ) -> Result<CallToolResponse, String> {
-        if let Some(turn) = context.meta.get(TURN_KEY).and_then(Value::as_str) {
-            let begun = self.session.begin_changes_turn(turn.to_owned()).await;
-            begun.map_err(|refused| refused.to_string())?;
-        }
-        let mut fields = TerminalFields::take_from(&mut request)?;
-        // Some profiles have no terminals: they ignore the field.
-        fields.on_terminal &= self.session.tool().profile().pty;
-        // Programs on a terminal draw the screen, so their output is not sent as progress.
-        let token = context.meta.get_progress_token();
-        let token = token.filter(|_| !fields.on_terminal);
-        let live = token
-            .as_ref()
-            .map(|_| live_output::updates(LiveKind::Delta));
-        let (started_at, start) = (self.clock.wall(), self.clock.now());
-        let window = window(context);
-        // The client of a task waits for the end.
-        let may_be_task = !fields.on_terminal && tasks::accepted_in(context);
-        let waits_for_end = request["wait"] == true && !may_be_task;
-        let mut options = StartOptions {
-            live: live.clone(),
-            window,
-            ..StartOptions::default()
-        };
-        let input = if fields.on_terminal {
-            let size = fields.size.as_deref();
-            options.terminal = Some(terminal::options(&self.session, size)?);
-            terminal::call_input(&self.session, request)
-        } else {
-            Input::Json(request)
-        };
-        let tool = self.session.tool();
-        let tool = match approver {
-            Some(approver) => &tool.with_approver(approver),
-            None => tool,
-        };
-        let call = self.calls.start(tool, input, options);
-        let call = call.map_err(|error| error.to_string())?;
-        let waited = match (live, token) {
-            (Some(live), Some(token)) => {
-                let mut progress = ProgressNotifier {
-                    token,
-                    peer: context.peer.clone(),
-                };
-                let work = self.wait(&call, waits_for_end, cancel, Some(&live));
-                live_output::run_with_updates(work, &live, &mut progress).await
-            }
-            _ if fields.on_terminal => self.wait_for_screen(&call, cancel).await,
-            _ => self.wait(&call, waits_for_end, cancel, None).await,
-        };
-        let result = match waited {
-            WaitOutcome::Ended(Some(finished_call)) => Arc::unwrap_or_clone(finished_call).result,
-            WaitOutcome::Ended(None) => return Err(LOST_CALL.to_owned()),
-            WaitOutcome::StillRunning if may_be_task => {
-                return Ok(self.tasks.create(&call)?.into());
-            }
-            WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
-                let elapsed = self.clock.now().saturating_sub(start);
-                let name = call_name(self.calls.assign_handle(&call));
-                let shown = window.map_or(LIVE_WINDOW, |window| {
-                    LIVE_WINDOW.and(without_own_lines(window))
-                });
-                self.handle_result(&call, name, elapsed, started_at, shown)
-            }
-        };
-        self.log.ended(&context.peer, &call.command, &result).await;
-        let answer = ToolAnswer::of_bash(result);
-        Ok(answer.into_mcp(self.options.structured).into())
-    }
-
-    /// Waits for the end of a call; unless `waits_for_end`, at most for
-    /// [`McpOptions::handle_after`]. If the client cancels the request, cancels the call.
-    async fn wait(
-        &self,
-        call: &RunningCall,
-        waits_for_end: bool,
-        cancel: &Cancel,
-        live: Option<&LiveUpdates>,
-    ) -> WaitOutcome {
-        let limit = Some(self.options.handle_after);
-        let limit = limit.filter(|after| !after.is_zero() && !waits_for_end);
-        let waited = call.wait(&*self.clock, limit, cancel).await;
-        match (&waited, live) {
-            // There must be no progress notification after the answer.
-            (WaitOutcome::StillRunning, Some(live)) => live.end(),
-            (WaitOutcome::Cancelled, _) => {
-                call.cancel.cancel();
-                return WaitOutcome::Ended(call.ended().await);
-            }
-            _ => {}
-        }
-        waited
-    }
-
-    /// Waits until the first screen of a call on a terminal is quiet. If the client cancels the
-    /// request, cancels the call.
-    async fn wait_for_screen(&self, call: &RunningCall, cancel: &Cancel) -> WaitOutcome {
-        terminal::until_quiet(call, &*self.clock, QuietAfter::Start, cancel).await;
-        if cancel.is_cancelled() {
-            call.cancel.cancel();
-            return WaitOutcome::Ended(call.ended().await);
-        }
-        match call.finished_call() {
-            Some(finished_call) => WaitOutcome::Ended(Some(finished_call)),
-            None => WaitOutcome::StillRunning,
-        }
-    }
-
-    /// Returns the answer for a call that continues, with its handle.
-    fn handle_result(
-        &self,
-        call: &RunningCall,
-        name: String,
-        elapsed: Duration,
-        started_at: Timestamp,
-        window: Window,
-    ) -> ToolResult {
-        let (pid, process_group) = call.process().unwrap_or_default();
-        let screen = terminal::screen(&self.session, call);
-        let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
-        let text = if let Some(screen) = screen {
-            first_text(&name, &screen)
-        } else {
-            let after = short_duration(self.options.handle_after);
-            let shown = so_far
-                .shown_range()
-                .map(|shown| format!("[Showing {shown} so far.]\n"))
-                .unwrap_or_default();
-            let line = format!(
-                "{shown}[The command is still running after {after} and goes on as {name}. \
-                     bash_output {{\"job\": \"{name}\", \"wait\": 50}} waits for its end and gives the result; \
-                     bash_kill ends it.]"
-            );
-            with_line(&so_far.text, &line)
-        };
-        let status = Status::MovedToBackground {
-            job: JobId(name),
-            pid,
-            pgid: process_group,
-            // The output of a call is only in this server's memory, so there is no file to name.
-            output: String::new(),
-        };
-        let mut result = ToolResult::new(status, text, started_at);
-        result.output = so_far.output;
-        result.duration_ms = elapsed.as_secs_f64() * 1000.0;
-        result.cwd = self.session.cwd().display().to_string();
-        result
     }
 
     /// Calls a tool of this server.

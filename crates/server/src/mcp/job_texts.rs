@@ -1,8 +1,8 @@
 //! Texts about jobs and calls with a handle, for the lines that this server adds to an output.
 
 use agent_bash::core::{MetCondition, Status, listens_on, short_duration};
-use agent_bash::running::RunningCall;
 use agent_bash_protocol::data::{JobData, JobEndingData, JobProgress};
+use agent_bash_running::RunningCall;
 use std::fmt::Write as _;
 use std::time::Duration;
 

@@ -8,21 +8,21 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Window};
+use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Window, lock};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
-use agent_bash::running::{RunningCall, RunningCalls};
-use agent_bash::terminal;
 use agent_bash::tools::clean;
-use agent_bash::until::wait_until;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
+use agent_bash_running::terminal;
+use agent_bash_running::until::wait_until;
+use agent_bash_running::{RunningCall, RunningCalls};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::slice;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Maximum wait of `bash_output`: clients time out after 60 s.
@@ -170,10 +170,7 @@ impl JobTools {
         met: Option<&MetCondition>,
         is_conditional: bool,
     ) -> ToolAnswer {
-        let mut offsets = self
-            .next_offsets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut offsets = lock(&self.next_offsets);
         offsets.insert(name, data.next);
         drop(offsets);
         let more = if data.at_end {
@@ -398,10 +395,7 @@ impl JobTools {
 
     /// Returns the offset from which `bash_output` reads a job next.
     fn next_offset(&self, job: &str) -> u64 {
-        let offsets = self
-            .next_offsets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let offsets = lock(&self.next_offsets);
         offsets.get(job).copied().unwrap_or(0)
     }
 }

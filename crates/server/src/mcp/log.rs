@@ -6,11 +6,11 @@
     reason = "clients of the versions that have logging are served, though later versions drop it"
 )]
 
-use agent_bash::core::{Status, ToolResult};
+use agent_bash::core::{Status, ToolResult, lock};
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::{Peer, RoleServer};
 use serde_json::json;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The level until a client sets one.
 const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Notice;
@@ -28,7 +28,7 @@ impl Default for LogLevel {
 impl LogLevel {
     /// Sets the minimum level.
     pub(super) fn set(&self, level: LoggingLevel) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = level;
+        *lock(&self.0) = level;
     }
 
     /// Reports how a call ended.
@@ -42,7 +42,7 @@ impl LogLevel {
             _ if !result.survivors.is_empty() => LoggingLevel::Notice,
             _ => LoggingLevel::Debug,
         };
-        if rank(level) < rank(*self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if rank(level) < rank(*lock(&self.0)) {
             return;
         }
         let data = json!({

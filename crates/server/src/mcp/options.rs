@@ -1,6 +1,6 @@
 //! The options of the server.
 
-use agent_bash::adapters::Adapter;
+use agent_bash::tools::adapter::Adapter;
 use std::time::Duration;
 
 /// Options of a server.

@@ -1,13 +1,14 @@
 //! A layer between `rmcp`, which runs each request in its own task, and the handler. Requests start
 //! in the order in which they were read, and a request whose handler panics is answered.
 
+use agent_bash::core::lock;
 use agent_bash::in_order::{Ticket, Tickets};
 use agent_bash::panics::await_catching_panic;
 use rmcp::model::{ClientRequest, Extensions, ProtocolVersion, ServerConfig};
 use rmcp::service::{NotificationContext, RequestContext, ServiceRole};
 use rmcp::{ErrorData, RoleServer, Service};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The ticket of a request, attached to it as an `rmcp` extension.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub(super) fn attach(tickets: &mut Tickets, extensions: &mut Extensions) {
 
 fn take_ticket(extensions: &Extensions) -> Option<Ticket> {
     let RequestTicket(ticket) = extensions.get()?;
-    ticket.lock().unwrap_or_else(PoisonError::into_inner).take()
+    lock(ticket).take()
 }
 
 /// A handler wrapped in this layer.

@@ -6,8 +6,8 @@
 
 use super::jobs::{ToolAnswer, call_name};
 use super::random_token::random_token;
-use agent_bash::core::{Cancel, Clock, Status, Timestamp};
-use agent_bash::running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
+use agent_bash::core::{Cancel, Clock, Status, Timestamp, lock};
+use agent_bash_running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
 use rmcp::RoleServer;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ErrorData, JsonObject, ProtocolVersion, Task, TaskPayload,
@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The time between two polls that clients are told.
@@ -127,7 +127,7 @@ impl CallTasks {
     }
 
     fn tasks(&self) -> MutexGuard<'_, BTreeMap<String, CallTask>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tasks)
     }
 }
 

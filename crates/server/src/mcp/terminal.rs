@@ -4,11 +4,10 @@
 use super::job_texts::{condition_text, with_line};
 use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data};
 use super::tools::InputArgs;
-use crate::into_data::IntoData;
 use agent_bash::core::{Cancel, MetCondition};
-use agent_bash::running::RunningCall;
-use agent_bash::terminal::{self, TerminalInput, TerminalScreen};
 use agent_bash_protocol::data::ScreenData;
+use agent_bash_running::RunningCall;
+use agent_bash_running::terminal::{self, TerminalInput};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -50,7 +49,7 @@ impl TerminalFields {
 }
 
 /// Returns the text of the first answer, once the screen is quiet.
-pub(super) fn first_text(name: &str, screen: &TerminalScreen) -> String {
+pub(super) fn first_text(name: &str, screen: &ScreenData) -> String {
     let line = format!(
         "[{}. bash_input {{\"job\": \"{name}\"}} types `text` and presses `keys`, bash_output shows the screen, \
          bash_kill ends it.]",
@@ -60,8 +59,8 @@ pub(super) fn first_text(name: &str, screen: &TerminalScreen) -> String {
 }
 
 /// Describes a terminal: the name, the size, the cursor, the title.
-fn state(name: &str, screen: &TerminalScreen) -> String {
-    let TerminalScreen {
+fn state(name: &str, screen: &ScreenData) -> String {
+    let ScreenData {
         cols,
         rows,
         cursor_row,
@@ -126,7 +125,6 @@ impl JobTools {
             };
         };
         let line = format!("[{}.{condition}]", state(name, &screen));
-        let screen: ScreenData = screen.into_data();
         let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
         if let Some(met) = met.filter(|_| is_conditional) {
             data["met"] = json!(met);

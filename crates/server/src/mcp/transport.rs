@@ -4,7 +4,7 @@
 
 use super::message::{self, ParsedLine};
 use super::ordered_handler;
-use agent_bash::core::Cancel;
+use agent_bash::core::{Cancel, lock};
 use agent_bash::in_order::Tickets;
 use agent_bash_protocol::line::{InputLine, InputLines, MAX_LINE};
 use rmcp::RoleServer;
@@ -17,7 +17,7 @@ use rmcp::transport::Transport;
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
@@ -45,7 +45,7 @@ struct UnansweredRequests(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
 
 impl UnansweredRequests {
     fn requests(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -238,7 +238,7 @@ impl WriteStopper {
     }
 
     fn state(&self) -> MutexGuard<'_, StopState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

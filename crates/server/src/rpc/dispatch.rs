@@ -15,16 +15,14 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::live_output::{self, UpdateSender};
 use crate::stored_output;
-use agent_bash::adapters::{self, ClientAdapters};
 use agent_bash::core::{
     Cancel, Clock, Findings, JobId, OutputMask, PolicyFindings, Request, SessionName, Status,
 };
 use agent_bash::exec::{JobState, OutputRange};
-use agent_bash::running::RunningCalls;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdate;
+use agent_bash::tools::adapters;
 use agent_bash::tools::clean;
-use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{BashTool, CallOptions, CallPolicy, CheckOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
@@ -33,6 +31,9 @@ use agent_bash_protocol::data::{
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{BUILD_NAME, ErrorCode, Hello, PROTOCOL_VERSION};
+use agent_bash_running::ClientAdapters;
+use agent_bash_running::RunningCalls;
+use agent_bash_running::until::{LAST_OUTPUT, wait_until};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::borrow::Cow;

@@ -4,6 +4,7 @@
 //! sees a partial file. An incomplete upload is removed when the client disconnects.
 
 use super::request_error::ErrorReply;
+use agent_bash::core::lock;
 use agent_bash_protocol::ErrorCode;
 use agent_bash_protocol::data::{FilePieceData, FileWrittenData};
 use agent_bash_protocol::file::{Base64Bytes, MAX_PIECE};
@@ -13,7 +14,7 @@ use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
 
 /// Maximum number of concurrent uploads.
@@ -151,7 +152,7 @@ impl Uploads {
     }
 
     fn table(&self) -> MutexGuard<'_, UploadTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

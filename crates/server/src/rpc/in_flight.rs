@@ -1,10 +1,10 @@
 //! Limits and cancels the requests in flight.
 
-use agent_bash::core::Cancel;
+use agent_bash::core::{Cancel, lock};
 use agent_bash_protocol::message::RpcId;
 use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -123,7 +123,7 @@ impl RequestsInFlight {
     }
 
     fn table(&self) -> MutexGuard<'_, RequestTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

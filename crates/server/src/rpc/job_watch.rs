@@ -3,11 +3,11 @@
 use super::outbox::Outbox;
 use crate::into_data::IntoData;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, JobId};
+use agent_bash::core::{Cancel, JobId, lock};
 use agent_bash::exec::{JobState, WaitOutcome};
 use agent_bash_protocol::update::{JobEndedTag, RpcJobEnded};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The jobs whose end is reported to a client. Clones share the set of jobs.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl JobWatch {
         let Ok(Ok(jobs)) = list.await else { return };
         for job in jobs {
             let is_new = || {
-                let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut watched = lock(&self.watched);
                 watched.insert(job.id.clone())
             };
             if matches!(job.state, JobState::Running) && is_new() {

@@ -2,14 +2,14 @@
 //! client, which answers it with a request.
 
 use super::outbox::Outbox;
-use agent_bash::core::async_trait;
 use agent_bash::core::changes::Changes;
+use agent_bash::core::{async_trait, lock};
 use agent_bash::policy::Finding;
 use agent_bash::{Approval, Approver, PasswordPrompt, Proposal};
 use agent_bash_protocol::message::RpcId;
 use agent_bash_protocol::update::{PromptTag, RpcPrompt};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// The open prompts of one client. Clones share them.
@@ -54,7 +54,7 @@ impl OpenPrompts {
     }
 
     fn table(&self) -> MutexGuard<'_, PromptTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::request_error::ErrorReply;
 use agent_bash::core::{Cancel, RemoteHost};
-use agent_bash::terminal::NO_TARGET_TERMINALS;
 use agent_bash_protocol::RpcCall;
+use agent_bash_running::terminal::NO_TARGET_TERMINALS;
 use serde_json::Value;
 
 /// Returns the remote host's answer, or a refusal; `None` if this server answers the request.

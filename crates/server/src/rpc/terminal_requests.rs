@@ -3,13 +3,12 @@
 use super::answer::{RpcAnswer, data};
 use super::dispatch::ServedRequest;
 use super::request_error::ErrorReply;
-use crate::into_data::IntoData;
 use crate::jobs::duration;
 use agent_bash::core::MetCondition;
-use agent_bash::running::{RunningCall, StartOptions};
-use agent_bash::terminal::{self, QuietAfter, TerminalInput};
 use agent_bash_protocol::data::TerminalData;
 use agent_bash_protocol::message::RpcCall;
+use agent_bash_running::terminal::{self, QuietAfter, TerminalInput};
+use agent_bash_running::{RunningCall, StartOptions};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +127,7 @@ impl ServedRequest {
         call.read(None);
         TerminalData {
             terminal: name,
-            screen: terminal::screen(&self.session, call).map(IntoData::into_data),
+            screen: terminal::screen(&self.session, call),
             met,
             result: terminal::result(call),
         }

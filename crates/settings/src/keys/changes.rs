@@ -12,7 +12,7 @@ const WORKSPACE_WORD: &str = "workspace";
 
 pub(super) const LEVEL: SettingKey = SettingKey {
     name: "changes.level",
-    doc: "What is recorded of file changes (docs/changes.md): off, list (which files), undo (also the former contents, to restore them). Default: off for `run`, undo for rpc, mcp and tui.",
+    doc: "What is recorded of file changes (docs/changes.md): off, list (which files), undo (also the former contents, to restore them). Default: undo, but off for `run`.",
     form: ValueForm::Text,
     set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = Some(level)),
     get: |s| to_value(s.changes.level?),

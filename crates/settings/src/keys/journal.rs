@@ -8,7 +8,7 @@ use agent_bash_journal::JournalLevel;
 
 pub(super) const LEVEL: SettingKey = SettingKey {
     name: "journal.level",
-    doc: "What is recorded of a session for `log` and `report`: off, metadata (commands and how they ended), full (also their output). Default: metadata for rpc, mcp and tui, else off.",
+    doc: "What is recorded of a session for `log` and `report`: off, metadata (commands and how they ended), full (also their output). Default: metadata, but off for `run`.",
     form: ValueForm::Text,
     set: |s, v| from_word::<JournalLevel>(v).map(|level| s.journal.level = Some(level)),
     get: |s| to_value(s.journal.level?),

@@ -1,9 +1,9 @@
 //! Remembers shells that cannot be traced, and directories that are too large for a scan.
 
-use agent_bash_core::SessionName;
+use agent_bash_core::{SessionName, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Maximum number of remembered directories.
 const MAX_DIRECTORIES: usize = 64;
@@ -43,8 +43,4 @@ impl Unrecordable {
 
 fn key(shell: Option<&SessionName>) -> Option<String> {
     shell.map(|name| name.0.clone())
-}
-
-fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -169,7 +169,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Caches, Network, WriteLevel};
+    use agent_bash_core::sandbox::WriteLevel;
 
     type Change<'a> = &'a dyn Fn(&Path);
 
@@ -182,15 +182,9 @@ mod tests {
         std::os::unix::fs::symlink("config", at("link")).unwrap();
         let names = ["config", "hooks", ".vscode", "link"];
         let plan = Plan {
-            level: WriteLevel::WorkspaceWrite,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier,
             writable: vec![dir.path().to_owned()],
-            hidden: Vec::new(),
             protected: names.map(at).to_vec(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let replaced = replaced.iter().map(|name| at(name)).collect();
         let before = WatchedPaths::before(&plan, &PlanStamp::of(&plan), &replaced);
@@ -238,15 +232,9 @@ mod tests {
         let other = outside.path().join("other");
         for tier in [Tier::Base, Tier::Full] {
             let plan = |dir: &Path| Plan {
-                level: WriteLevel::WorkspaceWrite,
-                network: Network::Off,
-                hosts: Vec::new(),
-                tier,
                 writable: vec![dir.to_owned()],
-                hidden: Vec::new(),
                 protected: vec![dir.join("config")],
-                devices: Vec::new(),
-                caches: Caches::default(),
+                ..Plan::new(WriteLevel::WorkspaceWrite, tier)
             };
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("config"), "a = 1").unwrap();

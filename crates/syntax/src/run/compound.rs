@@ -11,7 +11,9 @@ use super::{Walker, directory};
 impl Walker<'_> {
     pub(super) fn compound(&mut self, compound: &Compound, shell: &mut ShellState) -> Value {
         let redirected = self.redirections(&compound.redirs, shell);
+        let output_is_used = std::mem::replace(&mut self.output_is_used, true);
         self.record_redirections(&redirected, shell);
+        self.output_is_used = output_is_used;
         let outer = (shell.stdin.clone(), self.reads_pipe);
         if let Some(RedirectedStdin(stdin)) = &redirected.stdin {
             shell.stdin = stdin.clone().map(Rc::new);

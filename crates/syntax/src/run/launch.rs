@@ -7,12 +7,12 @@ mod shell;
 
 use std::rc::Rc;
 
-use super::super::command_host::CommandHost;
+use super::super::command_host::{CommandHost, Mount};
 use super::super::expand::join;
 use super::super::git::GitCommandLine;
 use super::super::harmful::{HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::super::state::{ShellState, VariableValue};
-use super::super::value::{UnknownCause, Value};
+use super::super::value::{HOLE_CHAR, UnknownCause, Value};
 use super::call::{Call, quote};
 use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, sets_variable};
 use super::path::{absolute, lexical};
@@ -139,8 +139,8 @@ impl Walker<'_> {
             _ => {}
         }
         if launcher.is_package {
-            // `nix run nixpkgs#git`
-            let name = words[0].value.literal()?.rsplit('#').next()?;
+            // `nix run nixpkgs#git`, `hatch run test:git`
+            let name = words[0].value.literal()?.rsplit(['#', ':']).next()?;
             let program = package(name).to_owned();
             words[0].value = Value::text(program);
         }
@@ -208,7 +208,9 @@ impl Walker<'_> {
             .as_deref()
             .map(Value::script)
             .unwrap_or_default();
-        for line in text.lines().map(str::trim_start) {
+        // The output of `crontab -l` may be in front.
+        for line in text.lines() {
+            let line = line.trim_start_matches([' ', '\t', HOLE_CHAR]);
             let fields = if line.starts_with('@') { 1 } else { 5 };
             if let Some(command) = line.splitn(fields + 1, [' ', '\t']).nth(fields) {
                 self.script_with(&Value::text(command), Vec::new(), "crontab", shell);
@@ -313,22 +315,33 @@ fn launched_state(
     let directory = parsed
         .directory
         .and_then(|position| attached(call, position));
+    let positions = parsed.mounts.iter();
+    let mounts = positions.filter_map(|position| mount::mount(&attached(call, *position)?, shell));
+    let mut mounts: Vec<Mount> = mounts.collect();
     let host = match launcher.host {
+        LaunchHost::Local if !mounts.is_empty() => {
+            // Such a container also has the working directory and the home of this machine.
+            let shared = [shell.cwd.as_deref(), shell.home()];
+            mounts.extend(shared.into_iter().flatten().map(|path| Mount {
+                source: path.to_owned(),
+                target: path.to_owned(),
+            }));
+            CommandHost::Disposable(mounts.into())
+        }
         LaunchHost::Local if directory.is_none() => return None,
         LaunchHost::Local => shell.host.clone(),
         LaunchHost::Remote => CommandHost::Remote,
         LaunchHost::Container if parsed.mounts.is_empty() => CommandHost::Container,
-        LaunchHost::Container | LaunchHost::Disposable => {
-            let positions = parsed.mounts.iter();
-            let mounts = positions.filter_map(|position| attached(call, *position));
-            let mounts = mounts.filter_map(|text| mount::mount(&text, shell));
-            CommandHost::Disposable(mounts.collect())
-        }
+        LaunchHost::Container | LaunchHost::Disposable => CommandHost::Disposable(mounts.into()),
     };
     let path = directory.as_ref().and_then(Value::literal);
     Some(ShellState {
-        // The local directory has no meaning on another machine.
-        cwd: path.map(|path| Rc::from(lexical(&absolute(path, shell)))),
+        cwd: match path {
+            Some(path) => Some(Rc::from(lexical(&absolute(path, shell)))),
+            // The local directory has no meaning on another machine.
+            None if directory.is_none() && launcher.host == LaunchHost::Local => shell.cwd.clone(),
+            None => None,
+        },
         cwd_if_cd_failed: None,
         host,
         ..shell.clone()

@@ -24,8 +24,9 @@ pub struct ResolvedCommand {
     pub stdin: Option<Rc<Value>>,
     /// True if the command reads from a pipe.
     pub reads_pipe: bool,
-    /// True if the command's output goes to another program or back into the script. `| head` and
-    /// `| tail` do not count, because they only shorten the output.
+    /// True if the command's output goes to another program or back into the script, and for the
+    /// redirections of a compound command. `| head` and `| tail` do not count, because they only
+    /// shorten the output.
     pub output_is_used: bool,
     /// True if the command runs in the background.
     pub is_background: bool,

@@ -45,6 +45,37 @@ const ROWS: &[PromptRow] = &[
         SUDO_ADVICE,
     ),
     row("sudo", &["sudo: no tty present"], "a password", SUDO_ADVICE),
+    // sudo-rs, also under the name `sudo`.
+    row(
+        "sudo",
+        &["sudo: A terminal is required to authenticate"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "sudo",
+        &["sudo: interactive authentication is required"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "sudo",
+        &["sudo: Authentication required but not attempted"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "sudo",
+        &["sudo: No askpass program specified"],
+        "a password",
+        SUDO_ADVICE,
+    ),
+    row(
+        "su",
+        &["su: Authentication required but not attempted"],
+        "a password",
+        SUDO_ADVICE,
+    ),
     row(
         "su",
         &["su: must be run from a terminal"],
@@ -202,6 +233,16 @@ mod tests {
             (
                 "sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper\nsudo: a password is required",
                 Some("sudo"),
+                "a password",
+            ),
+            (
+                "sudo: A terminal is required to authenticate",
+                Some("sudo"),
+                "a password",
+            ),
+            (
+                "[su: authenticate] Password: \nsu: Authentication required but not attempted",
+                Some("su"),
                 "a password",
             ),
             (

@@ -3,56 +3,15 @@
 
 use super::candidate::{Candidate, NamePrefix};
 use super::repository::{reference_names, remotes};
+use agent_bash::core::words;
 use std::path::Path;
 
 /// Common commands.
-const COMMANDS: [&str; 46] = [
-    "add",
-    "am",
-    "apply",
-    "archive",
-    "bisect",
-    "blame",
-    "branch",
-    "checkout",
-    "cherry-pick",
-    "clean",
-    "clone",
-    "commit",
-    "config",
-    "describe",
-    "diff",
-    "fetch",
-    "format-patch",
-    "gc",
-    "grep",
-    "help",
-    "init",
-    "log",
-    "ls-files",
-    "merge",
-    "mv",
-    "notes",
-    "pull",
-    "push",
-    "range-diff",
-    "rebase",
-    "reflog",
-    "remote",
-    "reset",
-    "restore",
-    "revert",
-    "rm",
-    "shortlog",
-    "show",
-    "show-branch",
-    "stash",
-    "status",
-    "submodule",
-    "switch",
-    "tag",
-    "version",
-    "worktree",
+const COMMANDS: &[&str] = words![
+    "add am apply archive bisect blame branch checkout cherry-pick clean clone commit config",
+    "describe diff fetch format-patch gc grep help init log ls-files merge mv notes pull push",
+    "range-diff rebase reflog remote reset restore revert rm shortlog show show-branch stash",
+    "status submodule switch tag version worktree",
 ];
 
 /// Commands that take names of commits. The first flag: only branches of this repository. The
@@ -235,7 +194,7 @@ pub(super) fn complete(
     };
     let Some(command) = command else {
         return Some(GitCandidates {
-            candidates: prefix.matching(COMMANDS),
+            candidates: prefix.matching(COMMANDS.iter().copied()),
             paths_too: false,
         });
     };

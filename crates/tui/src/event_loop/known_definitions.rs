@@ -3,8 +3,8 @@
 
 use crate::calls::CallEnd;
 use agent_bash::Conversation;
-use agent_bash::core::{Definitions, SessionName, Status};
-use std::sync::{Arc, Mutex, PoisonError};
+use agent_bash::core::{Definitions, SessionName, Status, lock};
+use std::sync::{Arc, Mutex};
 
 /// The definitions after the last command that could change them.
 #[derive(Debug, Default)]
@@ -12,10 +12,7 @@ pub(super) struct KnownDefinitions(Mutex<Option<Arc<Definitions>>>);
 
 impl KnownDefinitions {
     pub(super) fn get(&self) -> Option<Arc<Definitions>> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0).clone()
     }
 
     /// Updates the definitions after a command of that shell. `defines`: the command may have
@@ -41,6 +38,6 @@ impl KnownDefinitions {
             // The shell ended with the command.
             None
         };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        *lock(&self.0) = now;
     }
 }

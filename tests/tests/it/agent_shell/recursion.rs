@@ -118,6 +118,15 @@ fn nested_calls_of_all_names_have_one_supervisor() -> Result<()> {
 }
 
 #[test]
+fn run_ignores_a_link_that_the_shell_variable_names() -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.env("SHELL", link(&world, "bash"));
+    command.args(["run", SUPERVISORS]);
+    result(command, world, ("1\n", 0))
+}
+
+#[test]
 fn setting_that_names_the_link_is_refused_with_its_reason() -> Result<()> {
     let world = world()?;
     let mut command = world.command(link(&world, "bash"));

@@ -3,23 +3,10 @@
 
 use crate::call::Call;
 use crate::tool_context::ToolContext;
-use agent_bash_changes::{ChangesError, DirectoryScan, Store};
-use agent_bash_core::changes::Changes;
-use agent_bash_core::{Clock, Executor, Request};
-use agent_bash_state::{ChangeStore, UNRESPONSIVE_REASON};
-use std::path::Path;
+use agent_bash_changes::{DirectoryScan, Store};
+use agent_bash_core::{Executor, Request};
+use agent_bash_state::UNRESPONSIVE_REASON;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Time limit of the scan before a call. The call waits for the scan.
-const TIMEOUT_BEFORE: Duration = Duration::from_millis(100);
-
-/// Time limit of the scan after a call. It is longer, because the call may have created files.
-const TIMEOUT_AFTER: Duration = Duration::from_secs(1);
-
-/// Maximum number of scanned files. Each takes some hundred bytes of memory until the call has
-/// ended.
-const MAX_FILES: usize = 100_000;
 
 /// Returns why this call cannot be traced, if the reason is known before the call runs. `known` is
 /// a reason that follows from the call's command.
@@ -55,7 +42,7 @@ pub(super) async fn before(
             .settings
             .root_of(&cwd, &host.cwd, host.home.as_deref())?;
         let store = changes.store()?;
-        let scan = scan_within(&changes, &store, &root, &*clock, TIMEOUT_BEFORE)?;
+        let scan = changes.scan_before(&store, &root, &*clock)?;
         Ok((store, scan))
     };
     let scanned = tool
@@ -65,39 +52,4 @@ pub(super) async fn before(
         .await;
     let scanned = scanned.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
     scanned.map_err(|error| format!("{reason}; a scan is not possible either: {error}"))
-}
-
-/// Scans the directory again, and returns the differences from the scan `before`. Blocks.
-pub(super) fn after(
-    changes: &ChangeStore,
-    store: &Store,
-    before: &DirectoryScan,
-    clock: &dyn Clock,
-) -> Result<Changes, String> {
-    let after = scan_within(changes, store, before.root(), clock, TIMEOUT_AFTER)?;
-    let compared = store.scan_after(changes.session(), before, &after);
-    compared.map_err(|error| error.to_string())
-}
-
-/// Scans `root`. Fails beyond [`MAX_FILES`] files or the time limit; the next call then does not
-/// try again.
-fn scan_within(
-    changes: &ChangeStore,
-    store: &Store,
-    root: &Path,
-    clock: &dyn Clock,
-    limit: Duration,
-) -> Result<DirectoryScan, String> {
-    if changes.unrecordable.was_too_large(root) {
-        return Err(format!(
-            "`{}` has too many files for a scan",
-            root.display()
-        ));
-    }
-    let until = clock.now() + limit;
-    let scanned = store.scan_before(root, |files| files < MAX_FILES && clock.now() < until);
-    if let Err(ChangesError::TooManyFiles { .. }) = scanned {
-        changes.unrecordable.remember_too_large(root);
-    }
-    scanned.map_err(|error| error.to_string())
 }

@@ -3,7 +3,7 @@
 
 use super::home::Home;
 use super::{run, skipped};
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_exec::{CaptureSandbox, SnapshotOptions};
 use async_trait::async_trait;
 use std::fs;
@@ -24,15 +24,8 @@ impl CaptureSandbox for ReadOnlySandbox {
 
     async fn plan(&self, tier: Tier) -> Result<Plan, String> {
         Ok(Plan {
-            level: WriteLevel::ReadOnly,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier,
-            writable: Vec::new(),
             hidden: vec![self.hidden.clone()],
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
+            ..Plan::new(WriteLevel::ReadOnly, tier)
         })
     }
 }

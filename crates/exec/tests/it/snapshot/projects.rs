@@ -65,6 +65,13 @@ async fn session_gets_the_version_of_the_project_that_it_enters() {
         run_in(show).await,
         "24.10 1 /tools/24.10:/new:/own:/usr/bin:/bin\n"
     );
+    assert_eq!(run_in("cd ../one").await, "");
+    assert_eq!(run_in("exit 3").await, "");
+    assert_eq!(
+        run_in(show).await,
+        "18 /tools/18:/new:/own:/usr/bin:/bin\n",
+        "in another shell"
+    );
 }
 
 /// A prompt applies the choice of `mise shell`; so does the next call of a session.
@@ -74,7 +81,7 @@ async fn session_applies_the_choice_of_a_manager_before_its_next_call() {
     home.write_rc(
         "mise() { MISE_CHOICE=$2; }\n\
          _mise_hook() { echo shown; chosen=${MISE_CHOICE-}; return 3; }\n\
-         cd() { builtin cd \"$@\"; }\n",
+         PROMPT_COMMAND=_mise_hook\n",
     );
     std::fs::create_dir_all(home.path("one/.git")).unwrap();
     let cache = home.cache(0);
@@ -110,7 +117,7 @@ async fn session_calls_the_hook_of_a_manager_in_the_project_that_it_enters() {
     home.write_rc(
         &[
             MANAGER,
-            "cd() { builtin cd \"$@\" && _mise_hook; }\n_mise_hook\n",
+            "cd() { builtin cd \"$@\" && _mise_hook; }\n_mise_hook\nPROMPT_COMMAND=_mise_hook\n",
         ]
         .concat(),
     );
@@ -146,9 +153,91 @@ async fn session_calls_the_hook_of_a_manager_in_the_project_that_it_enters() {
     assert_eq!(run_in("none", show).await, "own none\n");
 }
 
-/// `mise activate --no-hook-env` defines the hook, but no command calls it.
+/// The function of a manager like direnv, which only the prompt calls. Leaving a project restores
+/// the variables that the project has replaced.
+const PROMPT_MANAGER: &str = "_direnv_hook() {
+        if [[ ${DIRENV_DIR-} && $DIRENV_DIR != \"$PWD\" ]]; then
+            PATH=$DIRENV_PATH
+            unset PROJECT
+            [[ ! $DIRENV_FORMER ]] || export PROJECT=$DIRENV_FORMER
+            unset DIRENV_DIR DIRENV_PATH DIRENV_FORMER
+        fi
+        if [[ -e .envrc && ! ${DIRENV_DIR-} ]]; then
+            export DIRENV_DIR=$PWD DIRENV_PATH=$PATH DIRENV_FORMER=${PROJECT-}
+            . ./.envrc
+        fi
+    }
+    PROMPT_COMMAND=_direnv_hook\n";
+
+/// Variables that the session has set return after a project that sets them, also if another shell
+/// has entered the project.
 #[tokio::test(flavor = "multi_thread")]
-async fn session_does_not_call_the_hook_of_a_manager_that_does_not_replace_cd() {
+async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
+    let home = Home::with("plain");
+    home.write_rc(PROMPT_MANAGER);
+    for directory in ["none", "one", "two"] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        if directory != "none" {
+            let text = format!("export PROJECT={directory} PATH=/{directory}:$PATH\n");
+            std::fs::write(home.path(directory).join(".envrc"), text).unwrap();
+        }
+    }
+    let cache = home.cache(0);
+    let run_in = async |directory: &str, script: &str| {
+        let mut spec = in_session(&home, script);
+        spec.enter_cwd = !directory.is_empty();
+        spec.cwd = home.path(directory);
+        run(&cache, &spec).await.out
+    };
+    let show = "echo ${PROJECT-unset} ${PATH%%:*}";
+    assert_eq!(run_in("one", show).await, "one /one\n");
+    assert_eq!(run_in("none", show).await, "unset /usr/local/bin\n");
+    assert_eq!(run_in("", "export PROJECT=own").await, "");
+    assert_eq!(run_in("one", show).await, "one /one\n");
+    assert_eq!(run_in("two", show).await, "two /two\n");
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    assert_eq!(run_in("one", "exit 3").await, "");
+    assert_eq!(
+        run_in("one", show).await,
+        "one /one\n",
+        "in the second shell"
+    );
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    assert_eq!(run_in("", "cd ../two").await, "");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("", show).await, "two /two\n", "in the third shell");
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+}
+
+/// As in a terminal, a version that a command has chosen lasts until the directory changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_calls_the_replaced_cd_in_a_directory_that_a_call_names() {
+    let home = Home::with("plain");
+    home.write_rc("cd() { builtin cd \"$@\" && export VERSION=${PWD##*/}; }\n");
+    for directory in ["one", "two"] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+    }
+    let cache = home.cache(0);
+    for (directory, script, want) in [
+        ("one", "echo ${VERSION-unset}", "unset\n"),
+        ("two", "echo $VERSION", "two\n"),
+        ("two", "VERSION=own", ""),
+        ("two", "echo $VERSION", "own\n"),
+        ("one", "cd ../two; VERSION=own", ""),
+        ("two", "echo $VERSION", "own\n"),
+        ("two", "exit 3", ""),
+        ("one", "echo $VERSION", "one\n"),
+    ] {
+        let mut spec = in_session(&home, script);
+        spec.cwd = home.path(directory);
+        spec.enter_cwd = true;
+        assert_eq!(run(&cache, &spec).await.out, want, "{directory}: {script}");
+    }
+}
+
+/// `mise activate --no-hook-env` defines the hook, but no prompt calls it.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_does_not_call_the_hook_of_a_manager_that_no_prompt_calls() {
     let home = Home::with("plain");
     home.write_rc(MANAGER);
     std::fs::create_dir_all(home.path("one")).unwrap();

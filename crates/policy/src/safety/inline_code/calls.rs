@@ -64,6 +64,8 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
                     Some([Token::Mark('.'), Token::Name(_)]) if kind == CallKind::Removes => {
                         index + 3
                     }
+                    // Elixir's `rm_rf!(…)`
+                    Some([Token::Mark('!'), Token::Mark('(')]) => index + 2,
                     _ => index + 1,
                 };
                 let written = match &all[after..] {
@@ -93,12 +95,10 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
             CallKind::Lists => {
                 let mut found = Vec::new();
                 if written.is_empty() && is_name(&all[index], &LISTS_CWD) {
-                    found.push(CallEffect::Remove(".".to_owned()));
+                    found.push(".".to_owned());
                 }
                 // Perl's `finddepth(sub { … }, "/")` names the directory last.
-                for argument in split(&bindings.fill(written)) {
-                    add_removals(argument, &mut found);
-                }
+                found.extend(split(&bindings.fill(written)).flat_map(paths));
                 // `Path("/").rglob("*")`
                 let starts = |token: &Token| match token {
                     Token::Mark(mark) => matches!(mark, '\n' | ';' | '='),
@@ -110,23 +110,20 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
                 if let Some((Token::Mark('.'), object)) = all[start..index].split_last()
                     && let Some(directory) = built_path(&bindings.fill(object))
                 {
-                    found = vec![CallEffect::Remove(match written.first() {
+                    found = vec![match written.first() {
                         Some(Token::Text(pattern)) if directory.starts_with('.') => {
                             format!("{directory}/{pattern}")
                         }
                         _ => directory,
-                    })];
+                    }];
                 }
-                listed.extend(found.into_iter().filter_map(|call| match call {
-                    CallEffect::Remove(path) => {
-                        Some(CallEffect::RemoveEach(path.replace("**", "*"), is_tested))
-                    }
-                    _ => None,
-                }));
+                let found = found.into_iter().map(|path| path.replace("**", "*"));
+                listed.extend(found.map(|path| CallEffect::RemoveEach(path, is_tested)));
             }
             CallKind::Opens => add_opened(&bindings.fill(written), &mut out),
             CallKind::Runs => {
-                let written = bindings.fill(written);
+                let object = literal_object(&all[..index]).filter(|_| written.is_empty());
+                let written = bindings.fill(object.unwrap_or(written));
                 add_scripts(&written, &mut out);
                 // `exec("os.system(…)")`: a program of the same language.
                 let is_code = matches!(&all[index], Token::Name(name) if matches!(name.as_str(), "exec" | "eval"));
@@ -142,7 +139,8 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
                 if kind == CallKind::Removes
                     || written.iter().any(|token| is_name(token, &["recursive"]))
                 {
-                    add_removals(&bindings.fill(written), &mut out);
+                    let operands = paths(&bindings.fill(written));
+                    out.extend(operands.into_iter().map(CallEffect::Remove));
                 }
             }
         }
@@ -154,6 +152,19 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
         add_piped(&all, &mut out);
     }
     out
+}
+
+/// Returns the string or the list before a call: Groovy's `"ls".execute()`.
+fn literal_object(before: &[Token]) -> Option<&[Token]> {
+    let object = before.strip_suffix(&[Token::Mark('.')])?;
+    let start = match object.last()? {
+        Token::Text(_) => object.len() - 1,
+        Token::Mark(']') => object
+            .iter()
+            .rposition(|token| *token == Token::Mark('['))?,
+        _ => return None,
+    };
+    object.get(start..)
 }
 
 /// True if the tokens before a call pass its result to a call that prints: `print(os.`
@@ -270,16 +281,16 @@ fn add_scripts(arguments: &[Token], out: &mut Vec<CallEffect>) {
     }
 }
 
-/// Adds the paths passed to a call that removes a tree, without paths that contain unknown values.
-fn add_removals(arguments: &[Token], out: &mut Vec<CallEffect>) {
-    let Some(first) = split(arguments).next() else {
-        return;
-    };
-    // A list or tuple: each of its elements.
-    if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = first {
-        out.extend(split(inside).filter_map(built_path).map(CallEffect::Remove));
-    } else {
-        out.extend(built_path(first).map(CallEffect::Remove));
+/// Returns the paths passed to a call that removes a tree, without paths that contain unknown
+/// values.
+fn paths(arguments: &[Token]) -> Vec<String> {
+    let first = split(arguments).next().unwrap_or_default();
+    match first {
+        // A list or tuple: each of its elements.
+        [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] => {
+            split(inside).filter_map(built_path).collect()
+        }
+        path => built_path(path).into_iter().collect(),
     }
 }
 
@@ -330,6 +341,11 @@ mod tests {
                 ("for c in ['rm -rf /']: run(c, shell=True)", "run rm -rf /"),
                 ("await $`rm -rf /`", "run rm -rf /"),
                 ("do shell script \"rm -rf /\"", "run rm -rf /"),
+                ("'rm -rf /'.execute()", "run rm -rf /"),
+                ("['rm', '-rf', '/'].execute().text", "run 'rm' '-rf' '/'"),
+                ("x = 'rm -rf /'.length()", ""),
+                ("print('rm -rf /', x.run())", ""),
+                ("File.rm_rf!('/')", "remove /"),
                 ("shutil.rmtree(os.path.expanduser('~'))", "remove ~"),
                 ("rmtree(Path.home() / '.cache')", "remove ~/.cache"),
                 (
@@ -401,6 +417,8 @@ mod tests {
                 (r"s/a/e rm -rf \//g", ""),
                 (r"s/x/rm -rf \//e", "run rm -rf /"),
                 ("s#x#ls#ge", "run ls"),
+                ("s/x/ls/ep", "run ls"),
+                ("s/x/ls/w e", ""),
                 ("/e rm -rf/p", ""),
                 ("y/e/ls/", ""),
             ],

@@ -23,7 +23,8 @@ pub(super) fn sed_command(command: &str) -> Option<String> {
         parts.next()?.replace('\0', &delimiter.to_string()),
         parts.next()?,
     );
-    flags.trim_end().ends_with('e').then_some(text)
+    let mut flags = flags.split(['w', ' ']);
+    flags.next()?.contains('e').then_some(text)
 }
 
 /// Returns the command that a line of a makefile runs: a recipe below its target or on the same

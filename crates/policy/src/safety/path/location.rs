@@ -4,7 +4,9 @@
 //! A path with an unknown beginning has no known location. A relative path to the script's initial
 //! directory is not a landmark: the script may change the files of its working directory.
 
-use super::part::{PathPart, are_names, components, resolve, split_value};
+use super::part::{
+    PathPart, are_names, below, components, names, resolve, split_open_end, split_value,
+};
 use super::system_directories::{
     ADDED_SOFTWARE, DIRECTORIES_FOR_USERS, SYSTEM_DIRECTORIES, is_system_directory,
 };
@@ -37,10 +39,8 @@ impl Location {
         }
         let mut parts = split_value(path);
         let is_absolute = path.prefix().starts_with('/');
-        let cwd = path_base.cwd.map(components);
         if !is_absolute {
-            let cwd_parts = cwd.as_ref()?.iter().map(|name| PathPart::text(name));
-            parts = cwd_parts.chain(parts).collect();
+            parts = below(path_base.cwd?, parts);
         }
         let mut parts = resolve(&parts);
         if !is_absolute && parts.first().is_some_and(PathPart::is_unknown) {
@@ -52,7 +52,7 @@ impl Location {
         let initial_cwd = components(path_base.initial_cwd);
         let is_initial_cwd = !is_absolute
             && path_base.cwd == Some(path_base.initial_cwd)
-            && are_names(&parts[..len_without_open_end(&parts)], &initial_cwd);
+            && are_names(split_open_end(&parts).0, &initial_cwd);
         Some(Location {
             parts,
             is_initial_cwd,
@@ -62,25 +62,21 @@ impl Location {
     /// True if the path is the root, a system directory or a home, or a pattern for all files in
     /// such a directory (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
-        let (stem, tail) = self.parts.split_at(len_without_open_end(&self.parts));
+        let (stem, tail) = split_open_end(&self.parts);
         if self.is_initial_cwd {
             return false;
         }
         let has_unknown = tail.iter().any(PathPart::has_unknown);
-        let is_home_parent = |part: &PathPart| {
-            part.literal()
-                .is_some_and(|name| HOME_PARENTS.contains(&name))
-        };
+        let is_home_parent = |part: &PathPart| part.is_one_of(&HOME_PARENTS);
         let is_home = match stem {
             // `/home/$USER`
-            [first] => is_home_parent(first) || first.literal() == Some("root"),
-            [first, second] => is_home_parent(first) && second.literal().is_some() && !has_unknown,
+            [first] => is_home_parent(first) || first.is_one_of(&["root"]),
+            [first, second] => is_home_parent(first) && second.is_user() && !has_unknown,
             _ => false,
         };
         let is_own_home = home.is_some_and(|home| are_names(stem, &components(home)));
         let is_system = |part: &PathPart| {
-            let name = part.literal().unwrap_or("");
-            SYSTEM_DIRECTORIES.contains(&name) && !DIRECTORIES_FOR_USERS.contains(&name)
+            part.is_one_of(&SYSTEM_DIRECTORIES) && !part.is_one_of(&DIRECTORIES_FOR_USERS)
         };
         // `/$NAME.$NUMBER` is a file.
         let is_composed = |part: &PathPart| part.has_unknown() && part.pieces.len() > 1;
@@ -97,14 +93,14 @@ impl Location {
     /// True if the path is a directory of the system or of a service, or a pattern for all files in
     /// such a directory.
     pub(in super::super) fn is_system(&self) -> bool {
-        let (stem, tail) = self.parts.split_at(len_without_open_end(&self.parts));
+        let (stem, tail) = split_open_end(&self.parts);
         !self.is_initial_cwd && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
     }
 
     /// True if [`Self::is_system`] holds and the directory belongs to the system itself.
     /// Subdirectories of `/var` and `/usr/local` belong to services or users.
     pub(in super::super) fn is_of_system(&self) -> bool {
-        let stem = &self.parts[..len_without_open_end(&self.parts)];
+        let (stem, _) = split_open_end(&self.parts);
         let contains =
             |names: &&[&str]| stem.len() > names.len() && are_names(&stem[..names.len()], names);
         self.is_system() && !SHARED_DIRECTORIES.iter().any(contains)
@@ -117,11 +113,7 @@ impl Location {
 
     /// Returns the components below a home; `""` stands for a pattern or an unknown component.
     pub(in super::super) fn below_home(&self, home: Option<&str>) -> Option<Vec<&str>> {
-        let names: Vec<&str> = self
-            .parts
-            .iter()
-            .map(|part| part.literal().unwrap_or(""))
-            .collect();
+        let names = names(&self.parts, "");
         let home = home.map(components).unwrap_or_default();
         if !home.is_empty() && names.starts_with(&home) {
             return Some(names[home.len()..].to_vec());
@@ -166,14 +158,6 @@ impl Location {
         }
         Some((known, true))
     }
-}
-
-/// Returns the number of parts without open parts at the end.
-fn len_without_open_end(parts: &[PathPart]) -> usize {
-    parts
-        .iter()
-        .rposition(|part| !part.may_be_any_name())
-        .map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
@@ -229,6 +213,7 @@ mod tests {
             ("/home/u/$", false),
             ("/home/u/x*", false),
             ("/home/u/project", false),
+            ("/home//.vimrc", false),
             ("/app", false),
             ("/srv", false),
             ("$", false),

@@ -25,6 +25,17 @@ impl PathPart {
         }
     }
 
+    /// True if the component is one of these names.
+    pub(super) fn is_one_of(&self, names: &[&str]) -> bool {
+        self.literal().is_some_and(|name| names.contains(&name))
+    }
+
+    /// True if the component can be the name of a user: `/home//.vimrc` is the result of an empty
+    /// name.
+    pub(super) fn is_user(&self) -> bool {
+        self.literal().is_some_and(|name| !name.starts_with('.'))
+    }
+
     pub(super) fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
@@ -60,7 +71,9 @@ impl PathPart {
         };
         let is_dots = |piece: &ValuePiece| match piece {
             ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
-            _ => true,
+            // `*.[0-9]` matches old logs.
+            ValuePiece::Glob(glob) => glob != "[0-9]",
+            ValuePiece::Unknown { .. } => true,
         };
         self.pieces.iter().any(is_open) && self.pieces.iter().all(is_dots)
     }
@@ -107,6 +120,18 @@ pub(super) fn split_value(value: &Value) -> Vec<PathPart> {
     parts
 }
 
+/// Returns the components of a path that starts in a directory.
+pub(super) fn below(directory: &str, path: Vec<PathPart>) -> Vec<PathPart> {
+    let directory = components(directory).into_iter().map(PathPart::text);
+    directory.chain(path).collect()
+}
+
+/// Returns the names of components; `unknown` stands for a pattern or an unknown component.
+pub(super) fn names<'p>(parts: &'p [PathPart], unknown: &'p str) -> Vec<&'p str> {
+    let names = parts.iter().map(|part| part.literal().unwrap_or(unknown));
+    names.collect()
+}
+
 /// Returns the names in a path.
 pub(super) fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
@@ -125,6 +150,12 @@ pub(super) fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
         }
     }
     out
+}
+
+/// Splits off the parts at the end that may be any name: a pattern for all files of a directory.
+pub(super) fn split_open_end(parts: &[PathPart]) -> (&[PathPart], &[PathPart]) {
+    let last_known = parts.iter().rposition(|part| !part.may_be_any_name());
+    parts.split_at(last_known.map_or(0, |last| last + 1))
 }
 
 /// True if the components are exactly these names.

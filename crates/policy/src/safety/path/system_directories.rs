@@ -1,6 +1,6 @@
 //! The directories of a system that must not be removed.
 
-use super::part::PathPart;
+use super::part::{PathPart, are_names, names};
 use crate::syntax::pattern;
 
 /// System directories. A path with an unknown beginning that ends with one of these names may be
@@ -69,10 +69,12 @@ const SERVICES: [(&[&str], &[&str]); 12] = [
 const USER_LIBRARIES: [&str; 4] = ["node_modules", "jvm", "go", "debug"];
 
 /// System directories below which a pattern with letters is usual.
-pub(super) const PATTERNS_BELOW: [&[&str]; 10] = [
+const PATTERNS_BELOW: [&[&str]; 12] = [
     &["tmp"],
     &["opt"],
     &["var", "lib", "dpkg"],
+    &["usr", "share"],
+    &["usr", "local"],
     &["usr", "local", "bin"],
     &["usr", "local", "include"],
     &["usr", "local", "lib"],
@@ -82,13 +84,20 @@ pub(super) const PATTERNS_BELOW: [&[&str]; 10] = [
     &["var", "www"],
 ];
 
+/// True if a pattern is usual below its directory, and matches no directory that services or the
+/// system need.
+pub(super) fn is_usual_pattern(directory: &[PathPart], pattern: &PathPart) -> bool {
+    let is_needed = |(parents, names): &(&[&str], &[&str])| {
+        are_names(directory, parents) && names.iter().any(|name| pattern.could_be(name))
+    };
+    let mut usual = PATTERNS_BELOW.iter();
+    usual.any(|names| are_names(directory, names)) && !SERVICES.iter().any(is_needed)
+}
+
 /// True if a path is a system directory, an essential directory in a system directory, or a
 /// directory of a service.
 pub(super) fn is_system_directory(parts: &[PathPart]) -> bool {
-    let names: Vec<&str> = parts
-        .iter()
-        .map(|part| part.literal().unwrap_or("*"))
-        .collect();
+    let names = names(parts, "*");
     let is_service = |(parents, services): &(&[&str], &[&str])| {
         names
             .split_last()

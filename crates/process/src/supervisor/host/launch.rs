@@ -15,7 +15,7 @@ use crate::supervisor::{OWN_VARIABLE_PREFIX, Token};
 use crate::system_error::with_advice;
 use crate::unresolvable_cwd::is_cwd_unresolvable;
 use agent_bash_core::sandbox::Report;
-use agent_bash_core::{Clock, NotStarted};
+use agent_bash_core::{Clock, NotStarted, lock};
 use agent_bash_sandbox::Networks;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
 use tokio::sync::OnceCell;
@@ -267,7 +267,7 @@ impl Supervisor {
         match started {
             Ok(process) => {
                 tracing::debug!("a supervisor was started");
-                let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut early = lock(&self.early);
                 *early = Some(EarlySupervisor { process, env });
             }
             // The call that needs a supervisor reports the reason.
@@ -276,7 +276,7 @@ impl Supervisor {
     }
 
     fn take_early(&self) -> Option<EarlySupervisor> {
-        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut early = lock(&self.early);
         early.take()
     }
 

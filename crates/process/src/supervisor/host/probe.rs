@@ -3,7 +3,7 @@
 use super::launch::Supervisor;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
-use agent_bash_core::sandbox::{Caches, Network, Plan, Report, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Plan, Report, Tier, WriteLevel};
 use agent_bash_core::{Clock, NotStarted, Shell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -75,17 +75,7 @@ impl Supervisor {
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Option<Result<Report, StartError>> {
-        let plan = Plan {
-            level: WriteLevel::ReadOnly,
-            network: Network::Off,
-            hosts: Vec::new(),
-            tier,
-            writable: Vec::new(),
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-            caches: Caches::default(),
-        };
+        let plan = Plan::new(WriteLevel::ReadOnly, tier);
         let empty_command = ["-c", ":"].map(OsString::from);
         let start = ShellStart {
             sandbox: Some(ShellSandbox {

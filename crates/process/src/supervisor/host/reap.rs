@@ -2,6 +2,7 @@
 
 use crate::private_directory;
 use crate::proc_scan;
+use agent_bash_core::lock;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
@@ -61,7 +62,7 @@ pub(super) struct UnreapedSupervisor(UnreapedCount);
 
 impl UnreapedCount {
     fn lock(&self) -> MutexGuard<'_, usize> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.0)
     }
 
     /// Counts one more supervisor, until the returned value is dropped.

@@ -5,11 +5,12 @@ use super::attribution::LiveProcesses;
 use super::named_file::NamedFile;
 use super::open_files::ShellWithoutFiles;
 use agent_bash_core::changes::TraceState;
+use agent_bash_core::lock;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 #[derive(Debug)]
 pub(super) enum Order {
@@ -139,10 +140,6 @@ impl OrderQueue {
         let queue = lock(&self.0);
         queue.orders.front().is_some_and(Order::is_deferred_record)
     }
-}
-
-fn lock(queue: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

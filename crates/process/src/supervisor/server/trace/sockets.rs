@@ -5,6 +5,7 @@
 use super::touched::{CallArguments, address_path};
 use crate::askpass::is_askpass_socket;
 use crate::listening::listener_inodes;
+use agent_bash_core::words;
 use agent_bash_notify::WaitingCall;
 use agent_bash_os::{network_namespace, process_of_thread, read_proc};
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
@@ -23,23 +24,10 @@ use std::path::{Path, PathBuf};
 
 /// Socket paths of services that change no files on request: they answer, log, display, play or
 /// sign. Even looking up a user name connects to one of them.
-const HARMLESS_SERVICES: &[&str] = &[
-    "/dev/log",
-    "/mnt/wslg/",
-    "/run/avahi-daemon/",
-    "/run/gssproxy.sock",
-    "/run/nscd/",
-    "/run/nslcd/",
-    "/run/pcscd/",
-    "/run/systemd/journal/",
-    "/run/systemd/notify",
-    "/run/systemd/resolve/",
-    "/run/systemd/userdb/",
-    "/tmp/.ICE-unix/",
-    "/tmp/.X11-unix/",
-    "/var/db/nscd/",
-    "/var/lib/sss/pipes/",
-    "/var/run/nscd/",
+const HARMLESS_SERVICES: &[&str] = words![
+    "/dev/log /mnt/wslg/ /run/avahi-daemon/ /run/gssproxy.sock /run/nscd/ /run/nslcd/ /run/pcscd/",
+    "/run/systemd/journal/ /run/systemd/notify /run/systemd/resolve/ /run/systemd/userdb/",
+    "/tmp/.ICE-unix/ /tmp/.X11-unix/ /var/db/nscd/ /var/lib/sss/pipes/ /var/run/nscd/",
 ];
 
 /// Beginnings of the names of harmless services in a user's directory of sockets.
