@@ -161,7 +161,28 @@ impl Walker<'_> {
         if let Some(inner_state) = inner_state {
             shell.files = inner_state.files;
         }
+        if launcher.host == LaunchHost::Local {
+            self.start_with_mounts(&started, name, mounts(&parsed, call, shell), shell);
+        }
         Some(out)
+    }
+
+    /// Follows a command of this machine a second time, with paths below these mounts: `apptainer
+    /// exec -B /:/host` has the processes, devices and homes of this machine, and the mounts.
+    fn start_with_mounts(
+        &mut self,
+        call: &Call,
+        started_by: &str,
+        mounts: Rc<[Mount]>,
+        shell: &ShellState,
+    ) {
+        if !mounts.is_empty() {
+            let mut mounted = ShellState {
+                host: CommandHost::Disposable(mounts),
+                ..shell.clone()
+            };
+            self.start(call, started_by, &mut mounted);
+        }
     }
 
     /// Returns the command of a launcher with unknown options: the words from the first word that
@@ -304,6 +325,13 @@ fn attached(call: &Call, (index, skipped): (usize, usize)) -> Option<Value> {
     Some(call.words.get(index)?.value.without_prefix(skipped))
 }
 
+/// Returns the known directories of this machine that are mounted in a container.
+fn mounts(parsed: &ParsedLauncher, call: &Call, shell: &ShellState) -> Rc<[Mount]> {
+    let positions = parsed.mounts.iter();
+    let mounts = positions.filter_map(|position| mount::mount(&attached(call, *position)?, shell));
+    mounts.collect()
+}
+
 /// Returns the state of the shell on another machine, in a container, or in another directory;
 /// `None` if the launcher changes neither the host nor the directory.
 fn launched_state(
@@ -315,33 +343,19 @@ fn launched_state(
     let directory = parsed
         .directory
         .and_then(|position| attached(call, position));
-    let positions = parsed.mounts.iter();
-    let mounts = positions.filter_map(|position| mount::mount(&attached(call, *position)?, shell));
-    let mut mounts: Vec<Mount> = mounts.collect();
     let host = match launcher.host {
-        LaunchHost::Local if !mounts.is_empty() => {
-            // Such a container also has the working directory and the home of this machine.
-            let shared = [shell.cwd.as_deref(), shell.home()];
-            mounts.extend(shared.into_iter().flatten().map(|path| Mount {
-                source: path.to_owned(),
-                target: path.to_owned(),
-            }));
-            CommandHost::Disposable(mounts.into())
-        }
         LaunchHost::Local if directory.is_none() => return None,
         LaunchHost::Local => shell.host.clone(),
         LaunchHost::Remote => CommandHost::Remote,
         LaunchHost::Container if parsed.mounts.is_empty() => CommandHost::Container,
-        LaunchHost::Container | LaunchHost::Disposable => CommandHost::Disposable(mounts.into()),
+        LaunchHost::Container | LaunchHost::Disposable => {
+            CommandHost::Disposable(mounts(parsed, call, shell))
+        }
     };
     let path = directory.as_ref().and_then(Value::literal);
     Some(ShellState {
-        cwd: match path {
-            Some(path) => Some(Rc::from(lexical(&absolute(path, shell)))),
-            // The local directory has no meaning on another machine.
-            None if directory.is_none() && launcher.host == LaunchHost::Local => shell.cwd.clone(),
-            None => None,
-        },
+        // The local directory has no meaning on another machine.
+        cwd: path.map(|path| Rc::from(lexical(&absolute(path, shell)))),
         cwd_if_cd_failed: None,
         host,
         ..shell.clone()
