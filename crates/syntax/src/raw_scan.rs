@@ -9,7 +9,7 @@ use crate::{Context, Span};
 
 use super::harmful::{AMBIGUOUS_COMMANDS, HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::pattern::push_globbed;
-use super::run::{Field, ResolvedCommand, Walker};
+use super::run::{Field, ResolvedCommand, Walker, is_shell};
 use super::state::ShellState;
 use super::value::{UnknownCause, Value};
 
@@ -27,7 +27,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let shell = ShellState::new(&context.cwd, context.home.as_deref());
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
-    // True for words after a quote.
+    // True for words after a quote, unless the words before it run a script.
     let mut is_quoted = false;
     let end = text.len();
     // True within a line that is a comment.
@@ -51,8 +51,9 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
                 if words.len() == 1 && text[offset..].starts_with("()") {
                     words.clear();
                 }
+                let is_script = words.iter().any(runs_script);
                 add_commands(&mut words, is_quoted, &shell, &mut out);
-                is_quoted = matches!(c, '"' | '\'');
+                is_quoted = matches!(c, '"' | '\'') && !is_script;
             }
         } else if start.is_none() {
             start = Some(offset);
@@ -107,8 +108,9 @@ fn add_commands(
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        // `reboot` within a sentence or alone in quotes is no command.
-        let is_first = || !is_quoted && command_words[..index].iter().all(precedes_command);
+        // `reboot` within a sentence or at the beginning of a quoted text is no command.
+        let may_be_first = index > 0 || !is_quoted;
+        let is_first = || may_be_first && command_words[..index].iter().all(precedes_command);
         let is_harmful = |stem| {
             HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem) && is_first()
         };
@@ -126,6 +128,12 @@ fn add_commands(
 fn precedes_command(word: &Field) -> bool {
     let text = word.value.prefix();
     text.starts_with('-') || text.contains('=') || SEARCHED_FIRST.contains(&text)
+}
+
+/// True for words that run a quoted word after them: `bash -c "reboot"`, `ssh box "reboot"`.
+fn runs_script(word: &Field) -> bool {
+    let name = word.value.prefix();
+    matches!(name, "eval" | "sudo" | "doas" | "ssh") || is_shell(name)
 }
 
 #[cfg(test)]
@@ -146,6 +154,10 @@ mod tests {
             ("x '\npoweroff() { :; }", false),
             ("x '\ncommand=\"poweroff\"", false),
             ("x '\npoweroff; ()", true),
+            ("x '\nbash -c \"reboot\"", true),
+            ("x '\nssh box \"poweroff\"", true),
+            ("x '\nshow \"sudo reboot\"", true),
+            ("x '\nshow \"reboot now\"", false),
         ] {
             let found = commands(text, &context);
             assert_eq!(!found.is_empty(), is_command, "{text}");

@@ -61,8 +61,9 @@ fn is_for_messages(redirection: &Redirection, location: &Location, script: &str)
     let is_unknown = location.device().is_some_and(|(names, _)| names.is_empty());
     let target = script.get(redirection.span.start..redirection.span.end);
     let is_terminal = target.is_some_and(|name| name.to_ascii_lowercase().contains("tty"));
-    let is_stdout = redirection.fd.is_none_or(|fd| fd == 1);
-    is_unknown && (!redirection.truncates() || !is_stdout || is_terminal)
+    // An appended text does not overwrite a disk.
+    let is_appended = redirection.operator.ends_with(">>");
+    is_unknown && (is_appended || redirection.fd == Some(2) || is_terminal)
 }
 
 /// True if the path has the name of a disk. For programs that write to any file, such as `dd`.

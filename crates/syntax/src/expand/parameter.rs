@@ -247,10 +247,13 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
 /// Maximum length in bytes of a text in which matches are replaced, and of the replacement.
 const MAX_REPLACED_BYTES: usize = 256;
 
-/// Replaces matches of a pattern in a text. `None` if the pattern has glob characters, or if it or
-/// the replacement is unknown.
+/// Replaces matches of a pattern in a text. `None` if the pattern has glob characters or begins
+/// with `~`, or if it or the replacement is unknown.
 fn replaced(text: &str, operator: &str, pattern: &Value, replacement: &Value) -> Option<String> {
-    let pattern = pattern.literal()?;
+    // `@(…)` and `+(…)` are patterns of extglob.
+    let is_plain =
+        |text: &&str| !text.starts_with('~') && !text.contains("@(") && !text.contains("+(");
+    let pattern = pattern.literal().filter(is_plain)?;
     // bash 5.2 replaces `&` by the match.
     let replacement = replacement.literal().filter(|text| !text.contains('&'))?;
     if text.len().max(replacement.len()) > MAX_REPLACED_BYTES {
@@ -270,15 +273,19 @@ fn replaced(text: &str, operator: &str, pattern: &Value, replacement: &Value) ->
     Some(changed.unwrap_or_else(|| text.to_owned()))
 }
 
-/// Returns the part of a text that `${name:start:length}` names. `None` for a negative or computed
-/// number.
+/// Returns the part of a text that `${name:start:length}` names. `None` for a negative, octal or
+/// computed number.
 fn substring(text: &str, range: &str) -> Option<String> {
+    let number = |text: &str| -> Option<usize> {
+        let digits = text.trim();
+        let is_decimal = digits == "0" || !digits.starts_with(['0', '+']);
+        digits.parse().ok().filter(|_| is_decimal)
+    };
     let (start, length) = match range.split_once(':') {
-        Some((start, length)) => (start, length.trim().parse().ok()?),
+        Some((start, length)) => (start, number(length)?),
         None => (range, usize::MAX),
     };
-    let start: usize = start.trim().parse().ok()?;
-    Some(text.chars().skip(start).take(length).collect())
+    Some(text.chars().skip(number(start)?).take(length).collect())
 }
 
 /// Changes the case of the first letter, or of all letters if the operator is doubled.
@@ -346,6 +353,9 @@ mod tests {
             ("a-b", "/%", "b", "x", Some("a-x")),
             ("a-b", "/", "", "x", Some("a-b")),
             ("a-b", "/", "-", "&&", None),
+            ("/home/u/b", "/", "~", "", None),
+            ("a-b", "/", "@(-b)", "", None),
+            ("a-b", "/", "+(-)", "", None),
         ] {
             let (from, to) = (Value::text(pattern), Value::text(replacement));
             let found = replaced(text, operator, &from, &to);
@@ -358,6 +368,8 @@ mod tests {
             ("abc", "9", Some("")),
             ("abc", " -1", None),
             ("abc", "i", None),
+            ("abc", "0:010", None),
+            ("abc", "0:1", Some("a")),
         ] {
             assert_eq!(
                 substring(text, range).as_deref(),

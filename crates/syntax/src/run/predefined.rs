@@ -15,8 +15,8 @@ use super::redirect::ResolvedRedirections;
 /// followed.
 const MAX_STEPS: u32 = 4_000;
 
-/// Variables that bash sets when it starts, whatever its environment contains.
-const SET_BY_SHELL: [&str; 4] = ["IFS", "BASH", "PWD", "OLDPWD"];
+/// Variables that bash sets itself, whatever its environment contains.
+const SET_BY_SHELL: [&str; 6] = ["IFS", "BASH", "DIRSTACK", "PWD", "OLDPWD", "_"];
 
 impl Walker<'_> {
     /// Adds the aliases and variables that exist before the script to the state of the shell.
