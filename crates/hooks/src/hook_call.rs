@@ -2,8 +2,7 @@
 
 use super::call_fields::{self, CallFields, NamedField};
 use agent_bash::HostContext;
-use agent_bash_core::words;
-use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
+use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError, words};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 

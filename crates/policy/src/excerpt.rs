@@ -84,8 +84,11 @@ fn marked(line: &str, from: usize, to: usize) -> (String, String) {
     let cells_and_offsets = cells.iter().zip(line.char_indices());
     let before_mark = cells_and_offsets.take_while(|(_, (at, _))| *at < from);
     let lead: usize = before_mark.map(|((_, columns, _), _)| columns).sum();
-    let is_cut = columns > MAX_COLUMNS;
-    let skip = usize::from(is_cut) * lead.saturating_sub(LEAD_COLUMNS);
+    let skip = if columns > MAX_COLUMNS {
+        lead.saturating_sub(LEAD_COLUMNS)
+    } else {
+        0
+    };
     let (mut text, mut mark) = (String::new(), String::new());
     if skip > 0 {
         text.push('…');

@@ -189,8 +189,10 @@ impl fmt::Display for Explanation {
         match self.verdict.finding() {
             None => writeln!(out, "allowed")?,
             Some(finding) => {
-                let is_blocked = matches!(self.verdict, Verdict::Block(_));
-                let verb = ["not readable", "blocked"][usize::from(is_blocked)];
+                let verb = match self.verdict {
+                    Verdict::Block(_) => "blocked",
+                    _ => "not readable",
+                };
                 let group = finding.group.map(|group| format!(", {group}"));
                 let (check, group) = (check_name(finding.check), group.unwrap_or_default());
                 writeln!(out, "{verb}: {} ({check}{group})\n", finding.rule)?;

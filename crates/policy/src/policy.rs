@@ -54,7 +54,8 @@ pub(crate) fn decided(verdicts: Vec<(Check, Verdict)>) -> Verdict {
     let rank = |verdict: &Verdict| match verdict {
         Verdict::Block(_) => 0,
         // Safe mode's verdict takes precedence, because safe mode refuses the script.
-        Verdict::Unreadable(_) => 2 - u8::from(verdict.refuses()),
+        Verdict::Unreadable(_) if verdict.refuses() => 1,
+        Verdict::Unreadable(_) => 2,
         Verdict::Allow => 3,
     };
     let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict);

@@ -1,7 +1,6 @@
 //! Selects the shell that runs a script.
 
-use agent_bash_core::words;
-use agent_bash_core::{NotStarted, Shell, ShellChoice};
+use agent_bash_core::{NotStarted, Shell, ShellChoice, words};
 use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// `env` is the command's environment; the function reads `SHELL` and `PATH`.
 ///
 /// # Errors
-/// The explicit shell is not an executable file, or is no such shell, or none of the choice exists.
+/// The explicit shell is not an executable file, is this program, or has another syntax than `sh`;
+/// or no shell of the choice exists.
 pub fn resolve_shell(
     explicit: Option<&Path>,
     choice: ShellChoice,

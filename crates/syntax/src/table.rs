@@ -26,9 +26,9 @@ pub struct RowName {
     row: &'static str,
 }
 
-/// Returns a table of a text, in which each line with this prefix is a row: `NAMES ; …` or
-/// `NAMES / SUBCOMMANDS ; …`. Without a prefix, all lines are rows that are not empty and do not
-/// begin with `#`.
+/// The [`Table`](crate::table::Table) of a constant text, in which each line with this prefix is a
+/// row: `NAMES ; …` or `NAMES / SUBCOMMANDS ; …`. With an empty prefix, all lines are rows that are
+/// not empty and do not begin with `#`.
 #[macro_export]
 macro_rules! table {
     ($text:expr, $prefix:literal, $row:ty, $parse:expr) => {{

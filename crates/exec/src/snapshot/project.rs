@@ -3,8 +3,7 @@
 //! it.
 
 use super::named_files;
-use agent_bash_core::words;
-use agent_bash_core::{Timestamp, lock};
+use agent_bash_core::{Timestamp, lock, words};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;

@@ -11,13 +11,13 @@ pub(super) const KEPT_NAMES: &[&str] = words![
     "OLDPWD",
 ];
 
-/// Names of secrets without a listed word; a `*` matches any beginning.
+/// Names of secrets without a listed word; a `*` matches any beginning or end.
 pub(super) const SECRET_NAMES: &[&str] = words![
     "PGPASSWORD MYSQL_PWD SSHPASS REDISCLI_AUTH DATABASE_URL DATABASE_URI REDIS_URL MONGODB_URI",
     "MONGODB_URL MONGO_URL MONGO_URI AMQP_URL RABBITMQ_URL POSTGRES_URL POSTGRESQL_URL MYSQL_URL",
     "AZURE_STORAGE_CONNECTION_STRING DOCKER_AUTH_CONFIG KUBECONFIG_DATA VAULT_UNSEAL *_AUTHTOKEN",
-    "OP_SESSION_* BW_SESSION CONNECTION_STRING CONNECTIONSTRING DSN WEBHOOK_URL *_WEBHOOK *_CONNECTION_STRING",
-    "*_DSN *_WEBHOOK_URL",
+    "OP_SESSION_* BW_SESSION CONNECTION_STRING CONNECTIONSTRING DSN WEBHOOK_URL *_WEBHOOK",
+    "*_CONNECTION_STRING *_DSN *_WEBHOOK_URL",
 ];
 
 /// Names that are removed unless the value is a path: a path to a secret is not a secret.

@@ -21,8 +21,7 @@ use agent_bash::core::{
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdate;
-use agent_bash::tools::adapters;
-use agent_bash::tools::clean;
+use agent_bash::tools::{adapters, clean};
 use agent_bash::{BashTool, CallOptions, CallPolicy, CheckOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{
@@ -31,9 +30,8 @@ use agent_bash_protocol::data::{
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{BUILD_NAME, ErrorCode, Hello, PROTOCOL_VERSION};
-use agent_bash_running::ClientAdapters;
-use agent_bash_running::RunningCalls;
 use agent_bash_running::until::{LAST_OUTPUT, wait_until};
+use agent_bash_running::{ClientAdapters, RunningCalls};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::borrow::Cow;
