@@ -2,7 +2,7 @@
 //! run through the same pipeline as all others.
 //!
 //! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
-//! limits, and the texts of its answers. `agent_bash::adapters::ClientAdapters` serves the calls.
+//! limits, and the texts of its answers. `agent_bash_running::ClientAdapters` serves the calls.
 //! To add an adapter, add a module and a line in [`ALL`]. Stages and interfaces must not depend on
 //! an adapter's name.
 

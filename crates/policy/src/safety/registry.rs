@@ -121,6 +121,17 @@ mod tests {
     }
 
     #[test]
+    fn every_heading_is_a_rule_with_its_texts() {
+        let lines = FILES.iter().flat_map(|(_, text, _)| text.lines());
+        let headings = lines.filter(|line| line.starts_with('['));
+        assert_eq!(headings.count(), rules().len());
+        for rule in rules() {
+            let mut texts = [rule.summary, rule.message, rule.suggestion].into_iter();
+            assert!(texts.all(|text| !text.is_empty()), "{}", rule.id);
+        }
+    }
+
+    #[test]
     fn every_code_belongs_to_a_rule() {
         for (id, _) in CODE {
             assert!(rules().iter().any(|rule| rule.id == id), "{id}");
