@@ -111,8 +111,9 @@ pub(super) struct ParsedLauncher {
     pub(super) starts_shell: bool,
 }
 
-/// Options for the mounts of a container.
-const MOUNTS: [&str; 5] = ["v", "volume", "mount", "B", "bind"];
+/// Options for the mounts of a container. The values of other options with these names, such as
+/// `-m 512m`, are no mounts.
+const MOUNTS: [&str; 6] = ["v", "volume", "m", "mount", "B", "bind"];
 
 impl Launcher {
     fn from_row(line: &'static str) -> Launcher {
