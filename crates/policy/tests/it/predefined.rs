@@ -69,6 +69,12 @@ fn variables_of_the_call_are_known() {
         ]),
         ..Predefined::default()
     });
+    let pager = Arc::new(Predefined {
+        variables: map(&[("GIT_PAGER", "git push --force")]),
+        ..Predefined::default()
+    });
+    assert!(is_blocked("git log", &pager));
+    assert!(!is_blocked("git log", &Arc::default()), "control");
     for script in [
         "git push $F", "git push \"$F\"", "eval \"$RUN\"", "$RUN", "bash -c 'git push $F'",
         "F=$F; git push $F",

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::predefined::DefinitionKind;
 use super::super::reader::{self, Origin};
-use super::super::state::{ShellState, VariableValue};
+use super::super::state::ShellState;
 use super::super::value::Value;
 use super::Walker;
 use super::call::{Call, quote};
@@ -20,11 +20,13 @@ const SET_BY_SHELL: [&str; 6] = ["IFS", "BASH", "DIRSTACK", "PWD", "OLDPWD", "_"
 
 impl Walker<'_> {
     /// Adds the aliases and variables that exist before the script to the state of the shell.
-    pub(super) fn predefine(&self, shell: &mut ShellState) {
-        let predefined = &self.context.predefined;
+    /// Follows the commands in variables such as `GIT_PAGER`.
+    pub(super) fn predefine(&mut self, shell: &mut ShellState) {
+        let context = self.context;
+        let predefined = &context.predefined;
         let variables = predefined.variables.iter();
         for (name, value) in variables.filter(|(name, _)| !SET_BY_SHELL.contains(&name.as_str())) {
-            shell.set(name, VariableValue::Scalar(Value::text(value)));
+            self.set_variable(name, Value::text(value), false, false, shell);
             Rc::make_mut(&mut shell.exported).insert(name.clone());
         }
         shell.expands_aliases = predefined.expands_aliases;
