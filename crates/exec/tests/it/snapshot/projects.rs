@@ -2,9 +2,17 @@
 
 use super::home::Home;
 use super::{in_session, run};
-use agent_bash_core::SessionName;
+use agent_bash_core::{RunSpec, SessionName};
 use agent_bash_exec::SnapshotOptions;
 use std::sync::Arc;
+
+/// Returns a call of the session `a`. The call names a directory, unless `directory` is empty.
+fn in_session_at(home: &Home, directory: &str, script: &str) -> RunSpec {
+    let mut spec = in_session(home, script);
+    spec.enter_cwd = !directory.is_empty();
+    spec.cwd = home.path(directory);
+    spec
+}
 
 /// The configuration is read in the project of the call, and `PROMPT_COMMAND` is run.
 #[tokio::test(flavor = "multi_thread")]
@@ -131,9 +139,7 @@ async fn session_calls_the_hook_of_a_manager_in_the_project_that_it_enters() {
     std::fs::write(home.path("denied/untrusted"), "").unwrap();
     let cache = home.cache(0);
     let run_in = async |directory: &str, script: &str| {
-        let mut spec = in_session(&home, script);
-        spec.enter_cwd = !directory.is_empty();
-        spec.cwd = home.path(directory);
+        let spec = in_session_at(&home, directory, script);
         run(&cache, &spec).await.out
     };
     let show = "echo ${VERSION-unset} ${PWD##*/}";
@@ -184,9 +190,7 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     }
     let cache = home.cache(0);
     let run_in = async |directory: &str, script: &str| {
-        let mut spec = in_session(&home, script);
-        spec.enter_cwd = !directory.is_empty();
-        spec.cwd = home.path(directory);
+        let spec = in_session_at(&home, directory, script);
         run(&cache, &spec).await.out
     };
     let show = "echo ${PROJECT-unset} ${PATH%%:*}";
@@ -228,9 +232,7 @@ async fn session_calls_the_replaced_cd_in_a_directory_that_a_call_names() {
         ("two", "exit 3", ""),
         ("one", "echo $VERSION", "one\n"),
     ] {
-        let mut spec = in_session(&home, script);
-        spec.cwd = home.path(directory);
-        spec.enter_cwd = true;
+        let spec = in_session_at(&home, directory, script);
         assert_eq!(run(&cache, &spec).await.out, want, "{directory}: {script}");
     }
 }
