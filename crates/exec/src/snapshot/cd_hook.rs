@@ -2,7 +2,8 @@
 //! choose the versions of the new directory in them.
 //!
 //! Scripts rely on the meaning of `cd`. So shells get functions that call the builtin, and then the
-//! configuration's `cd` with the directory `.`, without input and output.
+//! configuration's `cd` with the directory `.`, without input and output. Also lists the functions
+//! by which managers (direnv, mise) choose versions before a prompt.
 
 use super::dump::{Definition, ShellState, Variable};
 use std::collections::BTreeMap;
