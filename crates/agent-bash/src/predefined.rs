@@ -1,6 +1,6 @@
 //! Determines, for the rules, the definitions that a call's shell has before its script. They come
-//! from the user's configuration, from functions in the environment, from the variables of the call,
-//! from earlier calls in the same persistent shell, and from git's aliases.
+//! from the user's configuration, from functions in the environment, from the variables of the
+//! call, from earlier calls in the same persistent shell, and from git's aliases.
 
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};

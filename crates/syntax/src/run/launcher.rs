@@ -72,8 +72,12 @@ pub(super) struct Launcher {
 }
 
 /// The head of the file explains its format.
-static LAUNCHERS: Table<Launcher> =
-    crate::table!(include_str!("launchers.conf"), "", Launcher, Launcher::from_row);
+static LAUNCHERS: Table<Launcher> = crate::table!(
+    include_str!("launchers.conf"),
+    "",
+    Launcher,
+    Launcher::from_row
+);
 
 /// Returns the rows of the table for a program: its own rows, and then the rows for all programs.
 pub(super) fn find(name: &str) -> impl Iterator<Item = &'static Launcher> {
