@@ -58,7 +58,7 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
         all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
-            h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state_text(changes, known.is_running)) } " · " (visible::one_line(&changes.root)) } }
+            h4 { (title) span.note { @if changes.counts.total() > 0 { " · changes " (changes.id.0) " · " (state_text(changes, known.is_running)) } " · " (visible::one_line(&changes.root)) } }
             @if !known.actions.is_empty() { p.actions { @for action in known.actions { span { (time_text(action.at, known.call_start)) " " (visible::one_line(&action.what)) } } } }
             @for row in &other_files { (file_row(row)) }
             @if !git_files.is_empty() {

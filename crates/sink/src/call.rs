@@ -40,6 +40,8 @@ pub struct CallOutput {
     options: CallOptions,
     /// Upper bound for both streams together, if it is lower than their limits.
     window: Option<Window>,
+    /// The file for survivors, once it was requested.
+    survivor_file: Option<File>,
 }
 
 /// The report on a call's streams.
@@ -85,6 +87,7 @@ impl CallOutput {
             stderr,
             options,
             window: None,
+            survivor_file: None,
         }
     }
 
@@ -112,10 +115,13 @@ impl CallOutput {
         self.first.total_bytes() + self.stderr.as_ref().map_or(0, OutputSink::total_bytes)
     }
 
-    /// Returns the file of one stream for survivors, as [`OutputSink::take_file_for_survivors`]
-    /// does.
+    /// Returns the file of the first stream for which it is requested, as
+    /// [`OutputSink::take_file_for_survivors`] does: survivors become a job, which has one output.
     pub fn take_file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
-        self.sink(stream).take_file_for_survivors()
+        if self.survivor_file.is_none() {
+            self.survivor_file = self.sink(stream).take_file_for_survivors();
+        }
+        self.survivor_file.as_ref()?.try_clone().ok()
     }
 
     /// Stores the full output even if all of it is shown.
@@ -132,6 +138,7 @@ impl CallOutput {
             stderr,
             options,
             window,
+            survivor_file: _,
         } = self;
         let whole = window.unwrap_or(UNBOUNDED_WINDOW);
         let Some(stderr) = stderr else {

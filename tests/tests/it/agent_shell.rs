@@ -55,6 +55,28 @@ fn shell_runs_in_a_removed_directory() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn job_of_a_survivor_has_both_streams() -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(link(&world, "bash"));
+    command.args([
+        "-c",
+        "(until [ -e go ]; do sleep 0.01; done; echo out; echo err >&2) & echo now",
+    ]);
+    let ran = product::run(command, None)?;
+    ensure!(ran.stdout == "now\n" && ran.code == 0, "{ran:?}");
+    std::fs::write(world.cwd().join("go"), "")?;
+    for (action, stdout) in [("wait", None), ("output", Some("out\nerr\n"))] {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["jobs", action, "1"]);
+        let ran = product::run(command, None)?;
+        ensure!(ran.code == 0, "{action}: {ran:?}");
+        ensure!(stdout.is_none_or(|it| it == ran.stdout), "{ran:?}");
+    }
+    world.assert_nothing_left(Duration::from_secs(20));
+    Ok(())
+}
+
 /// A world with links to the product outside of its PATH.
 fn world() -> Result<World> {
     let world = World::new()?;

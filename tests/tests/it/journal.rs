@@ -181,7 +181,10 @@ fn report_and_log_show_changed_files() -> Result<()> {
     };
     ensure!(ran.code == 0, "{ran:?}");
     let text = read(&world, &["log"])?.stdout;
-    assert!(text.contains("+2") && text.contains("✓ exit 0"), "{text}");
+    assert!(
+        text.contains("1: +2") && text.contains("✓ exit 0"),
+        "{text}"
+    );
     let page = read(&world, &["report"])?;
     ensure!(page.code == 0, "{page:?}");
     let html = std::fs::read_to_string(world.cwd().join("report.html"))?;
@@ -194,9 +197,13 @@ fn report_and_log_show_changed_files() -> Result<()> {
         (
             &["changes", "undo", "1", "another"][..],
             "+2 undone in part",
-            " · undone in part · ",
+            " · changes 1 · undone in part · ",
         ),
-        (&["changes", "undo", "1"], "+2 undone ", " · undone · "),
+        (
+            &["changes", "undo", "1"],
+            "+2 undone ",
+            " · changes 1 · undone · ",
+        ),
     ] {
         let undone = read(&world, undo)?;
         ensure!(undone.code == 0, "{undone:?}");

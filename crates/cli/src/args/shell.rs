@@ -18,7 +18,7 @@ an interactive shell) go to bash unchanged.
 
   agent-bash shell -c 'make'      as bash -c 'make'
   agent-bash shell --link ~/bin   make the links bash, sh and agent-bash-shell there
-  agent-bash log                  list the commands; `agent-bash changes undo` undoes them"
+  agent-bash log                  list the commands; `agent-bash changes undo N` undoes changes N"
 )]
 pub(crate) struct ShellArgs {
     /// Print help. bash's `-h` is an option of its own.

@@ -18,6 +18,10 @@ pub(super) const COMMAND_PLACEHOLDER: &str = "@command@";
 /// The placeholder for the model's text as lines: all lines up to the end of the subshell.
 pub(super) const LINES_PLACEHOLDER: &str = "@lines@";
 
+/// The placeholder for options of zsh that are switched off, as the last words of a command. Each
+/// version of an agent has others.
+const OPTIONS_PLACEHOLDER: &str = "@no-options@";
+
 /// A placeholder for the path of a file that the agent has created.
 #[derive(Debug)]
 pub(crate) struct FileForm {
@@ -111,9 +115,25 @@ impl<'s> Comparison<'s> {
     fn simple(&mut self, expected: &Simple, actual: &Simple) -> bool {
         all_equal(&expected.assigns, &actual.assigns, |expected, actual| {
             self.assign(expected, actual)
-        }) && all_equal(&expected.words, &actual.words, |expected, actual| {
+        }) && self.words(&expected.words, &actual.words)
+            && self.redirs(&expected.redirs, &actual.redirs)
+    }
+
+    fn words(&mut self, expected: &[Word], actual: &[Word]) -> bool {
+        let (expected, actual) = match expected.split_last() {
+            Some((last, before)) if bare(last) == Some(OPTIONS_PLACEHOLDER) => {
+                match actual.split_at_checked(before.len()) {
+                    Some((actual, options)) if options.iter().all(is_option_off) => {
+                        (before, actual)
+                    }
+                    _ => return false,
+                }
+            }
+            _ => (expected, actual),
+        };
+        all_equal(expected, actual, |expected, actual| {
             self.word(expected, actual)
-        }) && self.redirs(&expected.redirs, &actual.redirs)
+        })
     }
 
     fn assign(&mut self, expected: &Assign, actual: &Assign) -> bool {
@@ -302,6 +322,20 @@ fn same_param(expected: &Param, actual: &Param) -> bool {
         && actual.index.is_none()
         && expected.operator == actual.operator
         && parts_equal(&expected.operand, &actual.operand)
+}
+
+/// Returns the text of a word without quotes and expansions.
+fn bare(word: &Word) -> Option<&str> {
+    match &word.parts[..] {
+        [WordPart::Bare(text)] => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+/// True for an option of zsh that is switched off: `NO_EXTENDED_GLOB`.
+fn is_option_off(word: &Word) -> bool {
+    let name = bare(word).and_then(|text| text.strip_prefix("NO_"));
+    name.is_some_and(|name| name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
 }
 
 /// True for the placeholder [`LINES_PLACEHOLDER`] as a command.

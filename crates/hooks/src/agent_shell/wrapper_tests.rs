@@ -131,7 +131,7 @@ fn model_command_reads_the_text_of_claude_code_in_other_settings() {
     let (_, without_snapshot) = without_snapshot.split_once("true && ").unwrap();
     assert_command(without_snapshot, "claude-code", "echo hello");
     let without_flags = claude_code(ECHO_HELLO)
-        .replace("NO_RC_QUOTES ", "")
+        .replace("NO_RC_QUOTES NO_EQUALS", "NO_OTHER_OPTION")
         .replacen(r"{ \builtin unalias -- 'which'; \builtin unset -f -- 'which'; } >/dev/null 2>&1 || true && ", "", 1);
     assert_command(&without_flags, "claude-code", "echo hello");
 }
@@ -144,8 +144,15 @@ fn model_command_reads_the_text_of_older_versions_of_claude_code() {
     let prefixed = format!(
         "{ignores_failure}{{ shopt -u extglob || setopt NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && "
     );
+    let before_2_1_332 = prefixed.replace("GLOB;", "GLOB NO_BARE_GLOB_QUAL;");
     let without_prefix = format!("{ignores_failure}shopt -u extglob 2>/dev/null || true && ");
-    for before in ["", &before_2_1_109, &prefixed, &without_prefix] {
+    for before in [
+        "",
+        &before_2_1_109,
+        &prefixed,
+        &before_2_1_332,
+        &without_prefix,
+    ] {
         for (eval, text) in [
             (r"eval 'echo a; echo b' \< /dev/null", "echo a; echo b"),
             (r"eval ls \< /dev/null", "ls"),
@@ -332,6 +339,9 @@ fn model_command_is_none_if_a_part_differs() {
         ("-- 'which'", "-- which"),
         ("-f -- 'unsetenv'", "-f -- 'cd'"),
         ("\\builtin setopt", "builtin setopt"),
+        ("NO_EQUALS", "EQUALS"),
+        ("NO_EQUALS", "NO_EQUALS$X"),
+        ("NO_EQUALS", "NO_EQUALS > x"),
         ("; } >/dev/null", "; echo more; } >/dev/null"),
         (">/dev/null 2>&1", ">/tmp/x 2>&1"),
         (">/dev/null 2>&1", ">/dev/null"),

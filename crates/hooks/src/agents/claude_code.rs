@@ -58,7 +58,7 @@ const SHELL: ShellAgent = ShellAgent {
     }),
 };
 
-/// Of Claude Code 2.0.46, 2.1.109 and 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with
+/// Of Claude Code from 2.0.46 to 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with
 /// `CLAUDE_CODE_SHELL`.
 const WRAPPER: Wrapper = Wrapper {
     agent: "claude-code",
@@ -79,10 +79,9 @@ const WRAPPER: Wrapper = Wrapper {
         // Present with `CLAUDE_CODE_REMOTE`.
         optional(&[r#"\builtin export BUN_OPTIONS="--smol${BUN_OPTIONS:+ $BUN_OPTIONS}""#]),
         optional(&[
-            r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true",
-            r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_EQUALS; } >/dev/null 2>&1 || true",
+            r"{ \builtin shopt -u extglob || \builtin setopt @no-options@; } >/dev/null 2>&1 || true",
             r"\builtin shopt -u extglob 2>/dev/null || true",
-            "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true",
+            "{ shopt -u extglob || setopt @no-options@; } >/dev/null 2>&1 || true",
             "shopt -u extglob 2>/dev/null || true",
         ]),
         optional(&[

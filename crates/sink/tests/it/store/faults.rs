@@ -2,8 +2,10 @@
 //! artifact, and the run goes on.
 
 use super::fixtures::{ROOMY, artifacts, end, keep, limited, meta, session, tree};
-use agent_bash_core::{ArtifactStore, OutputLimits, StreamId, Truncation};
-use agent_bash_sink::{ArtifactDir, CarriageReturn, OutputSink, SinkOptions, SinkReport};
+use agent_bash_core::{ArtifactStore, OutputConsumer, OutputLimits, StreamId, Streams, Truncation};
+use agent_bash_sink::{
+    ArtifactDir, CallOptions, CallOutput, CarriageReturn, OutputSink, SinkOptions, SinkReport,
+};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -98,6 +100,37 @@ fn file_for_survivors_exists_if_all_is_shown() {
     let mut sink = sink(Arc::new(session(Path::new("/proc/nowhere"))));
     assert!(sink.take_file_for_survivors().is_none());
     assert!(sink.finish(&end()).artifact_error.is_some());
+}
+
+#[test]
+fn survivors_write_both_streams_to_one_file() {
+    let root = tempfile::tempdir().unwrap();
+    let options = CallOptions {
+        streams: Streams::Split,
+        limits: OutputLimits {
+            truncation: Truncation::Tail { bytes: 1000 },
+            max_line_chars: None,
+        },
+        head: None,
+        tail: None,
+        carriage_return: CarriageReturn::Overwrite,
+        share_window: false,
+    };
+    let mut output = CallOutput::new(options, Some(Arc::new(session(root.path()))), meta());
+    output.chunk(StreamId::Stdout, b"out\n");
+    output.chunk(StreamId::Stderr, b"err\n");
+    let streams = [StreamId::Stdout, StreamId::Stderr];
+    let files = streams.map(|stream| output.take_file_for_survivors(stream).unwrap());
+    let report = output.finish(&end());
+    for (mut file, text) in files.into_iter().zip(["later\n", "late error\n"]) {
+        file.write_all(text.as_bytes()).unwrap();
+    }
+    let kept = report.first.artifact.unwrap();
+    assert_eq!(
+        fs::read_to_string(&kept.path).unwrap(),
+        "out\nlater\nlate error\n"
+    );
+    assert_eq!(report.stderr.unwrap().artifact, None);
 }
 
 #[test]
