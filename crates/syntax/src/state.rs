@@ -62,6 +62,8 @@ pub(crate) struct ShellState {
     pub(crate) expands_aliases: bool,
     /// Names that refer to another variable (`declare -n`).
     pub(crate) namerefs: Rc<BTreeMap<String, String>>,
+    /// `$0`; `None` if unknown.
+    pub(crate) zeroth: Option<Value>,
     /// `$1`, `$2`, …; `None` if unknown.
     pub(crate) positional: Option<Rc<Vec<Value>>>,
     /// Stdin, if the script itself provides it.
@@ -105,6 +107,7 @@ impl ShellState {
             aliases: Rc::default(),
             expands_aliases: false,
             namerefs: Rc::default(),
+            zeroth: None,
             positional: None,
             stdin: None,
             files: Rc::default(),
@@ -127,6 +130,7 @@ impl ShellState {
     pub(crate) fn for_child_shell(&self) -> Self {
         let mut child = self.clone();
         child.expands_aliases = false;
+        child.zeroth = None;
         if !self.exported.contains("*") {
             let entry = |name: &String| self.vars.get_key_value(name.as_str());
             let exported = self.exported.iter().filter_map(entry);
@@ -235,6 +239,9 @@ impl ShellState {
         merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {
             joined.positional = None;
+        }
+        if joined.zeroth != other.zeroth {
+            joined.zeroth = None;
         }
         joined
     }

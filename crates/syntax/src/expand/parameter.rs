@@ -75,11 +75,11 @@ impl Walker<'_> {
     /// Returns the value of a known parameter; `None` if this script never sets it.
     fn variable(&mut self, name: &str, index: Option<&Value>, shell: &ShellState) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
-            let values = shell.positional.as_ref()?;
-            return match number {
-                0 => None,
-                _ => Some(values.get(number - 1).cloned().unwrap_or_default()),
+            let Some(index) = number.checked_sub(1) else {
+                return shell.zeroth.clone();
             };
+            let values = shell.positional.as_ref()?;
+            return Some(values.get(index).cloned().unwrap_or_default());
         }
         match name {
             "PWD" if shell.var("PWD").is_none() => return shell.cwd.as_deref().map(Value::text),

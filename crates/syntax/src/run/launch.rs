@@ -274,7 +274,9 @@ impl Walker<'_> {
                 return Value::default();
             };
             // The operand after the script is `$0`.
-            return self.script_with(&text.value.clone(), call.values(operands + 2), name, shell);
+            let (text, mut words) = (text.value.clone(), call.values(operands + 1).into_iter());
+            shell.zeroth = words.next();
+            return self.script_with(&text, words.collect(), name, shell);
         }
         let script = match call.words.get(operands) {
             Some(file) if !invocation.stdin => Self::file(&file.value, shell),
