@@ -174,7 +174,7 @@ const PROMPT_MANAGER: &str = "_direnv_hook() {
 #[tokio::test(flavor = "multi_thread")]
 async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     let home = Home::with("plain");
-    home.write_rc(PROMPT_MANAGER);
+    home.write_rc(&["export TOOL=1\n", PROMPT_MANAGER].concat());
     for directory in ["none", "one", "two"] {
         std::fs::create_dir_all(home.path(directory)).unwrap();
         if directory != "none" {
@@ -207,6 +207,13 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     assert_eq!(run_in("", "exit 3").await, "");
     assert_eq!(run_in("", show).await, "two /two\n", "in the third shell");
     assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    let tool = "echo ${TOOL-unset}";
+    assert_eq!(run_in("", "unset TOOL").await, "");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("", tool).await, "unset\n");
+    home.write_rc("export TOOL=2\n");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("", tool).await, "2\n", "of the new configuration");
 }
 
 /// As in a terminal, a version that a command has chosen lasts until the directory changes.
