@@ -328,8 +328,8 @@ async fn adapter_tools_are_not_offered_trials() {
     let case = Case::new();
     let tool = case.tool_with(|builder| builder);
     let adapter = by_name("claude-code").unwrap();
-    let adapted = tool.with_profile(adapter.limits.profile(tool.profile()));
-    for (tool, is_offered) in [(tool, true), (adapted, false)] {
+    let limited = tool.with_profile(adapter.limits.profile(tool.profile()));
+    for (tool, is_offered) in [(tool, true), (limited, false)] {
         let refused = tool.execute(json!("rm -rf .git"), &Cancel::new()).await;
         assert!(refused.is_error, "{refused:?}");
         assert_eq!(offers(&refused), is_offered, "{}", refused.text);

@@ -464,8 +464,8 @@ fn conversation_name(host: &HostContext) -> String {
 }
 
 /// True if a prefixed script is a call of Claude Code's model, which also starts hooks and servers
-/// with the prefix. `AI_AGENT` tells them apart (`claude-code_2-1-332_agent` and `…_harness`); older
-/// versions do not set it, and wrap only the calls of the model.
+/// with the prefix. `AI_AGENT` tells them apart (`claude-code_2-1-332_agent` and `…_harness`);
+/// older versions do not set it, and wrap only the calls of the model.
 fn is_model_call(script: &str, host: &HostContext) -> bool {
     let agent = host.env.get(OsStr::new("AI_AGENT"));
     agent.map_or_else(

@@ -52,8 +52,8 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
     })
 }
 
-/// True if the script contains a text that each script in the wrapper of a supported agent contains.
-/// The wrapper itself may be of another version of the agent.
+/// True if the script contains a text that each script in the wrapper of a supported agent
+/// contains. The wrapper itself may be of another version of the agent.
 pub fn has_wrapper_marker(script: &str) -> bool {
     wrappers().any(|wrapper| script.contains(wrapper.marker))
 }

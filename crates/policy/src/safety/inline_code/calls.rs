@@ -139,8 +139,8 @@ fn calls_in_program(program: &str, notation: Notation, is_inner: bool) -> Vec<Ca
                 if kind == CallKind::Removes
                     || written.iter().any(|token| is_name(token, &["recursive"]))
                 {
-                    let removed = paths(&bindings.fill(written));
-                    out.extend(removed.into_iter().map(CallEffect::Remove));
+                    let operands = paths(&bindings.fill(written));
+                    out.extend(operands.into_iter().map(CallEffect::Remove));
                 }
             }
         }
