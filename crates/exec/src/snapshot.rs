@@ -95,8 +95,8 @@ pub(crate) struct Snapshot {
     /// The hooks by which the prompt chooses versions.
     prompt_hooks: Vec<&'static PromptHook>,
     /// The commands that put active environments first in the search path that these hooks
-    /// restore, each followed by `; `.
-    merge_path: Vec<u8>,
+    /// restore, and the shell's own links into that path, each followed by `; `.
+    adapt_path: Vec<u8>,
     /// The variables that other commands of the prompt changed.
     hooks: HookChanges,
     /// The definitions of commands that call the configuration's `cd`, each followed by `; `.
@@ -182,7 +182,7 @@ impl Snapshot {
         });
         let mut text = commands.collect::<String>().into_bytes();
         if !text.is_empty() {
-            text.extend_from_slice(&self.merge_path);
+            text.extend_from_slice(&self.adapt_path);
         }
         text
     }
@@ -263,7 +263,7 @@ async fn capture(reader: &ConfigurationReader, rc: FileIdentity) -> Result<Snaps
         dump,
         variables,
         excluded,
-        cd_hook: [cd_text, cd_commands],
+        cd_hook: [cd_text, cd_commands, restore_links],
     } = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
@@ -301,7 +301,7 @@ async fn capture(reader: &ConfigurationReader, rc: FileIdentity) -> Result<Snaps
         rc,
         exports: exports.map(|(name, _)| name.clone()).collect(),
         prompt_hooks: variables.prompt_hooks,
-        merge_path: hook_changes::merge_path(path, &merged),
+        adapt_path: [hook_changes::merge_path(path, &merged), restore_links].concat(),
         variables: variables.changed.into_keys().collect(),
         excluded,
         exec_program: Some(after.exec_program.clone()).filter(|program| !program.is_empty()),
