@@ -45,6 +45,7 @@ pub use filter::exported_functions;
 use hook_changes::HookChanges;
 pub use names::{BUILTINS, KEYWORDS};
 pub use options::{CaptureSandbox, SnapshotOptions};
+use project::FileIdentity;
 use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -87,13 +88,15 @@ pub(crate) struct Snapshot {
     exec_program: Option<String>,
     file: SnapshotFile,
     path: Option<OsString>,
+    /// The configuration that was read.
+    rc: FileIdentity,
     /// The names of the exported variables that the snapshot sets.
     exports: BTreeSet<String>,
     /// The hooks by which the prompt chooses versions.
     prompt_hooks: Vec<&'static PromptHook>,
     /// The commands that put active environments first in the search path that these hooks
-    /// restore, each followed by `; `.
-    merge_path: Vec<u8>,
+    /// restore, and the shell's own links into that path, each followed by `; `.
+    adapt_path: Vec<u8>,
     /// The variables that other commands of the prompt changed.
     hooks: HookChanges,
     /// The definitions of commands that call the configuration's `cd`, each followed by `; `.
@@ -179,23 +182,19 @@ impl Snapshot {
         });
         let mut text = commands.collect::<String>().into_bytes();
         if !text.is_empty() {
-            text.extend_from_slice(&self.merge_path);
+            text.extend_from_slice(&self.adapt_path);
         }
         text
     }
 
-    /// Returns the command, followed by `; `, that unsets the exported variables of this snapshot
-    /// that a shell with the snapshot `old` does not have. The command is empty without such
-    /// variables.
-    pub(crate) fn unset_new_exports(&self, old: &Self) -> Vec<u8> {
-        let names: Vec<&str> = self
-            .exports
-            .difference(&old.exports)
-            .map(String::as_str)
-            .collect();
-        if names.is_empty() {
+    /// Returns the command, followed by `; `, that unsets the exported variables of this snapshot,
+    /// for a shell that then restores all exports of a shell with the snapshot `old`. The command
+    /// is empty if the configuration has changed, so that new variables are loaded.
+    pub(crate) fn unset_exports(&self, old: &Self) -> Vec<u8> {
+        if self.rc != old.rc || self.exports.is_empty() {
             return Vec::new();
         }
+        let names: Vec<&str> = self.exports.iter().map(String::as_str).collect();
         format!("\\builtin unset -v {}; ", names.join(" ")).into_bytes()
     }
 
@@ -258,13 +257,13 @@ impl Snapshot {
     }
 }
 
-async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
+async fn capture(reader: &ConfigurationReader, rc: FileIdentity) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {
         dump,
         variables,
         excluded,
-        cd_hook: [cd_text, cd_commands],
+        cd_hook: [cd_text, cd_commands, restore_links],
     } = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
@@ -299,9 +298,10 @@ async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
         names: names.collect(),
         aliases: aliases.collect(),
         defined: Arc::new(after.defined()),
+        rc,
         exports: exports.map(|(name, _)| name.clone()).collect(),
         prompt_hooks: variables.prompt_hooks,
-        merge_path: hook_changes::merge_path(path, &merged),
+        adapt_path: [hook_changes::merge_path(path, &merged), restore_links].concat(),
         variables: variables.changed.into_keys().collect(),
         excluded,
         exec_program: Some(after.exec_program.clone()).filter(|program| !program.is_empty()),

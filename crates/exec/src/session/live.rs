@@ -88,10 +88,11 @@ impl LiveShell {
         let mut snapshot_changes = Vec::new();
         if let Some(snapshot) = &snapshot {
             load = snapshot.load_command();
-            // The restored exports may be those of another project.
-            let old = remembered.and_then(|remembered| remembered.snapshot.as_deref());
+            // The restored exports are complete, and may be those of another project.
+            let restored = remembered.filter(|remembered| !remembered.exports.is_empty());
+            let old = restored.and_then(|remembered| remembered.snapshot.as_deref());
             if let Some(old) = old {
-                load.extend(snapshot.unset_new_exports(old));
+                load.extend(snapshot.unset_exports(old));
                 snapshot_changes = snapshot.replace_hooks(old);
             }
         }

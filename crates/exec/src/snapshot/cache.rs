@@ -329,7 +329,7 @@ impl CacheEntry {
 /// interrupts the configuration.
 fn spawn_capture(entry: Arc<CacheEntry>, reader: ConfigurationReader) {
     tokio::spawn(async move {
-        let captured = match capture(&reader).await {
+        let captured = match capture(&reader, entry.key.rc).await {
             Ok(snapshot) => Captured::Snapshot(Arc::new(snapshot)),
             Err(skipped) => Captured::Failed {
                 at: reader.clock.now(),

@@ -66,9 +66,9 @@ pub(super) struct Configuration {
     pub(super) variables: ConfiguredVariables,
     /// Names of functions and aliases that are excluded because they would fail.
     pub(super) excluded: BTreeSet<String>,
-    /// The functions for a new directory, and the commands that call them; both empty unless the
-    /// configuration replaces `cd`.
-    pub(super) cd_hook: [Vec<u8>; 2],
+    /// The functions for a new directory, the commands that call them, and the commands that
+    /// restore the shell's links; empty unless the configuration replaces `cd`.
+    pub(super) cd_hook: [Vec<u8>; 3],
 }
 
 /// The mode of the shell that reads the configuration.
@@ -171,7 +171,11 @@ impl ConfigurationReader {
         let cd_hook = cd.map_or_else(Default::default, |cd| {
             let path = variables.path.as_deref().unwrap_or_default();
             let links = cd_hook::shell_links(&variables.changed, path, begin);
-            [cd_hook::load_text(&cd, &links), cd_hook::define(&commands)]
+            [
+                cd_hook::load_text(&cd, &links),
+                cd_hook::define(&commands),
+                cd_hook::restore_links(&links),
+            ]
         });
         Ok(Configuration {
             dump,

@@ -23,20 +23,16 @@ pub(super) struct PromptHook {
     /// The function or program of the manager.
     pub(super) manager: &'static str,
     pub(super) function: &'static str,
-    /// The variable that the manager sets together with the variables of a project.
-    pub(super) marker: &'static str,
 }
 
 const PROMPT_HOOKS: &[PromptHook] = &[
     PromptHook {
         manager: "direnv",
         function: "_direnv_hook",
-        marker: "DIRENV_DIR",
     },
     PromptHook {
         manager: "mise",
         function: "_mise_hook",
-        marker: "__MISE_DIFF",
     },
 ];
 
@@ -163,6 +159,19 @@ pub(super) fn shell_links<'v>(
         (is_absolute && is_link(&variable.value)).then_some(name.as_str())
     });
     exported.collect()
+}
+
+/// Returns the commands, each followed by `; `, that put the shell's own links into a search path
+/// that a manager has restored, in the place of those from which they were made. `links` are the
+/// names that [`shell_links`] returns.
+pub(super) fn restore_links(links: &[&str]) -> Vec<u8> {
+    let command = |name: &&str| {
+        format!(
+            "__ab=${{{name}-}}; while [[ $__ab == /*.+([0-9]) ]]; do __ab=${{__ab%.*}}; \
+             PATH=${{PATH//\"$__ab/\"/\"${name}/\"}}; done; \\builtin unset -v __ab; "
+        )
+    };
+    links.iter().map(command).collect::<String>().into_bytes()
 }
 
 #[cfg(test)]

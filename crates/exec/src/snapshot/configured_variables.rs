@@ -23,7 +23,7 @@ pub(super) struct ConfiguredVariables {
     pub(super) withheld: BTreeSet<String>,
     /// The hooks by which the prompt chooses versions.
     pub(super) prompt_hooks: Vec<&'static PromptHook>,
-    /// The changes for the project, unless `prompt_hooks` make them.
+    /// The changes that other commands of the prompt make for the project.
     pub(super) hooks: HookChanges,
 }
 
@@ -60,21 +60,21 @@ pub(super) fn configured(
         } else {
             with_hook
         };
-        let is_exported = [before_hook, with_hook]
+        // direnv's hook is not one of the changes: the shells of sessions call it.
+        let before_prompt = dump.before_prompt.as_ref();
+        let unprompted = before_prompt.map_or(before_hook, |state| state.variables.get(name));
+        let is_exported = [unprompted, with_hook]
             .iter()
             .any(|variable| variable.is_some_and(Variable::is_exported));
         let is_secret = |variable: &Variable| {
             let secrets = options.secrets.as_ref();
             secrets.is_some_and(|filter| variable.holds_secret(name, filter))
         };
-        if !is_same(with_hook, before_hook)
+        if !is_same(with_hook, unprompted)
             && is_exported
-            && ![before_hook, with_hook]
-                .into_iter()
-                .flatten()
-                .any(is_secret)
+            && ![unprompted, with_hook].into_iter().flatten().any(is_secret)
         {
-            let change = (before_hook.cloned(), with_hook.cloned());
+            let change = (unprompted.cloned(), with_hook.cloned());
             project_changes.insert(name.clone(), change);
         }
         if is_same(old, now) {
@@ -96,10 +96,7 @@ pub(super) fn configured(
         result.changed.insert(CI.to_owned(), None);
     }
     result.prompt_hooks = cd_hook::prompt_hooks(after);
-    let mut hooks = result.prompt_hooks.iter();
-    if !hooks.any(|hook| project_changes.contains_key(hook.marker)) {
-        result.hooks = HookChanges::new(project_changes, dump);
-    }
+    result.hooks = HookChanges::new(project_changes, dump);
     result
 }
 

@@ -76,6 +76,19 @@ macro_rules! dump_arguments {
     };
 }
 
+/// Reports the search path, the options and the variables.
+macro_rules! report_variables {
+    () => {
+        concat!(
+            r"{ \builtin printf '%s\0' ",
+            dump_arguments!(),
+            r"; \__ab_more; \builtin printf 'end\0'; } >&",
+            report_fd!(),
+            "; "
+        )
+    };
+}
+
 /// Moves the script file to the number `report_fd!`, and reports the state before the configuration
 /// is read.
 macro_rules! report_before {
@@ -84,11 +97,7 @@ macro_rules! report_before {
             r"\command exec ",
             report_fd!(),
             ">&{script_fd} {script_fd}>&- </dev/null >/dev/null 2>&1; ",
-            r"{ \builtin printf '%s\0' ",
-            dump_arguments!(),
-            r"; \__ab_more; \builtin printf 'end\0'; } >&",
-            report_fd!(),
-            "; "
+            report_variables!()
         )
     };
 }
@@ -164,16 +173,19 @@ pub(super) const SOURCE_RC: &str = concat!(
 );
 
 /// Reports, then runs `PROMPT_COMMAND` and reports the variables. Tools that change the environment
-/// per directory do that before a prompt.
+/// per directory do that before a prompt. direnv's hook runs before, with a report of its own,
+/// because the shells of sessions call this hook themselves.
 pub(super) const AFTER_RC: &str = concat!(
     r" || \builtin :; \__ab_dump ",
     dump_arguments!(),
-    r#"; \__ab_restore; for __ab_n in "${PROMPT_COMMAND[@]}"; do \builtin eval "$__ab_n"; done; "#,
-    r"\trap - EXIT DEBUG ERR RETURN; \set +euvx; { \builtin printf '%s\0' ",
-    dump_arguments!(),
-    r"; \__ab_more; \builtin printf 'end\0'; } >&",
-    report_fd!(),
-    r"; \builtin exit 0"
+    r"; \__ab_restore; ",
+    r#"case "${PROMPT_COMMAND[*]-}${STARSHIP_PROMPT_COMMAND-}${precmd_functions[*]-}" in "#,
+    r"*_direnv_hook*) \_direnv_hook ;; esac; ",
+    report_variables!(),
+    r#"for __ab_n in "${PROMPT_COMMAND[@]}"; do \builtin eval "$__ab_n"; done; "#,
+    r"\trap - EXIT DEBUG ERR RETURN; \set +euvx; ",
+    report_variables!(),
+    r"\builtin exit 0"
 );
 
 /// Reads definitions, each terminated by NUL, evaluates them in order, and reports the result. A
@@ -258,7 +270,9 @@ pub(super) struct ShellState {
 pub(super) struct ShellDump {
     pub(super) before: ShellState,
     pub(super) after: ShellState,
-    /// The state after `PROMPT_COMMAND` has run.
+    /// The state after direnv's hook, before the other commands of `PROMPT_COMMAND`.
+    pub(super) before_prompt: Option<ShellState>,
+    /// The state after `PROMPT_COMMAND` has run; `None` with `before_prompt`.
     pub(super) at_prompt: Option<ShellState>,
 }
 
@@ -266,17 +280,26 @@ impl ShellDump {
     /// Parses a report; returns `None` if it is incomplete or invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
+        let before = ShellState::parse(&mut fields)?;
+        let after = ShellState::parse(&mut fields)?;
+        let mut before_prompt = ShellState::parse(&mut fields);
+        let at_prompt = ShellState::parse(&mut fields);
+        if at_prompt.is_none() {
+            before_prompt = None;
+        }
         Some(Self {
-            before: ShellState::parse(&mut fields)?,
-            after: ShellState::parse(&mut fields)?,
-            at_prompt: ShellState::parse(&mut fields),
+            before,
+            after,
+            before_prompt,
+            at_prompt,
         })
     }
 
     /// Removes the variables with this value.
     pub(super) fn remove_variables(&mut self, value: &OsStr) {
         let states = [&mut self.before, &mut self.after];
-        for state in states.into_iter().chain(&mut self.at_prompt) {
+        let at_prompt = self.before_prompt.iter_mut().chain(&mut self.at_prompt);
+        for state in states.into_iter().chain(at_prompt) {
             state
                 .variables
                 .retain(|_, variable| variable.value != value);
@@ -455,7 +478,7 @@ mod tests {
         let variable = &before.variables["A"];
         assert!(variable.is_exported() && !variable.is_array());
         assert_eq!(variable.value, "1");
-        assert_eq!(dump.at_prompt, None);
+        assert_eq!((dump.before_prompt, dump.at_prompt), (None, None));
     }
 
     #[test]

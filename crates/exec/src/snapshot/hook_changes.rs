@@ -27,15 +27,17 @@ struct PathEdit {
 }
 
 impl HookChanges {
-    /// Returns the changes between the end of a configuration and the prompt.
+    /// Returns the changes that the commands of a prompt have made.
     pub(super) fn new(
         variables: BTreeMap<String, (Option<Variable>, Option<Variable>)>,
         dump: &ShellDump,
     ) -> Self {
-        let at_prompt = dump.at_prompt.as_ref().unwrap_or(&dump.after);
+        let states = dump.before_prompt.as_ref().zip(dump.at_prompt.as_ref());
+        let path = states
+            .map(|(before, after)| PathEdit::between(&before.options.path, &after.options.path));
         Self {
             variables,
-            path: PathEdit::between(&dump.after.options.path, &at_prompt.options.path),
+            path: path.unwrap_or_default(),
         }
     }
 

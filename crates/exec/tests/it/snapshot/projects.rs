@@ -180,7 +180,8 @@ const PROMPT_MANAGER: &str = "_direnv_hook() {
 #[tokio::test(flavor = "multi_thread")]
 async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     let home = Home::with("plain");
-    home.write_rc(PROMPT_MANAGER);
+    let other = "_other() { export OTHER=${PWD##*/}; }\nPROMPT_COMMAND+=';_other'\nexport TOOL=1\n";
+    home.write_rc(&[PROMPT_MANAGER, other].concat());
     for directory in ["none", "one", "two"] {
         std::fs::create_dir_all(home.path(directory)).unwrap();
         if directory != "none" {
@@ -193,24 +194,35 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
         let spec = in_session_at(&home, directory, script);
         run(&cache, &spec).await.out
     };
-    let show = "echo ${PROJECT-unset} ${PATH%%:*}";
-    assert_eq!(run_in("one", show).await, "one /one\n");
-    assert_eq!(run_in("none", show).await, "unset /usr/local/bin\n");
+    let show = "echo ${PROJECT-unset} ${PATH%%:*} $OTHER";
+    assert_eq!(run_in("one", show).await, "one /one one\n");
+    assert_eq!(run_in("none", show).await, "unset /usr/local/bin none\n");
     assert_eq!(run_in("", "export PROJECT=own").await, "");
-    assert_eq!(run_in("one", show).await, "one /one\n");
-    assert_eq!(run_in("two", show).await, "two /two\n");
-    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    assert_eq!(run_in("one", show).await, "one /one one\n");
+    assert_eq!(run_in("two", show).await, "two /two two\n");
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin none\n");
     assert_eq!(run_in("one", "exit 3").await, "");
     assert_eq!(
         run_in("one", show).await,
-        "one /one\n",
+        "one /one one\n",
         "in the second shell"
     );
-    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin none\n");
     assert_eq!(run_in("", "cd ../two").await, "");
     assert_eq!(run_in("", "exit 3").await, "");
-    assert_eq!(run_in("", show).await, "two /two\n", "in the third shell");
-    assert_eq!(run_in("none", show).await, "own /usr/local/bin\n");
+    assert_eq!(
+        run_in("", show).await,
+        "two /two two\n",
+        "in the third shell"
+    );
+    assert_eq!(run_in("none", show).await, "own /usr/local/bin none\n");
+    let tool = "echo ${TOOL-unset}";
+    assert_eq!(run_in("", "unset TOOL").await, "");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("", tool).await, "unset\n");
+    home.write_rc("export TOOL=2\n");
+    assert_eq!(run_in("", "exit 3").await, "");
+    assert_eq!(run_in("", tool).await, "2\n", "of the new configuration");
 }
 
 /// As in a terminal, a version that a command has chosen lasts until the directory changes.
@@ -341,6 +353,29 @@ async fn a_link_that_was_made_for_a_shell_is_changed_by_one_call_only() {
             let want = format!("{}\n", home.path(want).display());
             assert_eq!(run(&cache, &spec).await.out, want, "{script} {session:?}");
         }
+    }
+}
+
+/// The search path that a manager restores contains the link of another shell.
+#[tokio::test(flavor = "multi_thread")]
+async fn link_of_a_shell_stays_in_a_search_path_that_a_hook_restores() {
+    let home = Home::with("plain");
+    std::fs::create_dir_all(home.path("18/bin")).unwrap();
+    std::fs::create_dir(home.path("one")).unwrap();
+    std::fs::write(home.path("one/.envrc"), "PATH=/one:$PATH\n").unwrap();
+    let link = "export LINK=$HOME/link-$$; ln -s ~/18 $LINK; PATH=$LINK/bin:$PATH
+        cd() { builtin cd \"$@\" && [ ! -d bin ] || ln -sfn \"$PWD\" $LINK; }\n";
+    home.write_rc(&[link, PROMPT_MANAGER].concat());
+    let cache = home.cache(0);
+    let is_own = "[[ $LINK == *.$$ && $PATH == \"$LINK/bin:\"* ]] && echo own";
+    for (directory, script, want) in [
+        ("one", "echo ${PATH%%:*}", "/one\n"),
+        ("18", is_own, "own\n"),
+    ] {
+        let mut spec = in_session(&home, script);
+        spec.cwd = home.path(directory);
+        spec.enter_cwd = true;
+        assert_eq!(run(&cache, &spec).await.out, want, "{directory}");
     }
 }
 
