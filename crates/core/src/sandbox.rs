@@ -81,6 +81,12 @@ impl Plan {
         self.tier == Tier::Full && self.network != Network::On
     }
 
+    /// True if refused writes are observed even if no changes are recorded. A call of this level
+    /// attempts few writes, so that observing them is cheap.
+    pub fn reports_refusals(&self) -> bool {
+        self.level == WriteLevel::ReadOnly
+    }
+
     /// True if this canonical path is an entry of [`Self::writable`], or is below an entry.
     pub fn is_writable(&self, path: &Path) -> bool {
         is_within(&self.writable, path)

@@ -16,6 +16,9 @@ pub enum TraceScope {
     Changes,
     /// System calls for sockets only: the shell's changes are held back.
     Sockets,
+    /// System calls that change files, and `connect`: the shell may change almost no file, and
+    /// refused changes are reported.
+    Refusals,
     /// `connect` only, for [`SocketGuard`](crate::SocketGuard).
     Connections,
 }
@@ -45,12 +48,17 @@ pub struct Order {
 }
 
 impl Order {
-    /// The traced system calls; `None` if the shell is not traced.
+    /// The traced system calls; `None` if the shell is not traced. Calls with refusals to report
+    /// are traced even if their changes are not recorded.
     pub fn scope(&self) -> Option<TraceScope> {
         match self.trial {
             _ if self.trace => Some(TraceScope::Changes),
             Some(_) => Some(TraceScope::Sockets),
-            None => None,
+            None => {
+                let plan = self.plan.as_ref();
+                let reports = plan.is_some_and(Plan::reports_refusals);
+                reports.then_some(TraceScope::Refusals)
+            }
         }
     }
 
