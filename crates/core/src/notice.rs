@@ -177,6 +177,10 @@ pub enum NoticeKind {
         basis: DenialBasis,
         /// The level in force.
         level: SandboxLevel,
+        /// True if the file is protected below a writable directory, so that no setting allows
+        /// the access.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_protected: bool,
     },
     /// A message in the output says that a Unix socket was refused.
     SandboxSockets {

@@ -92,10 +92,15 @@ impl Plan {
         is_within(&self.writable, path)
     }
 
+    /// True if this canonical path is an entry of [`Self::protected`], or is below an entry.
+    pub fn is_protected(&self, path: &Path) -> bool {
+        is_within(&self.protected, path)
+    }
+
     /// True if the call may not change the file at this canonical path.
     pub fn refuses_write(&self, path: &Path) -> bool {
         let may_write = self.is_writable(path) || is_within(&self.devices, path);
-        (!may_write || is_within(&self.protected, path)) && !self.covers(path)
+        (!may_write || self.is_protected(path)) && !self.covers(path)
     }
 
     /// True if the sandbox mounts another directory or file over this canonical path.

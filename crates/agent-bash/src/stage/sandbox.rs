@@ -339,11 +339,13 @@ pub(crate) fn notices(
     let mut notices = Vec::new();
     // The notice names one path, which explains the failure. The result's data has all paths.
     if let Some(denied) = sandboxed.denied.first() {
+        let plan = sandbox.plan.as_ref();
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),
             access: denied.access,
             basis: denied.basis,
             level: sandboxed.level,
+            is_protected: plan.is_some_and(|plan| plan.is_protected(Path::new(&denied.path))),
         });
     }
     if sandbox.refused_socket {

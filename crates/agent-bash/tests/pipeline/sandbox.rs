@@ -476,10 +476,10 @@ async fn each_profile_reports_the_sandbox() {
         let text = said_of(&mut case, &other).await.text;
         for want in [
             format!(
-                "[The output names `{}`; this call may not write there (sandbox: workspace_write).]",
+                "[The output names `{}`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).]",
                 other.display()
             ),
-            "[4 attempts to reach the network were refused; this call has none.]".to_owned(),
+            "[4 attempts to reach the network were refused; this call has none (setting sandbox.network).]".to_owned(),
             "[The sandbox is only partly enforced here. Not enforced: shared memory of the user's other processes \
              can be reached (ipc).]"
                 .to_owned(),
