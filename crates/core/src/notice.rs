@@ -4,7 +4,8 @@ mod sentences;
 
 use crate::changes::ChangesId;
 use crate::sandbox::{
-    Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
+    Access, DenialBasis, MissingPromise, Network, RefusedHost, RefusedOperations, SandboxLevel,
+    UnknownObservation,
 };
 use crate::{Holder, Stage, Survivor, WaitingFor};
 use serde::{Deserialize, Serialize};
@@ -190,6 +191,13 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
+    /// A command failed, and its output has an error of operations that the sandbox refuses.
+    SandboxOperations {
+        /// The operations that fail with this error.
+        refused: RefusedOperations,
+        /// The level in force.
+        level: SandboxLevel,
+    },
     /// A message in the output says that a file is missing in a tool's cache. This call cannot
     /// write the user's cache.
     SandboxCache {
@@ -325,6 +333,7 @@ impl NoticeKind {
             | Self::AllowedByUser { .. }
             | Self::SandboxDenied { .. }
             | Self::SandboxSockets { .. }
+            | Self::SandboxOperations { .. }
             | Self::SandboxCache { .. }
             | Self::SandboxNetwork { .. }
             | Self::SandboxHosts { .. }

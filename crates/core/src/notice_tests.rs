@@ -143,6 +143,18 @@ fn notice_of_a_denied_write_says_what_is_writable() {
 }
 
 #[test]
+fn notice_of_refused_operations_lists_them() {
+    let kind = NoticeKind::SandboxOperations {
+        refused: RefusedOperations::Unchecked,
+        level: SandboxLevel::ReadOnly,
+    };
+    assert_eq!(
+        Notice::from(kind).text,
+        "The output says `Function not implemented`, the error for what the sandbox refuses: io_uring and openat2 (sandbox: read_only; setting sandbox.level)."
+    );
+}
+
+#[test]
 fn sandbox_notices_have_their_sentences() {
     let denied = |access, basis| NoticeKind::SandboxDenied {
         path: "/home/u/.bashrc".into(),

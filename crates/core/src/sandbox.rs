@@ -422,6 +422,36 @@ impl Enforced {
     }
 }
 
+/// Operations that a sandbox refuses, by the error with which they fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RefusedOperations {
+    /// `EPERM`: operations that need a privilege, or concern a process outside.
+    Privileged,
+    /// `ENOSYS`: system calls whose arguments the sandbox cannot check.
+    Unchecked,
+    /// `EAFNOSUPPORT`: kinds of sockets.
+    SocketFamilies,
+}
+
+impl RefusedOperations {
+    /// Returns the error of the operations, and their list.
+    pub fn error_and_list(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Privileged => (
+                "Operation not permitted",
+                "mounts, namespaces, device files, raw sockets, changes of owners and capabilities, performance counters, and signals to other processes",
+            ),
+            Self::Unchecked => ("Function not implemented", "io_uring and openat2"),
+            Self::SocketFamilies => (
+                "Address family not supported",
+                "sockets other than IP and Unix sockets",
+            ),
+        }
+    }
+}
+
 /// A file to which the sandbox denied access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -174,6 +174,7 @@ impl RequestedSandbox {
             names: None,
             ended_by_sigsys: false,
             refused_socket: false,
+            refused_operations: None,
             missed_cache: None,
             changed: Vec::new(),
             unknown: Vec::new(),
@@ -295,6 +296,9 @@ pub(crate) async fn result(
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }
     }
+    if has_failed && sandboxed.denied.is_empty() && !sandbox.refused_socket {
+        sandbox.refused_operations = denials::refused_operations(printed);
+    }
     sandboxed
 }
 
@@ -351,6 +355,12 @@ pub(crate) fn notices(
     if sandbox.refused_socket {
         notices.push(NoticeKind::SandboxSockets {
             is_full: sandbox.has_own_network(),
+            level: sandboxed.level,
+        });
+    }
+    if let Some(refused) = sandbox.refused_operations {
+        notices.push(NoticeKind::SandboxOperations {
+            refused,
             level: sandboxed.level,
         });
     }

@@ -79,6 +79,7 @@ pub(crate) struct Case {
     profile: &'static Profile,
     settings: SandboxSettings,
     output: String,
+    exit_code: i32,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
     refused_hosts: Vec<RefusedHost>,
@@ -96,6 +97,7 @@ impl Case {
                 ..SandboxSettings::default()
             },
             output: String::new(),
+            exit_code: 0,
             report: Ok(Report {
                 tier: Tier::Full,
                 missing: Vec::new(),
@@ -117,7 +119,8 @@ impl Case {
         } else {
             vec![(StreamId::Stderr, self.output.clone().into_bytes())]
         };
-        self.script = Scripted::new(chunks, Ok(outcome(ScriptEnding::Exited { code: 0 })));
+        let code = self.exit_code;
+        self.script = Scripted::new(chunks, Ok(outcome(ScriptEnding::Exited { code })));
         let executor = Arc::new(Confining {
             script: Arc::clone(&self.script),
             report: self.report.clone(),
@@ -459,6 +462,24 @@ async fn denial_is_inferred_only_for_accesses_that_the_host_has() {
     );
     case.settings.level = SandboxLevel::Off;
     assert_eq!(said_of(&mut case, &other).await.sandbox, None);
+}
+
+#[tokio::test]
+async fn failed_call_names_operations_that_the_sandbox_refuses() {
+    let workspace_write = SandboxLevel::WorkspaceWrite;
+    for (level, exit_code, is_named) in [
+        (workspace_write, 1, true),
+        (workspace_write, 0, false),
+        (SandboxLevel::Off, 1, false),
+    ] {
+        let mut case = Case::of(level);
+        case.exit_code = exit_code;
+        case.output = "unshare: unshare failed: Operation not permitted\n".to_owned();
+        let notices = case.run(json!("x")).await.notices;
+        let mut kinds = notices.iter().map(|notice| &notice.kind);
+        let has_notice = kinds.any(|kind| matches!(kind, NoticeKind::SandboxOperations { .. }));
+        assert_eq!(has_notice, is_named, "{level:?} {exit_code}: {notices:?}");
+    }
 }
 
 #[tokio::test]

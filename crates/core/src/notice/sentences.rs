@@ -128,6 +128,12 @@ impl NoticeKind {
                     "The output names a refused Unix socket; this call can use {usable} (sandbox: {level})."
                 )
             }
+            Self::SandboxOperations { refused, level } => {
+                let (error, list) = refused.error_and_list();
+                format!(
+                    "The output says `{error}`, the error for what the sandbox refuses: {list} (sandbox: {level}; setting sandbox.level)."
+                )
+            }
             Self::SandboxCache { tool, path } => format!(
                 "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
             ),

@@ -37,6 +37,31 @@ fn denied_files_names_only_files_with_a_refused_write() {
 }
 
 #[test]
+fn refused_operations_are_found_by_the_error_of_the_line() {
+    use RefusedOperations::{Privileged, SocketFamilies, Unchecked};
+    for (line, want) in [
+        (
+            "unshare: unshare failed: Operation not permitted",
+            Some(Privileged),
+        ),
+        (
+            "bwrap: No permissions to create new namespace, likely because the kernel does not",
+            Some(Privileged),
+        ),
+        ("Error: kill EPERM", Some(Privileged)),
+        ("io_uring_setup: Function not implemented", Some(Unchecked)),
+        (
+            "OSError: [Errno 97] Address family not supported by protocol",
+            Some(SocketFamilies),
+        ),
+        ("cat: x: No such file or directory", None),
+        ("AssertionError: not permitted", None),
+    ] {
+        assert_eq!(refused_operations_in(line), want, "{line}");
+    }
+}
+
+#[test]
 fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
     for (output, want) in [
         ("unix_listener: socket: Permission denied", true),
@@ -101,6 +126,19 @@ fn in_message_returns_the_subject_and_the_absolute_paths() {
         (
             "cat: /home/u/.ssh/id: No such file or directory",
             vec!["/home/u/.ssh/id", "/home/u/.ssh/id"],
+        ),
+        (
+            "error: argument dest: the destination . is not write-able at /home/u/x",
+            vec!["/home/u/x"],
+        ),
+        (
+            "warning: error running /usr/git 'config': 'error: could not write config file \
+             .git/config: Device or resource busy' 'exit status 4'",
+            vec![".git/config"],
+        ),
+        (
+            "failed to open /p/x: Os { code: 13, message: \"Permission denied\" }",
+            vec!["/p/x"],
         ),
         ("all of /home/u is fine", vec![]),
     ] {
