@@ -9,6 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The variables that name the temporary directory of a sandboxed shell. Without theirs, tmux and
+/// screen put their sockets into fixed directories, which a sandbox cannot write.
+pub(super) const TEMPORARY_VARIABLES: [&str; 3] = ["TMPDIR", "TMUX_TMPDIR", "SCREENDIR"];
+
 /// The private directory of a shell. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct ShellDirectory(PrivateDirectory);

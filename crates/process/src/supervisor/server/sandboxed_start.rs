@@ -6,7 +6,7 @@ use super::this_program::this_program;
 use super::trace::{self, Tracer};
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::proxy_variables::proxy_variables;
-use crate::supervisor::shell_directory::ShellDirectory;
+use crate::supervisor::shell_directory::{ShellDirectory, TEMPORARY_VARIABLES};
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox::{self, Network, Plan};
 use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, TraceScope};
@@ -95,7 +95,9 @@ impl SandboxedStart {
         let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
         // First in the list, so that the call's variables take precedence.
         let temporary = confinement.plan.is_some().then(|| directory.temporary());
-        let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
+        let temporary = temporary.iter().flat_map(|path| {
+            TEMPORARY_VARIABLES.map(|name| (name.into(), Some(path.clone().into())))
+        });
         let changes = start.env_changes.iter().cloned();
         let caches = confinement.plan.as_ref().map(|plan| &plan.caches);
         let cache_variables = caches.iter().flat_map(|caches| &caches.variables);
@@ -115,7 +117,6 @@ impl SandboxedStart {
                 .chain(confinement.writable.iter().cloned())
                 .collect(),
             env: temporary
-                .into_iter()
                 .chain(cache_variables)
                 .chain(proxy_variables)
                 .chain(changes)
