@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 
 /// Runs a command in a repository of the home with this standard input; returns the result.
@@ -40,6 +41,30 @@ fn inherited_network_socket_is_refused_without_network() {
         assert_eq!(reason.contains("network socket"), is_refused, "{result}");
         let kind = if is_refused { "not_started" } else { "exited" };
         assert_eq!(result["status"]["kind"], kind, "{result}");
+    }
+}
+
+/// A process could send by a datagram socket, and connect a socket without a peer, to a process
+/// outside.
+#[test]
+fn inherited_unix_socket_is_refused_unless_it_has_a_fixed_peer() {
+    let home = Home::new();
+    let (datagram, _other) = UnixDatagram::pair().expect("a pair");
+    let listener = UnixListener::bind(home.path().join("socket")).expect("a socket");
+    let (stream, _peer) = UnixStream::pair().expect("a pair");
+    let sockets: [(OwnedFd, bool); 3] = [
+        (datagram.into(), true),
+        (listener.into(), true),
+        (stream.into(), false),
+    ];
+    for (socket, is_refused) in sockets {
+        for network in ["off", "on"] {
+            let options = ["--sandbox", "workspace_write", "--network", network, "true"];
+            let socket = socket.try_clone().expect("a copy");
+            let result = result(&home, &options, socket);
+            let kind = if is_refused { "not_started" } else { "exited" };
+            assert_eq!(result["status"]["kind"], kind, "{network}: {result}");
+        }
     }
 }
 

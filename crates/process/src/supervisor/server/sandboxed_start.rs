@@ -21,9 +21,10 @@ use std::time::Duration;
 /// The time limit of each message of a launcher, which waits only for the kernel.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The reason why a sandbox does not start with a socket of the host's network.
-const NETWORK_SOCKET_REASON: &str = "the sandbox cannot confine an inherited network socket, which \
-    its processes could connect to any address; pass the data through a pipe, or allow the network";
+/// The reason why a sandbox does not start with such a socket.
+const UNCONFINED_SOCKET_REASON: &str = "the sandbox cannot confine an inherited network socket, \
+    datagram socket or socket without a peer, which its processes could connect to any address; \
+    pass the data through a pipe";
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
@@ -139,18 +140,18 @@ impl SandboxedStart {
         }))
     }
 
-    /// Refuses inherited sockets of the host's network, unless the shell's plan allows the network.
+    /// Refuses inherited sockets by which a process could leave its sandbox, unless there is no
+    /// sandbox. Sockets of the host's network are allowed with the plan's network `on`.
     pub(super) fn check_inherited(
         start: &ShellStart,
         numbers: impl IntoIterator<Item = i32>,
     ) -> Result<(), SandboxError> {
-        let plan = start
-            .sandbox
-            .as_ref()
-            .and_then(|sandbox| sandbox.plan.as_ref());
-        let is_confined = plan.is_some_and(|plan| plan.network != Network::On);
-        if is_confined && trace::inherits_network_socket(numbers) {
-            return Err(SandboxError::Reported(NETWORK_SOCKET_REASON.to_owned()));
+        let sandbox = start.sandbox.as_ref();
+        let Some(plan) = sandbox.and_then(|sandbox| sandbox.plan.as_ref()) else {
+            return Ok(());
+        };
+        if trace::inherits_unconfined_socket(numbers, plan.network == Network::On) {
+            return Err(SandboxError::Reported(UNCONFINED_SOCKET_REASON.to_owned()));
         }
         Ok(())
     }
