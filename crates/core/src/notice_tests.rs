@@ -127,6 +127,7 @@ fn notice_of_a_denied_write_says_what_is_writable() {
             false,
             "setting sandbox.writable",
         ),
+        ("/dev/kvm", ReadOnly, false, "setting sandbox.devices"),
         ("/tmp/x", WorkspaceWrite, true, "a protected file"),
         ("/tmp/x", ReadOnly, true, "only `$TMPDIR` is writable"),
     ] {
@@ -150,7 +151,7 @@ fn notice_of_refused_operations_lists_them() {
     };
     assert_eq!(
         Notice::from(kind).text,
-        "The output says `Function not implemented`, the error for what the sandbox refuses: io_uring and openat2 (sandbox: read_only; setting sandbox.level)."
+        "The output has an error such as `Function not implemented`, by which the sandbox refuses io_uring and openat2 (sandbox: read_only; setting sandbox.level)."
     );
 }
 

@@ -429,6 +429,8 @@ impl Enforced {
 pub enum RefusedOperations {
     /// `EPERM`: operations that need a privilege, or concern a process outside.
     Privileged,
+    /// `EOPNOTSUPP`: requests to file systems.
+    FileAttributes,
     /// `ENOSYS`: system calls whose arguments the sandbox cannot check.
     Unchecked,
     /// `EAFNOSUPPORT`: kinds of sockets.
@@ -441,7 +443,11 @@ impl RefusedOperations {
         match self {
             Self::Privileged => (
                 "Operation not permitted",
-                "mounts, namespaces, device files, raw sockets, changes of owners and capabilities, performance counters, and signals to other processes",
+                "mounts, namespaces, set-ID bits, raw sockets, settings of the kernel, performance counters, more privileges, and signals to other processes",
+            ),
+            Self::FileAttributes => (
+                "Operation not supported",
+                "attributes of files (`chattr`) and other requests to file systems",
             ),
             Self::Unchecked => ("Function not implemented", "io_uring and openat2"),
             Self::SocketFamilies => (

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Variables that are not compared, because each shell or its sandbox sets them.
-const SHELL_VARIABLES: [&str; 9] = [
+const SHELL_VARIABLES: [&str; 10] = [
     "BASHOPTS",
+    "CHROME_CONFIG_HOME",
     "OLDPWD",
     "PWD",
     "SCREENDIR",

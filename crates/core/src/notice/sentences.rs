@@ -131,7 +131,7 @@ impl NoticeKind {
             Self::SandboxOperations { refused, level } => {
                 let (error, list) = refused.error_and_list();
                 format!(
-                    "The output says `{error}`, the error for what the sandbox refuses: {list} (sandbox: {level}; setting sandbox.level)."
+                    "The output has an error such as `{error}`, by which the sandbox refuses {list} (sandbox: {level}; setting sandbox.level)."
                 )
             }
             Self::SandboxCache { tool, path } => format!(
@@ -206,6 +206,7 @@ fn denial_remedy(
     let directory = path.rsplit_once('/').map(|(directory, _)| directory);
     match (access, level) {
         (Access::Read, _) => "setting sandbox.readable",
+        (Access::Write, _) if path.starts_with("/dev/") => "setting sandbox.devices",
         (Access::Write, SandboxLevel::ReadOnly) => "only `$TMPDIR` is writable",
         (Access::Write, _) if is_protected => "a protected file",
         (Access::Write, _) if matches!(directory, Some("/tmp" | "/var/tmp")) => {

@@ -103,14 +103,14 @@ async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn temporary_directory_is_private_and_removed_with_the_call() {
     let workspace = TestWorkspace::new();
-    let script = r#"mktemp && printf '%s\n' "$TMPDIR" "$TMUX_TMPDIR" "$SCREENDIR""#;
+    let script = r#"mktemp && printf '%s\n' "$TMPDIR" "$TMUX_TMPDIR" "$CHROME_CONFIG_HOME""#;
     let ran = run(&sandboxed(&workspace, script)).await.unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
-    let [file, directory, of_tmux, of_screen] = lines[..] else {
+    let [file, directory, of_tmux, of_chromium] = lines[..] else {
         panic!("{ran:?}");
     };
     assert!(Path::new(file).starts_with(directory), "{ran:?}");
-    assert_eq!([of_tmux, of_screen], [directory; 2]);
+    assert_eq!([of_tmux, of_chromium], [directory; 2]);
     assert!(
         support::soon(|| !Path::new(directory).exists()).await,
         "{directory}"

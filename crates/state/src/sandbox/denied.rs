@@ -123,15 +123,16 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     false
 }
 
-/// The texts of the errors of [`RefusedOperations`], without the first letter. bubblewrap prints a
-/// text of its own.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 7] = [
+/// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
+/// sudo, mount and sysctl differ from those of the C library.
+const OPERATION_PHRASES: [(&str, RefusedOperations); 11] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
-    (
-        "o permissions to create new namespace",
-        RefusedOperations::Privileged,
-    ),
+    ("o permission", RefusedOperations::Privileged),
+    ("no new privileges", RefusedOperations::Privileged),
+    ("failed mount system call", RefusedOperations::Privileged),
+    ("permission denied on key", RefusedOperations::Privileged),
+    ("peration not supported", RefusedOperations::FileAttributes),
     ("unction not implemented", RefusedOperations::Unchecked),
     ("ENOSYS", RefusedOperations::Unchecked),
     (

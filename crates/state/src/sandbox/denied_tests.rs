@@ -38,7 +38,7 @@ fn denied_files_names_only_files_with_a_refused_write() {
 
 #[test]
 fn refused_operations_are_found_by_the_error_of_the_line() {
-    use RefusedOperations::{Privileged, SocketFamilies, Unchecked};
+    use RefusedOperations::{FileAttributes, Privileged, SocketFamilies, Unchecked};
     for (line, want) in [
         (
             "unshare: unshare failed: Operation not permitted",
@@ -49,6 +49,10 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
             Some(Privileged),
         ),
         ("Error: kill EPERM", Some(Privileged)),
+        (
+            "chattr: Operation not supported while setting flags on f",
+            Some(FileAttributes),
+        ),
         ("io_uring_setup: Function not implemented", Some(Unchecked)),
         (
             "OSError: [Errno 97] Address family not supported by protocol",
