@@ -33,6 +33,8 @@ pub struct Order {
     pub trial: Option<Overlay>,
     /// True if the shell is traced.
     pub trace: bool,
+    /// True if refused changes are observed even without a trace.
+    pub observes_refusals: bool,
     /// Private writable directories of this shell: its temporary directory, and the directory for
     /// reports.
     pub writable: Vec<PathBuf>,
@@ -48,17 +50,12 @@ pub struct Order {
 }
 
 impl Order {
-    /// The traced system calls; `None` if the shell is not traced. Calls with refusals to report
-    /// are traced even if their changes are not recorded.
+    /// The traced system calls; `None` if the shell is not traced.
     pub fn scope(&self) -> Option<TraceScope> {
         match self.trial {
             _ if self.trace => Some(TraceScope::Changes),
             Some(_) => Some(TraceScope::Sockets),
-            None => {
-                let plan = self.plan.as_ref();
-                let reports = plan.is_some_and(Plan::reports_refusals);
-                reports.then_some(TraceScope::Refusals)
-            }
+            None => self.observes_refusals.then_some(TraceScope::Refusals),
         }
     }
 

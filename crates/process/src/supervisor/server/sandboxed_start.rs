@@ -113,6 +113,10 @@ impl SandboxedStart {
             plan: confinement.plan.clone(),
             trial: confinement.trial.clone(),
             trace: confinement.trace,
+            observes_refusals: confinement
+                .plan
+                .as_ref()
+                .is_some_and(Plan::reports_refusals),
             writable: [directory.path().to_owned()]
                 .into_iter()
                 .chain(confinement.writable.iter().cloned())
