@@ -45,23 +45,25 @@ fn inherited_network_socket_is_refused_without_network() {
 }
 
 /// A process could send by a datagram socket, and connect a socket without a peer, to a process
-/// outside.
+/// outside. Below an inherited directory, protected files would be writable.
 #[test]
-fn inherited_unix_socket_is_refused_unless_it_has_a_fixed_peer() {
+fn inherited_file_is_refused_if_it_leads_out_of_the_sandbox() {
     let home = Home::new();
+    let directory = File::open(repository(&home)).expect("a directory");
     let (datagram, _other) = UnixDatagram::pair().expect("a pair");
     let listener = UnixListener::bind(home.path().join("socket")).expect("a socket");
     let (stream, _peer) = UnixStream::pair().expect("a pair");
-    let sockets: [(OwnedFd, bool); 3] = [
+    let files: [(OwnedFd, bool); 4] = [
+        (directory.into(), true),
         (datagram.into(), true),
         (listener.into(), true),
         (stream.into(), false),
     ];
-    for (socket, is_refused) in sockets {
+    for (file, is_refused) in files {
         for network in ["off", "on"] {
             let options = ["--sandbox", "workspace_write", "--network", network, "true"];
-            let socket = socket.try_clone().expect("a copy");
-            let result = result(&home, &options, socket);
+            let file = file.try_clone().expect("a copy");
+            let result = result(&home, &options, file);
             let kind = if is_refused { "not_started" } else { "exited" };
             assert_eq!(result["status"]["kind"], kind, "{network}: {result}");
         }

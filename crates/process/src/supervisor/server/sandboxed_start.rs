@@ -21,10 +21,10 @@ use std::time::Duration;
 /// The time limit of each message of a launcher, which waits only for the kernel.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The reason why a sandbox does not start with such a socket.
-const UNCONFINED_SOCKET_REASON: &str = "the sandbox cannot confine an inherited network socket, \
-    datagram socket or socket without a peer, which its processes could connect to any address; \
-    pass the data through a pipe";
+/// The reason why a sandbox does not start with such a file.
+const UNCONFINED_FILE_REASON: &str = "the sandbox cannot confine an inherited directory, network \
+    socket, datagram socket or socket without a peer, by which its processes could reach files and \
+    addresses outside; pass the data through a pipe";
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
@@ -144,7 +144,7 @@ impl SandboxedStart {
         }))
     }
 
-    /// Refuses inherited sockets by which a process could leave its sandbox, unless there is no
+    /// Refuses inherited files by which a process could leave its sandbox, unless there is no
     /// sandbox. Sockets of the host's network are allowed with the plan's network `on`.
     pub(super) fn check_inherited(
         start: &ShellStart,
@@ -154,8 +154,8 @@ impl SandboxedStart {
         let Some(plan) = sandbox.and_then(|sandbox| sandbox.plan.as_ref()) else {
             return Ok(());
         };
-        if trace::inherits_unconfined_socket(numbers, plan.network == Network::On) {
-            return Err(SandboxError::Reported(UNCONFINED_SOCKET_REASON.to_owned()));
+        if trace::inherits_unconfined_file(numbers, plan.network == Network::On) {
+            return Err(SandboxError::Reported(UNCONFINED_FILE_REASON.to_owned()));
         }
         Ok(())
     }

@@ -340,21 +340,22 @@ fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     duplicated(process, CallArguments { waiting }.number(0))
 }
 
-/// True if a process could connect or send to any address by one of these descriptors. With
+/// True if a process could leave its sandbox by one of these descriptors: connect or send to any
+/// address by a socket, or open files below a directory without the sandbox's mounts. With
 /// `allows_network`, sockets of the network are not such descriptors.
-pub(in crate::supervisor::server) fn inherits_unconfined_socket(
+pub(in crate::supervisor::server) fn inherits_unconfined_file(
     numbers: impl IntoIterator<Item = i32>,
     allows_network: bool,
 ) -> bool {
     let own = std::process::id().cast_signed();
-    let is_socket = |number: &i32| {
-        let target = fs::read_link(format!("/proc/self/fd/{number}"));
-        target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:"))
-    };
-    let mut sockets = numbers.into_iter().filter(is_socket);
-    sockets.any(|number| {
-        let socket = duplicated(own, number);
-        !socket.is_some_and(|socket| is_confined(&socket, allows_network))
+    numbers.into_iter().any(|number| {
+        let file = PathBuf::from(format!("/proc/self/fd/{number}"));
+        let target = fs::read_link(&file);
+        if target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:")) {
+            let socket = duplicated(own, number);
+            return !socket.is_some_and(|socket| is_confined(&socket, allows_network));
+        }
+        fs::metadata(&file).is_ok_and(|found| found.is_dir())
     })
 }
 
