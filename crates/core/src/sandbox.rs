@@ -435,6 +435,8 @@ pub enum RefusedOperations {
     Unchecked,
     /// `EAFNOSUPPORT`: kinds of sockets.
     SocketFamilies,
+    /// `EACCES` without a file, in [`Tier::Base`]: sockets and shared memory.
+    Sockets,
 }
 
 impl RefusedOperations {
@@ -453,6 +455,10 @@ impl RefusedOperations {
             Self::SocketFamilies => (
                 "Address family not supported",
                 "sockets other than IP and Unix sockets",
+            ),
+            Self::Sockets => (
+                "Permission denied",
+                "Unix sockets, shared memory (`/dev/shm`) and, without a network, all sockets",
             ),
         }
     }

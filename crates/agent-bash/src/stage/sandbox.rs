@@ -265,6 +265,7 @@ pub(crate) async fn result(
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
+    let tier = plan.tier;
     sandbox.refused_socket = denials::names_refused_socket(printed);
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
@@ -294,7 +295,7 @@ pub(crate) async fn result(
         }
     }
     if has_failed && sandboxed.denied.is_empty() && !sandbox.refused_socket {
-        sandbox.refused_operations = denials::refused_operations(printed);
+        sandbox.refused_operations = denials::refused_operations(printed, tier);
     }
     sandboxed
 }

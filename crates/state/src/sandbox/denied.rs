@@ -3,7 +3,7 @@
 //! the file. The kernel does not report the accesses that it refused, so the result is marked as
 //! inferred. If no message names a file, the result has the refused writes of a trace.
 
-use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan, RefusedOperations};
+use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan, RefusedOperations, Tier};
 use agent_bash_process::{is_automounter, known_link, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
@@ -143,15 +143,28 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 11] = [
 ];
 
 /// Returns the operations whose error the output of a failed command names first.
-pub fn refused_operations(printed: &[SinkReport]) -> Option<RefusedOperations> {
+pub fn refused_operations(printed: &[SinkReport], tier: Tier) -> Option<RefusedOperations> {
     let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
-    lines.find_map(refused_operations_in)
+    lines.find_map(|line| refused_operations_in(line, tier))
 }
 
-fn refused_operations_in(line: &str) -> Option<RefusedOperations> {
+fn refused_operations_in(line: &str, tier: Tier) -> Option<RefusedOperations> {
     let mut phrases = OPERATION_PHRASES.iter();
     let found = phrases.find(|(phrase, _)| line.contains(phrase));
-    found.map(|(_, operations)| *operations)
+    let is_socket = || tier == Tier::Base && is_denial_without_file(line);
+    let found = found.map(|(_, operations)| *operations);
+    found.or_else(|| is_socket().then_some(RefusedOperations::Sockets))
+}
+
+/// True if the line says that an access was denied, and names no file.
+fn is_denial_without_file(line: &str) -> bool {
+    const ACCESS_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
+    let names_file = |message: ErrorMessage| {
+        let mut paths = message.paths.iter();
+        paths.any(|path| !REFUSED_CALLS.contains(&path.as_str()))
+    };
+    ACCESS_PHRASES.iter().any(|phrase| line.contains(phrase))
+        && !in_message(line).is_some_and(names_file)
 }
 
 /// Returns the denied files that `messages` name, in the order of the messages, without duplicates.

@@ -1,5 +1,5 @@
 use super::*;
-use agent_bash_core::sandbox::{Tier, WriteLevel};
+use agent_bash_core::sandbox::WriteLevel;
 
 #[test]
 fn denied_files_names_only_files_with_a_refused_write() {
@@ -61,7 +61,18 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
         ("cat: x: No such file or directory", None),
         ("AssertionError: not permitted", None),
     ] {
-        assert_eq!(refused_operations_in(line), want, "{line}");
+        assert_eq!(refused_operations_in(line, Tier::Full), want, "{line}");
+    }
+    for (line, is_socket) in [
+        ("Error: listen EACCES: permission denied 127.0.0.1:80", true),
+        ("PermissionError: [Errno 13] Permission denied", true),
+        ("bash: socket: Permission denied", true),
+        ("cat: /etc/shadow: Permission denied", false),
+        ("done", false),
+    ] {
+        let found = refused_operations_in(line, Tier::Base);
+        assert_eq!(found.is_some(), is_socket, "{line}");
+        assert_eq!(refused_operations_in(line, Tier::Full), None, "{line}");
     }
 }
 
