@@ -265,7 +265,6 @@ pub(crate) async fn result(
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
-    let tier = plan.tier;
     sandbox.refused_socket = denials::names_refused_socket(printed);
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
@@ -295,7 +294,9 @@ pub(crate) async fn result(
         }
     }
     if has_failed && sandboxed.denied.is_empty() && !sandbox.refused_socket {
-        sandbox.refused_operations = denials::refused_operations(printed, tier);
+        let plan = sandbox.plan.as_deref();
+        let refused = plan.and_then(|plan| denials::refused_operations(printed, plan));
+        sandbox.refused_operations = refused;
     }
     sandboxed
 }

@@ -3,7 +3,9 @@
 //! the file. The kernel does not report the accesses that it refused, so the result is marked as
 //! inferred. If no message names a file, the result has the refused writes of a trace.
 
-use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan, RefusedOperations, Tier};
+use agent_bash_core::sandbox::{
+    Access, DenialBasis, DeniedAccess, Network, Plan, RefusedOperations, Tier,
+};
 use agent_bash_process::{is_automounter, known_link, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
@@ -142,16 +144,31 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 11] = [
     ("EAFNOSUPPORT", RefusedOperations::SocketFamilies),
 ];
 
+/// The texts of failed look-ups of names, without the first letter.
+const LOOKUP_PHRASES: [&str; 6] = [
+    "ould not resolve",
+    "ame or service not known",
+    "ame resolution",
+    "ns error",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+];
+
 /// Returns the operations whose error the output of a failed command names first.
-pub fn refused_operations(printed: &[SinkReport], tier: Tier) -> Option<RefusedOperations> {
+/// [`Tier::Full`] counts attempts to reach the network, so only those of [`Tier::Base`] are found.
+pub fn refused_operations(printed: &[SinkReport], plan: &Plan) -> Option<RefusedOperations> {
     let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
-    lines.find_map(|line| refused_operations_in(line, tier))
+    lines.find_map(|line| refused_operations_in(line, plan))
 }
 
-fn refused_operations_in(line: &str, tier: Tier) -> Option<RefusedOperations> {
+fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
     let mut phrases = OPERATION_PHRASES.iter();
     let found = phrases.find(|(phrase, _)| line.contains(phrase));
-    let is_socket = || tier == Tier::Base && is_denial_without_file(line);
+    let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));
+    let is_socket = || {
+        let is_lookup = plan.network == Network::Off && looks_up();
+        plan.tier == Tier::Base && (is_lookup || is_denial_without_file(line))
+    };
     let found = found.map(|(_, operations)| *operations);
     found.or_else(|| is_socket().then_some(RefusedOperations::Sockets))
 }

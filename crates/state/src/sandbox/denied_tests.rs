@@ -39,6 +39,7 @@ fn denied_files_names_only_files_with_a_refused_write() {
 #[test]
 fn refused_operations_are_found_by_the_error_of_the_line() {
     use RefusedOperations::{FileAttributes, Privileged, SocketFamilies, Unchecked};
+    let [base, full] = [Tier::Base, Tier::Full].map(|tier| Plan::new(WriteLevel::ReadOnly, tier));
     for (line, want) in [
         (
             "unshare: unshare failed: Operation not permitted",
@@ -61,18 +62,19 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
         ("cat: x: No such file or directory", None),
         ("AssertionError: not permitted", None),
     ] {
-        assert_eq!(refused_operations_in(line, Tier::Full), want, "{line}");
+        assert_eq!(refused_operations_in(line, &full), want, "{line}");
     }
     for (line, is_socket) in [
         ("Error: listen EACCES: permission denied 127.0.0.1:80", true),
         ("PermissionError: [Errno 13] Permission denied", true),
         ("bash: socket: Permission denied", true),
+        ("curl: (6) Could not resolve host: example.com", true),
         ("cat: /etc/shadow: Permission denied", false),
         ("done", false),
     ] {
-        let found = refused_operations_in(line, Tier::Base);
+        let found = refused_operations_in(line, &base);
         assert_eq!(found.is_some(), is_socket, "{line}");
-        assert_eq!(refused_operations_in(line, Tier::Full), None, "{line}");
+        assert_eq!(refused_operations_in(line, &full), None, "{line}");
     }
 }
 
