@@ -126,12 +126,13 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
-/// sudo, mount and sysctl differ from those of the C library.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 11] = [
+/// sudo, Chromium, mount and sysctl differ from those of the C library.
+const OPERATION_PHRASES: [(&str, RefusedOperations); 12] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
     ("o permission", RefusedOperations::Privileged),
     ("no new privileges", RefusedOperations::Privileged),
+    ("o usable sandbox", RefusedOperations::Privileged),
     ("failed mount system call", RefusedOperations::Privileged),
     ("permission denied on key", RefusedOperations::Privileged),
     ("peration not supported", RefusedOperations::FileAttributes),
