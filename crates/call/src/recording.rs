@@ -11,7 +11,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Recording(Option<Result<Observation, TraceState>>);
 
-/// What a tracer observes during a call.
+/// The observations of a tracer during a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Observation {
     /// The changes of the call, or the connections of a trial.

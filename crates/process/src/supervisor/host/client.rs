@@ -120,8 +120,8 @@ impl SupervisorClient {
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
         // A sandbox sets `TMPDIR`, its like and the variables of caches to its own directories, and
-        // those of proxies to its own proxy. The host's values must not replace them, but a variable of the
-        // call may.
+        // those of proxies to its own proxy. The host's values must not replace them, but a
+        // variable of the call may.
         let plan = start
             .sandbox
             .as_ref()
