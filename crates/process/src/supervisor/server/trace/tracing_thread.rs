@@ -214,8 +214,8 @@ impl TracingThread {
         }
     }
 
-    /// Returns the refused changes of an unrecorded call. The refused changes of a shell's next call
-    /// are remembered, too.
+    /// Returns the refused changes of an unrecorded call. The refused changes of the next call
+    /// of the shell are remembered, too.
     fn refusals(&mut self) -> TraceState {
         self.state = RecordState::Refusals;
         TraceState {
