@@ -4,15 +4,26 @@
 use agent_bash_core::RunSpec;
 use agent_bash_core::changes::TraceState;
 use agent_bash_process::supervisor::SupervisorClient;
+use std::io;
 
-/// A record in progress, or the reason why it could not begin. Contains `None` if the spec asks for
-/// no record, or if the record has ended.
+/// A record in progress, or the reason why it could not begin. Contains `None` if nothing is
+/// observed, or if the record has ended.
 #[derive(Debug)]
-pub struct Recording(Option<Result<(), TraceState>>);
+pub struct Recording(Option<Result<Observation, TraceState>>);
+
+/// The observations of a tracer during a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Observation {
+    /// The changes of the call, or the connections of a trial.
+    Changes,
+    /// Only the writes that the sandbox refuses.
+    Refusals,
+}
 
 impl Recording {
-    /// Begins the record in a new shell, if the spec asks for one. `untraced_reason` is `None` for
-    /// a traced shell.
+    /// Begins the record in a new shell, if the spec asks for one. Without a record, a sandbox that
+    /// [reports refusals](agent_bash_core::sandbox::Plan::reports_refusals) still observes the
+    /// refused writes of the call. `untraced_reason` is `None` for a traced shell.
     pub fn begin(
         spec: &RunSpec,
         supervised: &SupervisorClient,
@@ -25,15 +36,16 @@ impl Recording {
                 let problem = "connections to processes outside could not be traced";
                 TraceState::incomplete(format!("{problem}: {reason}"))
             });
-            return Self(Some(state.map_or(Ok(()), Err)));
+            return Self(Some(state.map_or(Ok(Observation::Changes), Err)));
         }
-        Self(spec.trace.as_ref().map(|set| {
-            match untraced_reason {
-                Some(reason) => Err(TraceState::untraced(reason)),
-                None => supervised
-                    .record(set)
-                    .map_err(|error| TraceState::incomplete(error.to_string())),
-            }
+        let Some(set) = &spec.trace else {
+            let plan = spec.sandbox.as_ref();
+            let plan = plan.filter(|plan| plan.reports_refusals());
+            return Self(plan.map(|_| Ok(Observation::Refusals)));
+        };
+        Self(Some(match untraced_reason {
+            Some(reason) => Err(TraceState::untraced(reason)),
+            None => observing_changes(supervised.record(set)),
         }))
     }
 
@@ -46,9 +58,7 @@ impl Recording {
         match (&spec.trace, untraced_reason) {
             (Some(set), None) => {
                 let started = supervised.record_running(set).await;
-                Self(Some(
-                    started.map_err(|error| TraceState::incomplete(error.to_string())),
-                ))
+                Self(Some(observing_changes(started)))
             }
             _ => Self::begin(spec, supervised, untraced_reason),
         }
@@ -57,9 +67,19 @@ impl Recording {
     /// Ends the record and returns how complete it is. `None` without a record, or if the record
     /// has ended before.
     pub async fn end(&mut self, supervised: &mut SupervisorClient) -> Option<TraceState> {
-        Some(match self.0.take()? {
-            Ok(()) => supervised.stop_recording().await,
-            Err(state) => state,
-        })
+        match self.0.take()? {
+            Ok(Observation::Changes) => Some(supervised.stop_recording().await),
+            Ok(Observation::Refusals) => {
+                let observed = supervised.stop_recording().await;
+                // The shell may be untraced.
+                Some(observed).filter(|observed| observed.incomplete_reason.is_none())
+            }
+            Err(state) => Some(state),
+        }
     }
+}
+
+fn observing_changes(begun: io::Result<()>) -> Result<Observation, TraceState> {
+    let failed = |error: io::Error| TraceState::incomplete(error.to_string());
+    begun.map(|()| Observation::Changes).map_err(failed)
 }

@@ -4,7 +4,8 @@ mod sentences;
 
 use crate::changes::ChangesId;
 use crate::sandbox::{
-    Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
+    Access, DenialBasis, MissingPromise, Network, RefusedHost, RefusedOperations, SandboxLevel,
+    UnknownObservation,
 };
 use crate::{Holder, Stage, Survivor, WaitingFor};
 use serde::{Deserialize, Serialize};
@@ -177,12 +178,23 @@ pub enum NoticeKind {
         basis: DenialBasis,
         /// The level in force.
         level: SandboxLevel,
+        /// True if the file is protected below a writable directory, so that no setting allows
+        /// the access.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_protected: bool,
     },
     /// A message in the output says that a Unix socket was refused.
     SandboxSockets {
         /// True if a full sandbox with its own network lets the call's processes connect to each
         /// other.
         is_full: bool,
+        /// The level in force.
+        level: SandboxLevel,
+    },
+    /// A command failed, and its output has an error of operations that the sandbox refuses.
+    SandboxOperations {
+        /// The operations that fail with this error.
+        refused: RefusedOperations,
         /// The level in force.
         level: SandboxLevel,
     },
@@ -321,6 +333,7 @@ impl NoticeKind {
             | Self::AllowedByUser { .. }
             | Self::SandboxDenied { .. }
             | Self::SandboxSockets { .. }
+            | Self::SandboxOperations { .. }
             | Self::SandboxCache { .. }
             | Self::SandboxNetwork { .. }
             | Self::SandboxHosts { .. }

@@ -117,12 +117,52 @@ fn long_list_of_protected_files_says_how_many_follow() {
 }
 
 #[test]
+fn notice_of_a_denied_write_says_what_is_writable() {
+    use SandboxLevel::{ReadOnly, WorkspaceWrite};
+    for (path, level, is_protected, want) in [
+        ("/tmp/x", WorkspaceWrite, false, "use `$TMPDIR` instead"),
+        (
+            "/tmp/d/x",
+            WorkspaceWrite,
+            false,
+            "setting sandbox.writable",
+        ),
+        ("/dev/kvm", ReadOnly, false, "setting sandbox.devices"),
+        ("/tmp/x", WorkspaceWrite, true, "a protected file"),
+        ("/tmp/x", ReadOnly, true, "only `$TMPDIR` is writable"),
+    ] {
+        let kind = NoticeKind::SandboxDenied {
+            path: path.to_owned(),
+            access: Access::Write,
+            basis: DenialBasis::Inferred,
+            level,
+            is_protected,
+        };
+        let text = Notice::from(kind).text;
+        assert!(text.ends_with(&format!("; {want}).")), "{text}");
+    }
+}
+
+#[test]
+fn notice_of_refused_operations_lists_them() {
+    let kind = NoticeKind::SandboxOperations {
+        refused: RefusedOperations::Unchecked,
+        level: SandboxLevel::ReadOnly,
+    };
+    assert_eq!(
+        Notice::from(kind).text,
+        "The output has an error such as `Function not implemented`, by which the sandbox refuses io_uring and openat2 (sandbox: read_only; setting sandbox.level)."
+    );
+}
+
+#[test]
 fn sandbox_notices_have_their_sentences() {
     let denied = |access, basis| NoticeKind::SandboxDenied {
         path: "/home/u/.bashrc".into(),
         access,
         basis,
         level: SandboxLevel::WorkspaceWrite,
+        is_protected: false,
     };
     let network = |refused, network| NoticeKind::SandboxNetwork { refused, network };
     let hosts = |refused: &[(&str, u64)]| NoticeKind::SandboxHosts {
@@ -134,20 +174,19 @@ fn sandbox_notices_have_their_sentences() {
             })
             .collect(),
     };
-    let missing = vec![MissingPromise::Protected, MissingPromise::Ipc];
     let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
     for (kind, want) in [
         (
             denied(Access::Write, DenialBasis::Observed),
-            "Before it failed, the command tried to write `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
+            "Before it failed, the command tried to write `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).",
         ),
         (
             denied(Access::Write, DenialBasis::Inferred),
-            "The output names `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
+            "The output names `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).",
         ),
         (
             denied(Access::Read, DenialBasis::Inferred),
-            "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write).",
+            "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write; setting sandbox.readable).",
         ),
         (
             NoticeKind::SandboxSockets {
@@ -172,11 +211,11 @@ fn sandbox_notices_have_their_sentences() {
         ),
         (
             network(4, Network::Off),
-            "4 attempts to reach the network were refused; this call has none.",
+            "4 attempts to reach the network were refused; this call has none (setting sandbox.network).",
         ),
         (
             network(1, Network::Loopback),
-            "1 attempt to reach the network was refused; this call has only a loopback interface.",
+            "1 attempt to reach the network was refused; this call has only a loopback interface (setting sandbox.network).",
         ),
         (
             network(2, Network::Hosts),
@@ -192,7 +231,7 @@ fn sandbox_notices_have_their_sentences() {
         ),
         (
             NoticeKind::SandboxPartial {
-                missing,
+                missing: vec![MissingPromise::Protected, MissingPromise::Ipc],
                 network_uncounted: true,
             },
             "The sandbox is only partly enforced here. Not enforced: hooks and configuration of git, editors and agents in the workspace can be written (protected), shared memory of the user's other processes can be reached (ipc). Attempts to reach the network fail (`Permission denied`) and are not counted.",

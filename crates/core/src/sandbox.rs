@@ -81,15 +81,26 @@ impl Plan {
         self.tier == Tier::Full && self.network != Network::On
     }
 
+    /// True if refused writes are observed even if no changes are recorded. A call of this level
+    /// attempts few writes, so that observing them is cheap.
+    pub fn reports_refusals(&self) -> bool {
+        self.level == WriteLevel::ReadOnly
+    }
+
     /// True if this canonical path is an entry of [`Self::writable`], or is below an entry.
     pub fn is_writable(&self, path: &Path) -> bool {
         is_within(&self.writable, path)
     }
 
+    /// True if this canonical path is an entry of [`Self::protected`], or is below an entry.
+    pub fn is_protected(&self, path: &Path) -> bool {
+        is_within(&self.protected, path)
+    }
+
     /// True if the call may not change the file at this canonical path.
     pub fn refuses_write(&self, path: &Path) -> bool {
         let may_write = self.is_writable(path) || is_within(&self.devices, path);
-        (!may_write || is_within(&self.protected, path)) && !self.covers(path)
+        (!may_write || self.is_protected(path)) && !self.covers(path)
     }
 
     /// True if the sandbox mounts another directory or file over this canonical path.
@@ -407,6 +418,48 @@ impl Enforced {
             Self::Full
         } else {
             Self::Partial
+        }
+    }
+}
+
+/// Operations that a sandbox refuses, by the error with which they fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RefusedOperations {
+    /// `EPERM`: operations that need a privilege, or concern a process outside.
+    Privileged,
+    /// `EOPNOTSUPP`: requests to file systems.
+    FileAttributes,
+    /// `ENOSYS`: system calls whose arguments the sandbox cannot check.
+    Unchecked,
+    /// `EAFNOSUPPORT`: kinds of sockets.
+    SocketFamilies,
+    /// `EACCES` without a file, in [`Tier::Base`]: sockets and shared memory.
+    Sockets,
+}
+
+impl RefusedOperations {
+    /// Returns the error of the operations, and their list.
+    pub fn error_and_list(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Privileged => (
+                "Operation not permitted",
+                "mounts, namespaces, set-ID bits, raw sockets, settings of the kernel, performance counters, more privileges, and signals to other processes",
+            ),
+            Self::FileAttributes => (
+                "Operation not supported",
+                "attributes of files (`chattr`) and other requests to file systems",
+            ),
+            Self::Unchecked => ("Function not implemented", "io_uring and openat2"),
+            Self::SocketFamilies => (
+                "Address family not supported",
+                "sockets other than IP and Unix sockets",
+            ),
+            Self::Sockets => (
+                "Permission denied",
+                "Unix sockets, shared memory (`/dev/shm`) and, without a network, all sockets",
+            ),
         }
     }
 }

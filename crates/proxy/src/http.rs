@@ -30,7 +30,9 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
         Err(NotConnected::Refused(unlisted)) => {
             let mut status = format!("403 Not allowed by sandbox.network: {target}");
             if unlisted != *target {
-                let reason = format!(" (its address {unlisted} is neither public nor listed)");
+                let reason = format!(
+                    " (its address {unlisted} is of this machine or not public, and not listed)"
+                );
                 status.push_str(&reason);
             }
             return respond(&mut client, &status).await;

@@ -1,6 +1,6 @@
 //! Public addresses. They lead into the internet, not to this machine or its networks.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// IPv4 networks that are not public, from IANA's registry of special-purpose addresses.
 const SPECIAL_V4: &[([u8; 4], u8)] = &[
@@ -55,6 +55,13 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// True if this machine has the address, also a public one. A connection to it reaches servers that
+/// a firewall hides from the internet.
+pub(crate) fn is_of_this_machine(address: IpAddr) -> bool {
+    // The kernel lets a socket have only an address of the machine.
+    UdpSocket::bind((address.to_canonical(), 0)).is_ok()
+}
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL_V4.iter().any(|(network, bits)| {
         let difference = address.to_bits() ^ Ipv4Addr::from(*network).to_bits();
@@ -69,6 +76,18 @@ fn shares_prefix(address: Ipv6Addr, network: Ipv6Addr, bits: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn is_of_this_machine_finds_addresses_of_interfaces() {
+        for (text, want) in [
+            ("127.0.0.1", true),
+            ("::ffff:127.0.0.1", true),
+            ("192.0.2.1", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(is_of_this_machine(text.parse().unwrap()), want, "{text}");
+        }
+    }
 
     #[test]
     fn is_public_refuses_special_addresses_and_their_wrapped_forms() {

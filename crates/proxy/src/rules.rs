@@ -1,6 +1,6 @@
 //! The hosts that a sandboxed call may reach.
 
-use crate::public_address::is_public;
+use crate::public_address::{is_of_this_machine, is_public};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -190,10 +190,12 @@ impl AllowedHosts {
         self.rules.iter().any(|rule| rule.allows(target))
     }
 
-    /// True if a connection to this address may be made: it is public, or an entry names it.
+    /// True if a connection to this address may be made: it is public and of another machine, or an
+    /// entry names it.
     pub fn allows_address(&self, address: IpAddr, port: u16) -> bool {
         let host = Host::Address(address.to_canonical());
-        is_public(address) || self.allows(&Target { host, port })
+        let is_elsewhere = is_public(address) && !is_of_this_machine(address);
+        is_elsewhere || self.allows(&Target { host, port })
     }
 
     /// True if this list allows everything that `other` allows.

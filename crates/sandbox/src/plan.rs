@@ -16,6 +16,9 @@ pub enum TraceScope {
     Changes,
     /// System calls for sockets only: the shell's changes are held back.
     Sockets,
+    /// System calls that change files, and `connect`: the shell may change almost no file, and
+    /// refused changes are reported.
+    Refusals,
     /// `connect` only, for [`SocketGuard`](crate::SocketGuard).
     Connections,
 }
@@ -30,6 +33,8 @@ pub struct Order {
     pub trial: Option<Overlay>,
     /// True if the shell is traced.
     pub trace: bool,
+    /// True if refused changes are observed even without a trace.
+    pub observes_refusals: bool,
     /// Private writable directories of this shell: its temporary directory, and the directory for
     /// reports.
     pub writable: Vec<PathBuf>,
@@ -50,7 +55,7 @@ impl Order {
         match self.trial {
             _ if self.trace => Some(TraceScope::Changes),
             Some(_) => Some(TraceScope::Sockets),
-            None => None,
+            None => self.observes_refusals.then_some(TraceScope::Refusals),
         }
     }
 

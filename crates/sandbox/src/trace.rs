@@ -57,7 +57,7 @@ pub(crate) fn wait_to_be_traced(scope: TraceScope) {
     // The calls fail, since the file is not a socket.
     let no_socket = || std::fs::File::open("/dev/null");
     match scope {
-        TraceScope::Changes => {}
+        TraceScope::Changes | TraceScope::Refusals => {}
         TraceScope::Sockets => {
             let _ = no_socket().map(|file| rustix::net::listen(file, 0));
             return;
@@ -74,11 +74,13 @@ pub(crate) fn wait_to_be_traced(scope: TraceScope) {
 
 fn program(scope: TraceScope) -> Option<Vec<Instruction>> {
     let mut rules = indirect::socket_rules();
-    if scope == TraceScope::Connections {
+    if matches!(scope, TraceScope::Connections | TraceScope::Refusals) {
         rules.retain(|rule| rule.number == libc::SYS_connect);
     }
-    if scope == TraceScope::Changes {
+    if matches!(scope, TraceScope::Changes | TraceScope::Refusals) {
         rules.extend(table::all().map(rule));
+    }
+    if scope == TraceScope::Changes {
         rules.extend(indirect::file_rules());
     }
     // The requests of `io_uring` are in memory, which a filter cannot read. Programs fall back to
@@ -94,7 +96,7 @@ fn program(scope: TraceScope) -> Option<Vec<Instruction>> {
         TraceScope::Changes => table::CALLS_32_BIT,
         TraceScope::Sockets => table::SOCKET_CALLS_32_BIT,
         // The filter of the sandbox refuses 32-bit calls.
-        TraceScope::Connections => &[],
+        TraceScope::Connections | TraceScope::Refusals => &[],
     });
     let program = assemble(AUDIT_ARCH?, &other_architectures, &rules)?;
     let instructions = program.into_iter().map(|instruction| Instruction {

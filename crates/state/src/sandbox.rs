@@ -14,7 +14,9 @@ pub use file_access::TimedFileAccess;
 pub use names::NamesBeforeCall;
 pub use watched::WatchedPaths;
 
-use agent_bash_core::sandbox::{Network, Plan, SandboxLevel, Tier, UnknownObservation, WriteLevel};
+use agent_bash_core::sandbox::{
+    Network, Plan, RefusedOperations, SandboxLevel, Tier, UnknownObservation, WriteLevel,
+};
 use agent_bash_core::{Clock, Timestamp, lock};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
@@ -405,6 +407,9 @@ pub struct CallSandbox {
     pub ended_by_sigsys: bool,
     /// True if the output names a Unix socket that was refused.
     pub refused_socket: bool,
+    /// The operations whose error the output of the failed command names, if no file or socket
+    /// explains the failure.
+    pub refused_operations: Option<RefusedOperations>,
     /// The program whose output reports that its cache lacks a file, and the user's cache of that
     /// program.
     pub missed_cache: Option<(&'static str, PathBuf)>,

@@ -92,6 +92,7 @@ pub(crate) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::PromptUnanswered { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxSockets { .. }
+                | NoticeKind::SandboxOperations { .. }
                 | NoticeKind::SandboxCache { .. }
                 | NoticeKind::SandboxNetwork { .. }
                 | NoticeKind::SandboxHosts { .. }

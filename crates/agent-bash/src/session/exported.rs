@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Variables that are not compared, because each shell or its sandbox sets them.
-const SHELL_VARIABLES: [&str; 7] = [
+const SHELL_VARIABLES: [&str; 10] = [
     "BASHOPTS",
+    "CHROME_CONFIG_HOME",
     "OLDPWD",
     "PWD",
+    "SCREENDIR",
     "SHELLOPTS",
     "SHLVL",
     "TMPDIR",
+    "TMUX_TMPDIR",
     "_",
 ];
 

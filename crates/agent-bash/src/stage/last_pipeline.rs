@@ -7,7 +7,7 @@ use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 
 /// The exit code of a stage that SIGPIPE has killed (128 + 13), because the next stage stopped
 /// reading early.
-const BROKEN_PIPE: i32 = 141;
+pub(crate) const BROKEN_PIPE: i32 = 141;
 
 /// Returns a notice about the first failed stage before the last stage, provided that the call
 /// ended with the exit code of the last stage. `exit_1_is_ok` is true for each stage whose exit

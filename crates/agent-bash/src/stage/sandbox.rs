@@ -1,6 +1,7 @@
 //! Determines the sandbox of a call: applies the request's changes to the settings, checks whether
 //! the settings allow them, and makes the plan.
 
+use crate::stage::last_pipeline::BROKEN_PIPE;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Escalation, LackingPolicy, MissingPromise, Network, ObservedSandbox, Report, SandboxLevel,
@@ -174,6 +175,7 @@ impl RequestedSandbox {
             names: None,
             ended_by_sigsys: false,
             refused_socket: false,
+            refused_operations: None,
             missed_cache: None,
             changed: Vec::new(),
             unknown: Vec::new(),
@@ -268,11 +270,7 @@ pub(crate) async fn result(
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     sandbox.missed_cache = missed_cache(&plan, lines, facts);
     let messages = denials::messages(printed);
-    // A call without output probably did not fail: `grep` exits with 1 if no line matches.
-    let has_failed = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
-        && printed
-            .iter()
-            .any(|report| report.shown_lines().next().is_some());
+    let has_failed = has_failed(outcome, printed);
     let refused = outcome.traced.as_ref().filter(|_| has_failed);
     let refused = refused.map_or_else(Vec::new, |traced| traced.refused_writes.clone());
     if !messages.is_empty() || !refused.is_empty() {
@@ -295,7 +293,22 @@ pub(crate) async fn result(
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }
     }
+    if has_failed && sandboxed.denied.is_empty() && !sandbox.refused_socket {
+        let plan = sandbox.plan.as_deref();
+        let refused = plan.and_then(|plan| denials::refused_operations(printed, plan));
+        sandbox.refused_operations = refused;
+    }
     sandboxed
+}
+
+/// True if the command, or a stage of its last pipeline, has failed. A call without output probably
+/// did not fail: `grep` exits with 1 if no line matches.
+fn has_failed(outcome: &Outcome, printed: &[SinkReport]) -> bool {
+    let mut stages = outcome.stages.iter().flatten();
+    let has_failing_code = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
+        || stages.any(|stage| !matches!(stage.code, 0 | BROKEN_PIPE));
+    let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
+    has_failing_code && lines.next().is_some()
 }
 
 /// Returns the `sandbox` field of the result of a call that continues as a job.
@@ -339,16 +352,24 @@ pub(crate) fn notices(
     let mut notices = Vec::new();
     // The notice names one path, which explains the failure. The result's data has all paths.
     if let Some(denied) = sandboxed.denied.first() {
+        let plan = sandbox.plan.as_ref();
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),
             access: denied.access,
             basis: denied.basis,
             level: sandboxed.level,
+            is_protected: plan.is_some_and(|plan| plan.is_protected(Path::new(&denied.path))),
         });
     }
     if sandbox.refused_socket {
         notices.push(NoticeKind::SandboxSockets {
             is_full: sandbox.has_own_network(),
+            level: sandboxed.level,
+        });
+    }
+    if let Some(refused) = sandbox.refused_operations {
+        notices.push(NoticeKind::SandboxOperations {
+            refused,
             level: sandboxed.level,
         });
     }

@@ -9,7 +9,7 @@ use agent_bash::core::sandbox::{
 };
 use agent_bash::core::{
     Cancel, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer, Profile, RunSpec,
-    ScriptEnding, Status, StreamId, ToolResult,
+    ScriptEnding, Stage, Status, StreamId, ToolResult,
 };
 use agent_bash::session::{BangOptions, Conversation, SessionParts};
 use agent_bash::{BashTool, BashToolBuilder, Escalation, LackingPolicy, SandboxSettings, profiles};
@@ -79,6 +79,8 @@ pub(crate) struct Case {
     profile: &'static Profile,
     settings: SandboxSettings,
     output: String,
+    /// The exit codes of the last pipeline.
+    exit_codes: Vec<i32>,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
     refused_hosts: Vec<RefusedHost>,
@@ -96,6 +98,7 @@ impl Case {
                 ..SandboxSettings::default()
             },
             output: String::new(),
+            exit_codes: vec![0],
             report: Ok(Report {
                 tier: Tier::Full,
                 missing: Vec::new(),
@@ -117,7 +120,10 @@ impl Case {
         } else {
             vec![(StreamId::Stderr, self.output.clone().into_bytes())]
         };
-        self.script = Scripted::new(chunks, Ok(outcome(ScriptEnding::Exited { code: 0 })));
+        let code = self.exit_codes.last().copied().unwrap_or_default();
+        let mut ended = outcome(ScriptEnding::Exited { code });
+        ended.stages = Some(self.exit_codes.iter().copied().map(Stage::from).collect());
+        self.script = Scripted::new(chunks, Ok(ended));
         let executor = Arc::new(Confining {
             script: Arc::clone(&self.script),
             report: self.report.clone(),
@@ -462,6 +468,29 @@ async fn denial_is_inferred_only_for_accesses_that_the_host_has() {
 }
 
 #[tokio::test]
+async fn failed_call_names_operations_that_the_sandbox_refuses() {
+    let workspace_write = SandboxLevel::WorkspaceWrite;
+    for (level, exit_codes, is_named) in [
+        (workspace_write, vec![1], true),
+        (workspace_write, vec![1, 0], true),
+        (workspace_write, vec![141, 0], false),
+        (workspace_write, vec![0], false),
+        (SandboxLevel::Off, vec![1], false),
+    ] {
+        let mut case = Case::of(level);
+        case.exit_codes.clone_from(&exit_codes);
+        case.output = "unshare: unshare failed: Operation not permitted\n".to_owned();
+        let notices = case.run(json!("x")).await.notices;
+        let mut kinds = notices.iter().map(|notice| &notice.kind);
+        let has_notice = kinds.any(|kind| matches!(kind, NoticeKind::SandboxOperations { .. }));
+        assert_eq!(
+            has_notice, is_named,
+            "{level:?} {exit_codes:?}: {notices:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn each_profile_reports_the_sandbox() {
     for profile in profiles::ALL {
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
@@ -476,10 +505,10 @@ async fn each_profile_reports_the_sandbox() {
         let text = said_of(&mut case, &other).await.text;
         for want in [
             format!(
-                "[The output names `{}`; this call may not write there (sandbox: workspace_write).]",
+                "[The output names `{}`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).]",
                 other.display()
             ),
-            "[4 attempts to reach the network were refused; this call has none.]".to_owned(),
+            "[4 attempts to reach the network were refused; this call has none (setting sandbox.network).]".to_owned(),
             "[The sandbox is only partly enforced here. Not enforced: shared memory of the user's other processes \
              can be reached (ipc).]"
                 .to_owned(),

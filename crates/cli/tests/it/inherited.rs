@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 
 /// Runs a command in a repository of the home with this standard input; returns the result.
@@ -40,6 +41,32 @@ fn inherited_network_socket_is_refused_without_network() {
         assert_eq!(reason.contains("network socket"), is_refused, "{result}");
         let kind = if is_refused { "not_started" } else { "exited" };
         assert_eq!(result["status"]["kind"], kind, "{result}");
+    }
+}
+
+/// A process could send by a datagram socket, and connect a socket without a peer, to a process
+/// outside. Below an inherited directory, protected files would be writable.
+#[test]
+fn inherited_file_is_refused_if_it_leads_out_of_the_sandbox() {
+    let home = Home::new();
+    let directory = File::open(repository(&home)).expect("a directory");
+    let (datagram, _other) = UnixDatagram::pair().expect("a pair");
+    let listener = UnixListener::bind(home.path().join("socket")).expect("a socket");
+    let (stream, _peer) = UnixStream::pair().expect("a pair");
+    let files: [(OwnedFd, bool); 4] = [
+        (directory.into(), true),
+        (datagram.into(), true),
+        (listener.into(), true),
+        (stream.into(), false),
+    ];
+    for (file, is_refused) in files {
+        for network in ["off", "on"] {
+            let options = ["--sandbox", "workspace_write", "--network", network, "true"];
+            let file = file.try_clone().expect("a copy");
+            let result = result(&home, &options, file);
+            let kind = if is_refused { "not_started" } else { "exited" };
+            assert_eq!(result["status"]["kind"], kind, "{network}: {result}");
+        }
     }
 }
 

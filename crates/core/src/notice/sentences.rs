@@ -3,7 +3,7 @@
 use super::NoticeKind;
 use crate::observed::{listed, listens_on};
 use crate::sandbox::{
-    Access, DenialBasis, MissingPromise, Network, RefusedHost, UnknownObservation,
+    Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
 };
 use crate::{Holder, Survivor, short_duration};
 use std::time::Duration;
@@ -103,6 +103,7 @@ impl NoticeKind {
                 access,
                 basis,
                 level,
+                is_protected,
             } => {
                 let forbidden = match access {
                     Access::Read => "read it",
@@ -112,7 +113,10 @@ impl NoticeKind {
                     DenialBasis::Inferred => "The output names",
                     DenialBasis::Observed => "Before it failed, the command tried to write",
                 };
-                format!("{observation} `{path}`; this call may not {forbidden} (sandbox: {level}).")
+                let remedy = denial_remedy(path, *access, *level, *is_protected);
+                format!(
+                    "{observation} `{path}`; this call may not {forbidden} (sandbox: {level}; {remedy})."
+                )
             }
             Self::SandboxSockets { is_full, level } => {
                 let usable = if *is_full {
@@ -124,6 +128,12 @@ impl NoticeKind {
                     "The output names a refused Unix socket; this call can use {usable} (sandbox: {level})."
                 )
             }
+            Self::SandboxOperations { refused, level } => {
+                let (error, list) = refused.error_and_list();
+                format!(
+                    "The output has an error such as `{error}`, by which the sandbox refuses {list} (sandbox: {level}; setting sandbox.level)."
+                )
+            }
             Self::SandboxCache { tool, path } => format!(
                 "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
             ),
@@ -133,9 +143,9 @@ impl NoticeKind {
                     n => format!("{n} attempts to reach the network were"),
                 };
                 let available = match network {
-                    Network::Loopback => "only a loopback interface",
+                    Network::Loopback => "only a loopback interface (setting sandbox.network)",
                     Network::Hosts => "only a proxy to the listed hosts (`HTTPS_PROXY`)",
-                    Network::Off | Network::On => "none",
+                    Network::Off | Network::On => "none (setting sandbox.network)",
                 };
                 format!("{refused} refused; this call has {available}.")
             }
@@ -183,6 +193,26 @@ impl NoticeKind {
                 format!("Running without a supervisor: {reason}")
             }
         }
+    }
+}
+
+/// Returns what would allow a denied access to this file, or why nothing would.
+fn denial_remedy(
+    path: &str,
+    access: Access,
+    level: SandboxLevel,
+    is_protected: bool,
+) -> &'static str {
+    let directory = path.rsplit_once('/').map(|(directory, _)| directory);
+    match (access, level) {
+        (Access::Read, _) => "setting sandbox.readable",
+        (Access::Write, _) if path.starts_with("/dev/") => "setting sandbox.devices",
+        (Access::Write, SandboxLevel::ReadOnly) => "only `$TMPDIR` is writable",
+        (Access::Write, _) if is_protected => "a protected file",
+        (Access::Write, _) if matches!(directory, Some("/tmp" | "/var/tmp")) => {
+            "use `$TMPDIR` instead"
+        }
+        (Access::Write, _) => "setting sandbox.writable",
     }
 }
 

@@ -5,7 +5,7 @@
 #![expect(clippy::panic, reason = "a test that fails may stop")]
 
 use crate::support::{self, FinishedRun, cache, options, run, run_with, spec};
-use agent_bash_core::sandbox::{Network, Plan, Tier};
+use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -103,14 +103,14 @@ async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn temporary_directory_is_private_and_removed_with_the_call() {
     let workspace = TestWorkspace::new();
-    let ran = run(&sandboxed(&workspace, r#"mktemp && echo "$TMPDIR""#))
-        .await
-        .unwrap();
+    let script = r#"mktemp && printf '%s\n' "$TMPDIR" "$TMUX_TMPDIR" "$CHROME_CONFIG_HOME""#;
+    let ran = run(&sandboxed(&workspace, script)).await.unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
-    let [file, directory] = lines[..] else {
+    let [file, directory, of_tmux, of_chromium] = lines[..] else {
         panic!("{ran:?}");
     };
     assert!(Path::new(file).starts_with(directory), "{ran:?}");
+    assert_eq!([of_tmux, of_chromium], [directory; 2]);
     assert!(
         support::soon(|| !Path::new(directory).exists()).await,
         "{directory}"
@@ -141,6 +141,38 @@ async fn session_stays_in_its_sandbox() {
     );
     assert_eq!(workspace.written("session"), (true, false), "{ran:?}");
     assert!(ran.outcome.sandbox.is_some());
+}
+
+/// No message names the file, and no changes are recorded.
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
+    let workspace = TestWorkspace::new();
+    let file = workspace.sibling.join("file");
+    let script = format!(
+        "echo x >$TMPDIR/x; {{ mkdir {}; }} 2>/dev/null",
+        file.display()
+    );
+    for tier in TIERS {
+        let cache = cache();
+        let plan = Arc::new(Plan::new(WriteLevel::ReadOnly, tier));
+        let spec = |script: &str| spec(script).cwd(workspace.workspace.clone());
+        let read_only = |script: &str| spec(script).sandbox(Some(Arc::clone(&plan)));
+        let in_session = |script: &str| read_only(script).session(SessionName("s".into()));
+        for (call, refused) in [
+            (read_only(&script), vec![file.clone()]),
+            (in_session(&script), vec![file.clone()]),
+            (in_session("true"), Vec::new()),
+        ] {
+            let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+            let observed = ran.outcome.traced.as_ref();
+            let observed = observed.map(|traced| traced.refused_writes.clone());
+            assert_eq!(observed, Some(refused), "{tier:?}: {ran:?}");
+        }
+        // The negative control: a call that may write the workspace is not observed.
+        let writing = workspace.in_sandbox(spec(&script), tier);
+        let ran = run_with(&cache, &writing, &Cancel::new()).await.unwrap();
+        assert_eq!(ran.outcome.traced, None, "{tier:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The variables that name the temporary directory of a sandboxed shell. Without theirs, tmux and
+/// screen put their sockets, and Chromium its profile, into directories that a sandbox cannot
+/// write.
+pub(super) const TEMPORARY_VARIABLES: [&str; 4] =
+    ["TMPDIR", "TMUX_TMPDIR", "SCREENDIR", "CHROME_CONFIG_HOME"];
+
 /// The private directory of a shell. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct ShellDirectory(PrivateDirectory);

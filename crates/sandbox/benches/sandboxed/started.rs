@@ -56,6 +56,7 @@ impl Launcher {
                     plan: plan.cloned(),
                     trial: None,
                     trace: false,
+                    observes_refusals: false,
                     writable: own.to_vec(),
                     env: Vec::new(),
                     inherited: Vec::new(),

@@ -218,6 +218,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         plan,
         trial,
         trace: false,
+        observes_refusals: false,
         writable: own.clone(),
         env: env.clone(),
         inherited: Vec::new(),

@@ -3,7 +3,9 @@
 //! the file. The kernel does not report the accesses that it refused, so the result is marked as
 //! inferred. If no message names a file, the result has the refused writes of a trace.
 
-use agent_bash_core::sandbox::{Access, DenialBasis, DeniedAccess, Plan};
+use agent_bash_core::sandbox::{
+    Access, DenialBasis, DeniedAccess, Network, Plan, RefusedOperations, Tier,
+};
 use agent_bash_process::{is_automounter, known_link, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
@@ -15,13 +17,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
-/// the first letter, whose case varies. Replacing a mount point fails with EBUSY.
-const DENIAL_PHRASES: [&str; 5] = [
+/// the first letter, whose case varies. Replacing a mount point fails with EBUSY. The last texts
+/// are of programs that ask with `access` before they write.
+const DENIAL_PHRASES: [&str; 8] = [
     "ermission denied",
     "peration not permitted",
     "ead-only file system",
     "EACCES",
     "evice or resource busy",
+    "not writable",
+    "not writeable",
+    "not write-able",
 ];
 
 /// The error for a file below a hidden directory, over which an empty directory is mounted. Root
@@ -64,7 +70,7 @@ impl RefusedAccess {
     /// Returns the access for a text that begins with a denial phrase.
     fn of(text: &str) -> Self {
         let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
-        if begins(&["ead-only", "evice or"]) {
+        if begins(&["ead-only", "evice or", "not writ"]) {
             Self::Write
         } else if begins(&["ermission", "EACCES"]) {
             Self::Access
@@ -119,6 +125,66 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     false
 }
 
+/// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
+/// sudo, Chromium, mount and sysctl differ from those of the C library.
+const OPERATION_PHRASES: [(&str, RefusedOperations); 12] = [
+    ("peration not permitted", RefusedOperations::Privileged),
+    ("EPERM", RefusedOperations::Privileged),
+    ("o permission", RefusedOperations::Privileged),
+    ("no new privileges", RefusedOperations::Privileged),
+    ("o usable sandbox", RefusedOperations::Privileged),
+    ("failed mount system call", RefusedOperations::Privileged),
+    ("permission denied on key", RefusedOperations::Privileged),
+    ("peration not supported", RefusedOperations::FileAttributes),
+    ("unction not implemented", RefusedOperations::Unchecked),
+    ("ENOSYS", RefusedOperations::Unchecked),
+    (
+        "ddress family not supported",
+        RefusedOperations::SocketFamilies,
+    ),
+    ("EAFNOSUPPORT", RefusedOperations::SocketFamilies),
+];
+
+/// The texts of failed look-ups of names, without the first letter.
+const LOOKUP_PHRASES: [&str; 6] = [
+    "ould not resolve",
+    "ame or service not known",
+    "ame resolution",
+    "ns error",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+];
+
+/// Returns the operations whose error the output of a failed command names first.
+/// [`Tier::Full`] counts attempts to reach the network, so only those of [`Tier::Base`] are found.
+pub fn refused_operations(printed: &[SinkReport], plan: &Plan) -> Option<RefusedOperations> {
+    let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
+    lines.find_map(|line| refused_operations_in(line, plan))
+}
+
+fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
+    let mut phrases = OPERATION_PHRASES.iter();
+    let found = phrases.find(|(phrase, _)| line.contains(phrase));
+    let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));
+    let is_socket = || {
+        let is_lookup = plan.network == Network::Off && looks_up();
+        plan.tier == Tier::Base && (is_lookup || is_denial_without_file(line))
+    };
+    let found = found.map(|(_, operations)| *operations);
+    found.or_else(|| is_socket().then_some(RefusedOperations::Sockets))
+}
+
+/// True if the line says that an access was denied, and names no file.
+fn is_denial_without_file(line: &str) -> bool {
+    const ACCESS_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
+    let names_file = |message: ErrorMessage| {
+        let mut paths = message.paths.iter();
+        paths.any(|path| !REFUSED_CALLS.contains(&path.as_str()))
+    };
+    ACCESS_PHRASES.iter().any(|phrase| line.contains(phrase))
+        && !in_message(line).is_some_and(names_file)
+}
+
 /// Returns the denied files that `messages` name, in the order of the messages, without duplicates.
 pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
     let mut reported = BTreeSet::new();
@@ -153,15 +219,29 @@ pub fn refused_files(refused: Vec<PathBuf>) -> Vec<DeniedAccess> {
     denied.collect()
 }
 
-/// Returns the error message of a line. Its paths are the words before or after the error, then all
-/// absolute paths, beginning with the last: in messages about copies and moves, the last path is
-/// the destination.
+/// Returns the error message of a line.
 fn in_message(line: &str) -> Option<ErrorMessage> {
-    let denied = DENIAL_PHRASES
-        .iter()
-        .filter_map(|phrase| line.find(phrase))
-        .min();
-    let start = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
+    let range_of = |phrase: &str| Some((line.find(phrase)?, phrase.len()));
+    let denied = DENIAL_PHRASES.into_iter().filter_map(range_of).min();
+    let (start, length) = denied.or_else(|| range_of(NOT_FOUND_PHRASE))?;
+    let end = start + length;
+    // A program may quote the message of another program.
+    let quoted_message = line[end..].chars().next().and_then(|quote| {
+        let is_quote = ['\'', '"'].contains(&quote);
+        let (_, inner) = line[..end].rsplit_once(quote).filter(|_| is_quote)?;
+        message_at(
+            inner,
+            start.checked_sub(end - inner.len())?,
+            denied.is_none(),
+        )
+    });
+    quoted_message.or_else(|| message_at(line, start, denied.is_none()))
+}
+
+/// Returns the error message of a line, whose error begins at `start`. The paths of the message are
+/// the words before or after the error, then all absolute paths, beginning with the last: in
+/// messages about copies and moves, the last path is the destination.
+fn message_at(line: &str, start: usize, is_absent: bool) -> Option<ErrorMessage> {
     let error = RefusedAccess::of(&line[start..]);
     let before_phrase = || Some(&line[..start]).filter(|_| error == RefusedAccess::Write);
     let subject = quoted(&line[start..])
@@ -172,7 +252,7 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
     paths.extend(absolute_paths(line));
     (!paths.is_empty()).then_some(ErrorMessage {
         paths,
-        is_absent: denied.is_none(),
+        is_absent,
         error,
     })
 }

@@ -1,5 +1,5 @@
 use super::*;
-use agent_bash_core::sandbox::{Tier, WriteLevel};
+use agent_bash_core::sandbox::WriteLevel;
 
 #[test]
 fn denied_files_names_only_files_with_a_refused_write() {
@@ -33,6 +33,48 @@ fn denied_files_names_only_files_with_a_refused_write() {
         let found = denied_files(&plan, &cwd, &message);
         let want = want.map(|name| cwd.join(name).display().to_string());
         assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
+    }
+}
+
+#[test]
+fn refused_operations_are_found_by_the_error_of_the_line() {
+    use RefusedOperations::{FileAttributes, Privileged, SocketFamilies, Unchecked};
+    let [base, full] = [Tier::Base, Tier::Full].map(|tier| Plan::new(WriteLevel::ReadOnly, tier));
+    for (line, want) in [
+        (
+            "unshare: unshare failed: Operation not permitted",
+            Some(Privileged),
+        ),
+        (
+            "bwrap: No permissions to create new namespace, likely because the kernel does not",
+            Some(Privileged),
+        ),
+        ("Error: kill EPERM", Some(Privileged)),
+        (
+            "chattr: Operation not supported while setting flags on f",
+            Some(FileAttributes),
+        ),
+        ("io_uring_setup: Function not implemented", Some(Unchecked)),
+        (
+            "OSError: [Errno 97] Address family not supported by protocol",
+            Some(SocketFamilies),
+        ),
+        ("cat: x: No such file or directory", None),
+        ("AssertionError: not permitted", None),
+    ] {
+        assert_eq!(refused_operations_in(line, &full), want, "{line}");
+    }
+    for (line, is_socket) in [
+        ("Error: listen EACCES: permission denied 127.0.0.1:80", true),
+        ("PermissionError: [Errno 13] Permission denied", true),
+        ("bash: socket: Permission denied", true),
+        ("curl: (6) Could not resolve host: example.com", true),
+        ("cat: /etc/shadow: Permission denied", false),
+        ("done", false),
+    ] {
+        let found = refused_operations_in(line, &base);
+        assert_eq!(found.is_some(), is_socket, "{line}");
+        assert_eq!(refused_operations_in(line, &full), None, "{line}");
     }
 }
 
@@ -101,6 +143,19 @@ fn in_message_returns_the_subject_and_the_absolute_paths() {
         (
             "cat: /home/u/.ssh/id: No such file or directory",
             vec!["/home/u/.ssh/id", "/home/u/.ssh/id"],
+        ),
+        (
+            "error: argument dest: the destination . is not write-able at /home/u/x",
+            vec!["/home/u/x"],
+        ),
+        (
+            "warning: error running /usr/git 'config': 'error: could not write config file \
+             .git/config: Device or resource busy' 'exit status 4'",
+            vec![".git/config"],
+        ),
+        (
+            "failed to open /p/x: Os { code: 13, message: \"Permission denied\" }",
+            vec!["/p/x"],
         ),
         ("all of /home/u is fine", vec![]),
     ] {

@@ -9,6 +9,7 @@ use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellSandbox, ShellStart};
 use crate::supervisor::proxy_variables::proxy_variables;
+use crate::supervisor::shell_directory::TEMPORARY_VARIABLES;
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::Report;
 use agent_bash_proxy::{ParentProxy, Refusals};
@@ -118,9 +119,9 @@ impl SupervisorClient {
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
-        // A sandbox sets `TMPDIR` and the variables of caches to its own directories, and those of
-        // proxies to its own proxy. The host's values must not replace them, but a variable of the
-        // call may.
+        // A sandbox sets `TMPDIR`, its like and the variables of caches to its own directories, and
+        // those of proxies to its own proxy. The host's values must not replace them, but a
+        // variable of the call may.
         let plan = start
             .sandbox
             .as_ref()
@@ -129,7 +130,9 @@ impl SupervisorClient {
         let is_set_by_sandbox = |name: &OsString| {
             let cache_variables = plan.iter().flat_map(|plan| &plan.caches.variables);
             let mut variables = cache_variables.chain(&proxy_variables);
-            plan.is_some() && (name == "TMPDIR" || variables.any(|(set, _)| set == name))
+            let mut temporary = TEMPORARY_VARIABLES.iter();
+            plan.is_some()
+                && (temporary.any(|set| name == *set) || variables.any(|(set, _)| set == name))
         };
         let inherited = self
             .env_changes

@@ -42,7 +42,7 @@ pub(super) fn with_input(tracer: Option<Tracer>, _: Option<&OwnedFd>) -> Option<
     tracer
 }
 
-pub(super) fn inherits_network_socket(_: impl IntoIterator<Item = i32>) -> bool {
+pub(super) fn inherits_unconfined_file(_: impl IntoIterator<Item = i32>, _: bool) -> bool {
     false
 }
 

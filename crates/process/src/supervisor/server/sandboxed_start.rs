@@ -6,7 +6,7 @@ use super::this_program::this_program;
 use super::trace::{self, Tracer};
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::proxy_variables::proxy_variables;
-use crate::supervisor::shell_directory::ShellDirectory;
+use crate::supervisor::shell_directory::{ShellDirectory, TEMPORARY_VARIABLES};
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox::{self, Network, Plan};
 use agent_bash_sandbox::{LauncherStart, Order, SandboxError, SocketGuard, TraceScope};
@@ -21,9 +21,10 @@ use std::time::Duration;
 /// The time limit of each message of a launcher, which waits only for the kernel.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The reason why a sandbox does not start with a socket of the host's network.
-const NETWORK_SOCKET_REASON: &str = "the sandbox cannot confine an inherited network socket, which \
-    its processes could connect to any address; pass the data through a pipe, or allow the network";
+/// The reason why a sandbox does not start with such a file.
+const UNCONFINED_FILE_REASON: &str = "the sandbox cannot confine an inherited directory, network \
+    socket, datagram socket or socket without a peer, by which its processes could reach files and \
+    addresses outside; pass the data through a pipe";
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +96,9 @@ impl SandboxedStart {
         let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
         // First in the list, so that the call's variables take precedence.
         let temporary = confinement.plan.is_some().then(|| directory.temporary());
-        let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
+        let temporary = temporary.iter().flat_map(|path| {
+            TEMPORARY_VARIABLES.map(|name| (name.into(), Some(path.clone().into())))
+        });
         let changes = start.env_changes.iter().cloned();
         let caches = confinement.plan.as_ref().map(|plan| &plan.caches);
         let cache_variables = caches.iter().flat_map(|caches| &caches.variables);
@@ -110,12 +113,15 @@ impl SandboxedStart {
             plan: confinement.plan.clone(),
             trial: confinement.trial.clone(),
             trace: confinement.trace,
+            observes_refusals: confinement
+                .plan
+                .as_ref()
+                .is_some_and(Plan::reports_refusals),
             writable: [directory.path().to_owned()]
                 .into_iter()
                 .chain(confinement.writable.iter().cloned())
                 .collect(),
             env: temporary
-                .into_iter()
                 .chain(cache_variables)
                 .chain(proxy_variables)
                 .chain(changes)
@@ -138,18 +144,18 @@ impl SandboxedStart {
         }))
     }
 
-    /// Refuses inherited sockets of the host's network, unless the shell's plan allows the network.
+    /// Refuses inherited files by which a process could leave its sandbox, unless there is no
+    /// sandbox. Sockets of the host's network are allowed with the plan's network `on`.
     pub(super) fn check_inherited(
         start: &ShellStart,
         numbers: impl IntoIterator<Item = i32>,
     ) -> Result<(), SandboxError> {
-        let plan = start
-            .sandbox
-            .as_ref()
-            .and_then(|sandbox| sandbox.plan.as_ref());
-        let is_confined = plan.is_some_and(|plan| plan.network != Network::On);
-        if is_confined && trace::inherits_network_socket(numbers) {
-            return Err(SandboxError::Reported(NETWORK_SOCKET_REASON.to_owned()));
+        let sandbox = start.sandbox.as_ref();
+        let Some(plan) = sandbox.and_then(|sandbox| sandbox.plan.as_ref()) else {
+            return Ok(());
+        };
+        if trace::inherits_unconfined_file(numbers, plan.network == Network::On) {
+            return Err(SandboxError::Reported(UNCONFINED_FILE_REASON.to_owned()));
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ mod tracing_thread;
 
 pub(super) use attribution::LiveProcesses;
 pub(super) use open_files::inherited_files;
-pub(super) use sockets::inherits_network_socket;
+pub(super) use sockets::inherits_unconfined_file;
 pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;

@@ -153,6 +153,23 @@ impl TraceContext {
         std::mem::take(&mut self.refused)
     }
 
+    /// Remembers the writes of a system call that the sandbox refuses. Catches panics, as
+    /// [`Self::record`] does.
+    pub(super) fn note_refusals(&mut self, listener: &Listener, call: &WaitingCall) {
+        let note = AssertUnwindSafe(|| {
+            for effect in effects(listener, call).unwrap_or_default() {
+                if let CallEffect::Touches(file, _) = effect
+                    && let Ok(path) = file.path()
+                    && !self.excludes(&path)
+                {
+                    self.note_refused(&file, &path);
+                }
+            }
+        });
+        // A refusal that could not be examined is not reported.
+        let _ = catch_unwind(note);
+    }
+
     /// Remembers a write that the sandbox refuses.
     fn note_refused(&mut self, file: &NamedFile, path: &Path) {
         let is_device = matches!(

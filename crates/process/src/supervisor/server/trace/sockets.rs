@@ -340,19 +340,37 @@ fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     duplicated(process, CallArguments { waiting }.number(0))
 }
 
-/// True if one of these descriptors of this process is a socket of a network. Even a process in a
-/// network namespace of its own could connect such a socket to any address.
-pub(in crate::supervisor::server) fn inherits_network_socket(
+/// True if a process could leave its sandbox by one of these descriptors: connect or send to any
+/// address by a socket, or open files below a directory without the sandbox's mounts. With
+/// `allows_network`, sockets of the network are not such descriptors.
+pub(in crate::supervisor::server) fn inherits_unconfined_file(
     numbers: impl IntoIterator<Item = i32>,
+    allows_network: bool,
 ) -> bool {
     let own = std::process::id().cast_signed();
-    let is_socket = |number: &i32| {
-        let target = fs::read_link(format!("/proc/self/fd/{number}"));
-        target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:"))
-    };
-    let sockets = numbers.into_iter().filter(is_socket);
-    let mut domains = sockets.map(|number| socket_domain(duplicated(own, number)?).ok());
-    domains.any(|domain| domain != Some(AddressFamily::UNIX))
+    numbers.into_iter().any(|number| {
+        let file = PathBuf::from(format!("/proc/self/fd/{number}"));
+        let target = fs::read_link(&file);
+        if target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:")) {
+            let socket = duplicated(own, number);
+            return !socket.is_some_and(|socket| is_confined(&socket, allows_network));
+        }
+        fs::metadata(&file).is_ok_and(|found| found.is_dir())
+    })
+}
+
+/// True if this socket cannot get another peer than those that `allows_network` permits.
+fn is_confined(socket: &OwnedFd, allows_network: bool) -> bool {
+    match socket_domain(socket) {
+        Ok(AddressFamily::UNIX) => {
+            let kind = socket_type(socket);
+            // A connected stream keeps its peer. A datagram socket sends to any address.
+            let is_stream = matches!(kind, Ok(SocketType::STREAM | SocketType::SEQPACKET));
+            is_stream && getpeername(socket).is_ok()
+        }
+        Ok(_) => allows_network,
+        Err(_) => false,
+    }
 }
 
 fn duplicated(process: i32, number: i32) -> Option<OwnedFd> {

@@ -41,6 +41,8 @@ pub(super) enum RecordState {
     Waiting(Option<WaitingCall>),
     /// A trial: its changes are held back, and only its sockets are traced.
     Trial(TraceState),
+    /// Changes are not recorded, but the changes that the sandbox refuses are remembered.
+    Refusals,
     /// Changes are recorded with this recorder, if the change set could be opened.
     Recording(Option<Box<Recorder>>, TraceState),
     /// The change set has reached its size limit. A process that is about to change a file waits
@@ -57,6 +59,7 @@ impl RecordState {
     pub(super) fn of(scope: TraceScope) -> Self {
         match scope {
             TraceScope::Changes => Self::Waiting(None),
+            TraceScope::Refusals => Self::Refusals,
             TraceScope::Sockets | TraceScope::Connections => Self::Trial(TraceState::complete()),
         }
     }
@@ -192,6 +195,7 @@ impl TracingThread {
                         TraceState::incomplete("no record was requested")
                     }
                     RecordState::LimitReached(traced) | RecordState::Trial(traced) => traced,
+                    RecordState::Refusals => self.refusals(),
                     RecordState::Waiting(waiting) => {
                         if let Some((listener, call)) = self.listener.as_ref().zip(waiting) {
                             self.release(listener, &call);
@@ -207,6 +211,16 @@ impl TracingThread {
                     shell_without_files: self.shell_without_files,
                 });
             }
+        }
+    }
+
+    /// Returns the refused changes of an unrecorded call. The refused changes of the next call
+    /// of the shell are remembered, too.
+    fn refusals(&mut self) -> TraceState {
+        self.state = RecordState::Refusals;
+        TraceState {
+            refused_writes: self.context.take_refused(),
+            ..TraceState::complete()
         }
     }
 
@@ -329,6 +343,9 @@ impl TracingThread {
         {
             // The error cannot be reported, so the process continues unrecorded.
             ignore_result(background.mark_incomplete());
+        }
+        if matches!(self.state, RecordState::Refusals) {
+            self.context.note_refusals(listener, call);
         }
         if let RecordState::Trial(traced) = &mut self.state
             && let Some(reason) = self.context.external_change_reason(call)
