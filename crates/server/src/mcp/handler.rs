@@ -233,7 +233,7 @@ impl ServerHandler for McpServer {
         };
         match approver.and_then(|approver| self.questions.required(&approver)) {
             Some(required) => Ok(required.into()),
-            None => result,
+            None => result.map(|response| with_readable_text(response, &context)),
         }
     }
 
@@ -355,6 +355,22 @@ impl ServerHandler for McpServer {
 /// Returns the amount of text that the requesting client passes on to its model uncut.
 fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
     windows::of(&context.client_info()?.name)
+}
+
+/// Returns the response without its mark as an error, if the client would then show its model JSON
+/// in place of the text. The text says how the call ended.
+fn with_readable_text(
+    mut response: CallToolResponse,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResponse {
+    if let CallToolResponse::Complete(result) = &mut response
+        && result.is_error == Some(true)
+        && let Some(client) = context.client_info()
+        && windows::shows_errors_as_json(&client.name)
+    {
+        result.is_error = Some(false);
+    }
+    response
 }
 
 /// Returns the window minus the space for the lines that this server adds.

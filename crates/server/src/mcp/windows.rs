@@ -1,6 +1,7 @@
 //! Agents that truncate a tool's result before their model reads it, and the amount that they pass
 //! on. A text within that limit is passed on with its end, its notices and its link. A longer text
-//! loses its end or its middle, without a note about the missing lines.
+//! loses its end or its middle, without a note about the missing lines. Some agents pass on an error
+//! in another form, to which the limit does not apply.
 
 use agent_bash::core::Window;
 
@@ -79,6 +80,17 @@ const CLIENT_WINDOWS: [ClientWindow; 7] = [
         },
     },
 ];
+
+/// Agents that pass on an error as JSON with the call's arguments: Gemini CLI 0.61.0 once, Qwen Code
+/// 0.24.4 twice, so that it exceeds the limit and the model reads the beginning only.
+const JSON_ERROR_CLIENTS: [&str; 2] = ["gemini-cli-mcp-client", "qwen-cli-mcp-client"];
+
+/// True if the client with this name shows its model JSON in place of the text of an error.
+pub(super) fn shows_errors_as_json(client: &str) -> bool {
+    JSON_ERROR_CLIENTS
+        .iter()
+        .any(|known| client.starts_with(known))
+}
 
 /// Returns the amount of text that the client with this name passes on uncut; `None` for no limit.
 pub(super) fn of(client: &str) -> Option<Window> {

@@ -249,6 +249,31 @@ fn texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
 }
 
 #[test]
+fn failed_call_is_no_error_for_agents_that_show_errors_as_json() -> Result<()> {
+    for (name, is_marked) in [
+        ("gemini-cli-mcp-client", false),
+        ("qwen-cli-mcp-client-agent-bash", false),
+        ("codex-mcp-client", true),
+        ("test", true),
+    ] {
+        let world = world()?;
+        let mut server = server(&world, "standard", name, None)?;
+        for (command, end) in [
+            (json!("exit 3"), "Command exited with code 3"),
+            (json!("git push --force"), "git push --force"),
+            (json!(1), ""),
+        ] {
+            let answer = call(&mut server, "bash", &json!({ "command": command }))?;
+            assert_eq!(answer["isError"] == true, is_marked, "{name}: {answer}");
+            assert!(text(&answer).ends_with(end), "{name}: {answer}");
+        }
+        drop(server);
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
+#[test]
 fn adapter_texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
     let tools = [
         ("anthropic-agent", "bash", "command"),
