@@ -165,7 +165,8 @@ async fn run_locally(
     };
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, mode, request.timeout);
     call.notices.extend(clamped);
-    if working_directory::is_wanted(&request) {
+    // The shell of an invocation inherits this process's directory, even if it was removed.
+    if call.invocation.is_none() && working_directory::is_wanted(&request) {
         working_directory::check(tool, &call.cwd, limit, cancel).await?;
     }
 

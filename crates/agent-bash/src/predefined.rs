@@ -1,6 +1,6 @@
 //! Determines, for the rules, the definitions that a call's shell has before its script. They come
-//! from the user's configuration, from functions in the environment, from earlier calls in the same
-//! persistent shell, and from git's aliases.
+//! from the user's configuration, from functions in the environment, from the variables of the
+//! call, from earlier calls in the same persistent shell, and from git's aliases.
 
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
@@ -13,12 +13,18 @@ use std::sync::Arc;
 
 /// Returns the definitions that a call's shell has before its script.
 pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -> Arc<Predefined> {
-    let set_by_call = request.env.iter();
-    let set_by_call = set_by_call
-        .filter_map(|(name, value)| exported_function(name.as_ref(), value.as_ref()?.as_ref()));
+    let set = request.env.iter();
+    let set = set.filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let variables = set
+        .clone()
+        .map(|(name, value)| (name.clone(), value.clone()));
+    let variables = variables.collect();
+    let set_by_call =
+        set.filter_map(|(name, value)| exported_function(name.as_ref(), value.as_ref()));
     if tool.remote_host.is_some() || tool.safe_mode.is_some() {
         return Arc::new(Predefined {
             functions: Arc::new(set_by_call.collect()),
+            variables,
             ..Predefined::default()
         });
     }
@@ -58,6 +64,7 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
         } else {
             BTreeMap::default()
         },
+        variables,
     })
 }
 

@@ -81,17 +81,11 @@ fn marked(line: &str, from: usize, to: usize) -> (String, String) {
         })
         .collect();
     let columns: usize = cells.iter().map(|(_, columns, _)| columns).sum();
-    let lead: usize = cells
-        .iter()
-        .zip(line.char_indices())
-        .take_while(|(_, (at, _))| *at < from)
-        .map(|((_, columns, _), _)| columns)
-        .sum();
-    let skip = if columns > MAX_COLUMNS {
-        lead.saturating_sub(LEAD_COLUMNS)
-    } else {
-        0
-    };
+    let cells_and_offsets = cells.iter().zip(line.char_indices());
+    let before_mark = cells_and_offsets.take_while(|(_, (at, _))| *at < from);
+    let lead: usize = before_mark.map(|((_, columns, _), _)| columns).sum();
+    let is_cut = columns > MAX_COLUMNS;
+    let skip = usize::from(is_cut) * lead.saturating_sub(LEAD_COLUMNS);
     let (mut text, mut mark) = (String::new(), String::new());
     if skip > 0 {
         text.push('…');

@@ -68,6 +68,7 @@ mod tests {
             ])),
             git_aliases: map(&[("pf", "push --force")]),
             expands_aliases: true,
+            ..Predefined::default()
         };
         let context = Context::new("/").with_predefined(Arc::new(predefined));
         let names = |script: &str| -> Vec<String> {

@@ -15,7 +15,8 @@ pub enum DefinitionKind {
     GitAlias,
 }
 
-/// The definitions of a shell before its script, and the aliases of git's own configuration.
+/// The definitions and known variables of a shell before its script, and the aliases of git's own
+/// configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predefined {
     /// The functions, by name, each with its definition as bash prints it.
@@ -26,6 +27,8 @@ pub struct Predefined {
     pub expands_aliases: bool,
     /// The aliases of git, by name: `push --force`, or `!` and a script.
     pub git_aliases: BTreeMap<String, String>,
+    /// The environment variables that the call itself sets, by name.
+    pub variables: BTreeMap<String, String>,
 }
 
 impl Predefined {

@@ -96,6 +96,10 @@ fn add_commands(
     out: &mut Vec<ResolvedCommand>,
 ) {
     let command_words = std::mem::take(words);
+    // `command='poweroff'`
+    if is_quoted && command_words.len() == 1 {
+        return;
+    }
     for (index, word) in command_words.iter().enumerate() {
         let name = word
             .value
@@ -140,6 +144,7 @@ mod tests {
             ("x ' # rm -rf /", true),
             ("x '\nshow \"reboot\" \"$X\"", false),
             ("x '\npoweroff() { :; }", false),
+            ("x '\ncommand=\"poweroff\"", false),
             ("x '\npoweroff; ()", true),
         ] {
             let found = commands(text, &context);

@@ -190,7 +190,7 @@ impl<'c> Walker<'c> {
     /// Walks a whole script, then its functions that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
         let mut shell = ShellState::new(&self.context.cwd, self.context.home.as_deref());
-        self.predefine_aliases(&mut shell);
+        self.predefine(&mut shell);
         self.list(list, &mut shell);
         self.run_traps(&shell);
         self.may_never_run = true;

@@ -8,8 +8,9 @@ mod signals;
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The shell of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,26 @@ impl Shell {
 /// The link to the product. It is `argv[0]` of both shells.
 fn link(world: &World, name: &str) -> PathBuf {
     world.home().with_file_name("links").join(name)
+}
+
+/// The caller stays in a directory that a command has removed.
+#[test]
+fn shell_runs_in_a_removed_directory() -> Result<()> {
+    let world = world()?;
+    let script = "mkdir gone && cd gone && rmdir ../gone && export PWD \
+        && exec \"$0\" -c 'echo ran; cd / && pwd; exit 3'";
+    for shell in [Shell::Bash, Shell::Product] {
+        let mut command = world.command("bash");
+        command.args(["-c", script]);
+        command.arg(shell.program(&world, "bash"));
+        let ran = product::run(command, None)?;
+        ensure!(
+            (ran.stdout.as_str(), ran.code) == ("ran\n/\n", 3),
+            "{shell:?}: {ran:?}"
+        );
+    }
+    world.assert_nothing_left(Duration::from_secs(20));
+    Ok(())
 }
 
 /// A world with links to the product outside of its PATH.

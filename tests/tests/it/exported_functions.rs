@@ -87,6 +87,14 @@ fn rules_read_functions_that_the_environment_exports() -> Result<()> {
         let refused = tool_call(&mut server, &request)?;
         assert_eq!(refused["status"]["rule"], "no_force_push", "{refused}");
     }
+    for (value, rule) in [
+        ("--force", json!("no_force_push")),
+        ("--dry-run", Value::Null),
+    ] {
+        let request = json!({"command": "git push $FLAG", "env": {"FLAG": value}});
+        let ran = tool_call(&mut server, &request)?;
+        assert_eq!(ran["status"]["rule"], rule, "{ran}");
+    }
     assert!(server.end()?.status.success());
     world.assert_nothing_left(PATIENCE);
     Ok(())

@@ -22,7 +22,7 @@ use agent_bash::settings::Settings;
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal, with_resolved_parent};
 use agent_bash_hooks::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash_hooks::take_over::ShellLink;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use output_destination::OutputDestination;
 use signals::ShellSignals;
 use std::ffi::{OsStr, OsString};
@@ -199,7 +199,7 @@ impl CommandLine {
         let depth = depth.and_then(|(_, depth)| depth.parse::<u32>().ok());
         let depth = depth.unwrap_or(0) + 1;
         if depth > MAX_DEPTH {
-            return anyhow::anyhow!(
+            return anyhow!(
                 "{} leads back to agent-bash; set shell.path to the program of a shell",
                 program.display()
             );
@@ -262,7 +262,9 @@ fn supervised(
     own: &Path,
     supervisor: &Supervisor,
 ) -> anyhow::Result<FinishedShell> {
-    let mut settings = start.settings(&ChosenSettings::default())?.settings;
+    // The exit code of a usage error would be taken for the command's.
+    let settings = start.settings(&ChosenSettings::default());
+    let mut settings = settings.map_err(|error| anyhow!("{error:#}"))?.settings;
     let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
     // A survivor continues, as it would with the real shell, and is named.
     settings.survivors = SurvivorPolicy::Adopt;

@@ -183,6 +183,16 @@ fn link_records_calls_of_claude_code_without_ai_agent() {
 }
 
 #[test]
+fn link_fails_by_its_own_exit_code_if_settings_are_invalid() {
+    let home = Home::new();
+    assert_eq!(install(&home, "opencode").code, Some(0));
+    let run = || run_link(&home, "bash", &["-c", "echo ran"], &[]);
+    assert_eq!(run(), (Some(0), "ran\n".to_owned()));
+    home.write(".agent-bash.toml", "[safety");
+    assert_eq!(run(), (Some(125), String::new()));
+}
+
+#[test]
 fn link_checks_the_parameters_of_a_script() {
     let home = Home::new();
     assert_eq!(install(&home, "opencode").code, Some(0));

@@ -135,14 +135,14 @@ pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unkn
     // Pathspec magic: `:/`, `:(top)`, `:(glob)`.
     let text = spec.prefix();
     let (has_magic, pattern_start) = match text.strip_prefix(':') {
-        Some(rest) if rest.starts_with('(') => match text.find(')') {
-            Some(end) => (true, end + 1),
-            None => (false, 0),
-        },
-        Some(rest) => (
-            true,
-            1 + rest.len() - rest.trim_start_matches(['/', ':']).len(),
-        ),
+        Some(rest) if rest.starts_with('(') => {
+            let end = text.find(')');
+            end.map_or((false, 0), |end| (true, end + 1))
+        }
+        Some(rest) => {
+            let pattern = rest.trim_start_matches(['/', ':']);
+            (true, text.len() - pattern.len())
+        }
         None => (false, 0),
     };
     let mut has_unknown = false;
@@ -177,20 +177,16 @@ pub(super) fn is_whole_tree(spec: &Value, base: &str, cwd: Option<&str>, or_unkn
 /// True if a pathspec is a single unknown value (a variable, or a line that was read), or names
 /// only tracked files, which `git add -u` stages, too.
 fn is_named(spec: &Value) -> bool {
-    match spec.pieces() {
-        [
-            ValuePiece::Unknown {
-                why: UnknownCause::Tracked,
-                ..
-            },
-        ] => true,
-        [ValuePiece::Unknown { why, splits: false }] => match why {
-            UnknownCause::Variable(name) | UnknownCause::Required(name) => {
-                !matches!(name.as_str(), "@" | "*")
-            }
-            why => *why == UnknownCause::Input,
-        },
-        _ => false,
+    let [ValuePiece::Unknown { why, splits }] = spec.pieces() else {
+        return false;
+    };
+    match why {
+        UnknownCause::Tracked => true,
+        _ if *splits => false,
+        UnknownCause::Variable(name) | UnknownCause::Required(name) => {
+            !matches!(name.as_str(), "@" | "*")
+        }
+        why => *why == UnknownCause::Input,
     }
 }
 

@@ -21,8 +21,9 @@ const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "
 pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<RuleFinding> {
     let location = |value: &Value| Location::of(value, &input.path_base(command));
     let written = command.redirections.iter().find(|redirection| {
-        let is_written =
-            |location: &Location| is_disk(location) && !is_for_messages(redirection, location);
+        let is_written = |location: &Location| {
+            is_disk(location) && !is_for_messages(redirection, location, input.text)
+        };
         redirection.writes()
             && location(&redirection.target)
                 .as_ref()
@@ -56,11 +57,12 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
 }
 
 /// True if messages go to a device with an unknown name: `2>> /dev/$OUT`, `> /dev/$TTY`.
-fn is_for_messages(redirection: &Redirection, location: &Location) -> bool {
+fn is_for_messages(redirection: &Redirection, location: &Location, script: &str) -> bool {
     let is_unknown = location.device().is_some_and(|(names, _)| names.is_empty());
-    let target = redirection.target.to_string().to_ascii_lowercase();
+    let target = script.get(redirection.span.start..redirection.span.end);
+    let is_terminal = target.is_some_and(|name| name.to_ascii_lowercase().contains("tty"));
     let is_stdout = redirection.fd.is_none_or(|fd| fd == 1);
-    is_unknown && (!redirection.truncates() || !is_stdout || target.contains("tty"))
+    is_unknown && (!redirection.truncates() || !is_stdout || is_terminal)
 }
 
 /// True if the path has the name of a disk. For programs that write to any file, such as `dd`.

@@ -3,26 +3,38 @@
 
 use std::sync::LazyLock;
 
+use super::command_line::Action;
 use super::rule::{Check, Rule};
-use super::section::{Examples, Section, actions};
+use super::section::{Examples, Section};
 use super::{
     inline_code, no_blind_git_add, no_dangerous_rm, no_database_drop, no_discard_changes,
     no_disk_write, no_force_push, no_fork_bomb, no_git_transport_program, no_home_overwrite,
     no_recursive_mode, no_shutdown, no_unread_code, no_unread_zsh, processes,
 };
 use crate::Group;
+use crate::syntax::table::Table;
 
-/// The rules of each group, in the order in which they are checked.
-const FILES: [(Group, &str); 9] = [
-    (Group::Core, include_str!("rules/core.conf")),
-    (Group::InlineCode, include_str!("rules/inline_code.conf")),
-    (Group::DataLoss, include_str!("rules/data_loss.conf")),
-    (Group::RemoteCode, include_str!("rules/remote_code.conf")),
-    (Group::System, include_str!("rules/system.conf")),
-    (Group::Services, include_str!("rules/services.conf")),
-    (Group::Cloud, include_str!("rules/cloud.conf")),
-    (Group::Packages, include_str!("rules/packages.conf")),
-    (Group::Machine, include_str!("rules/machine.conf")),
+macro_rules! file {
+    ($group:ident, $path:literal) => {
+        (
+            Group::$group,
+            include_str!($path),
+            crate::syntax::table!(include_str!($path), "row ", Action, |row| Action::of(row).0),
+        )
+    };
+}
+
+/// The rules of each group, in the order in which they are checked, and their rows.
+static FILES: [(Group, &str, Table<Action>); 9] = [
+    file!(Core, "rules/core.conf"),
+    file!(InlineCode, "rules/inline_code.conf"),
+    file!(DataLoss, "rules/data_loss.conf"),
+    file!(RemoteCode, "rules/remote_code.conf"),
+    file!(System, "rules/system.conf"),
+    file!(Services, "rules/services.conf"),
+    file!(Cloud, "rules/cloud.conf"),
+    file!(Packages, "rules/packages.conf"),
+    file!(Machine, "rules/machine.conf"),
 ];
 
 /// The functions of rules that rows cannot express.
@@ -46,11 +58,11 @@ const CODE: [(&str, Check); 16] = [
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-    let sections = FILES
-        .into_iter()
-        .flat_map(|(group, text)| Section::all(text).map(move |section| (group, section)));
-    let rules = sections.map(|(group, section)| &*Box::leak(Box::new(rule(group, section))));
-    rules.collect()
+    let rules = FILES.iter().flat_map(|(group, text, rows)| {
+        let sections = Section::all(text).zip(1..);
+        sections.map(|(section, number)| rule(*group, section, rows.section(number)))
+    });
+    rules.map(|rule| &*Box::leak(Box::new(rule))).collect()
 });
 
 /// Returns all safety rules, in the order in which they are checked.
@@ -58,43 +70,36 @@ pub fn rules() -> &'static [&'static Rule] {
     &RULES
 }
 
-fn rule(group: Group, section: Section) -> Rule {
+fn rule(group: Group, section: Section, actions: Table<Action>) -> Rule {
     let code = CODE.iter().find(|(other, _)| *other == section.id);
-    let mut rule = Rule {
+    // The texts are the first lines; the others are not read now.
+    let mut entries = section.entries();
+    let mut text = |key| match entries.next() {
+        Some((found, text)) if found == key => text,
+        _ => "",
+    };
+    Rule {
         id: section.id,
         group,
-        summary: "",
-        message: "",
-        suggestion: "",
+        summary: text("summary"),
+        message: text("message"),
+        suggestion: text("suggestion"),
         blocked_examples: Examples::of(section, true),
         allowed_examples: Examples::of(section, false),
-        actions: actions([]),
+        actions,
         code: code.map(|(_, check)| *check),
-    };
-    let mut rows = Vec::new();
-    for (key, value) in section.entries() {
-        match key {
-            "row" => rows.push(value),
-            "summary" => rule.summary = value,
-            "message" => rule.message = value,
-            "suggestion" => rule.suggestion = value,
-            _ => {}
-        }
     }
-    rule.actions = actions(rows);
-    rule
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::command_line::Action;
     use super::*;
     use crate::{Context, RuleSelection, Script, check_safety};
 
     #[test]
     fn every_row_refuses_its_example_alone() {
         let context = Context::new("/home/u/project").with_home("/home/u");
-        let rows = FILES.iter().flat_map(|(_, text)| text.lines());
+        let rows = FILES.iter().flat_map(|(_, text, _)| text.lines());
         let mut count = 0;
         let mut missed = Vec::new();
         for row in rows.filter_map(|line| line.strip_prefix("row ")) {

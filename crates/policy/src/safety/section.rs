@@ -1,10 +1,8 @@
 //! A section of a file of safety rules: the data of one rule. `core.conf` explains the format.
 //!
-//! Each process reads all rules before its first command, so examples are parsed on first use, as
-//! rows are.
+//! Each process reads all rules before its first command, so examples are parsed on first use.
 
 use super::command_line::Action;
-use crate::syntax::table::Table;
 use std::sync::OnceLock;
 
 /// The lines of one rule.
@@ -35,11 +33,6 @@ impl Section {
     pub(super) fn entries(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.lines.lines().filter_map(|line| line.split_once(' '))
     }
-}
-
-/// Returns the refused actions of these rows.
-pub(super) fn actions(rows: impl IntoIterator<Item = &'static str>) -> Table<Action> {
-    Table::of_rows(rows, |row| Action::of(row).0)
 }
 
 /// Example scripts of a rule, which only tests and pages use.
@@ -101,15 +94,6 @@ mod tests {
         assert_eq!(ids, ["one", "two"]);
         let one = sections[0];
         assert_eq!(one.entries().next(), Some(("summary", "a b")));
-        let mut entries = one.entries();
-        let row = entries.find(|(key, _)| *key == "row");
-        let rows = row.map(|(_, text)| actions([text])).unwrap();
-        for program in ["git", "hg"] {
-            let found: Vec<&Action> = rows.rows_of(program).collect();
-            assert_eq!(found.len(), 1);
-            assert_eq!(found[0].words, ["push"]);
-        }
-        assert_eq!(rows.rows_where(|_| true).count(), 2);
         assert_eq!(Examples::of(one, true)[..], ["git push -f", "a\nb"]);
         assert_eq!(Examples::of(one, false)[..], ["c"]);
     }

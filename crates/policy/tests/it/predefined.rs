@@ -40,6 +40,7 @@ fn functions_and_aliases_of_the_shell_are_followed() {
             ("st", "status"),
         ]),
         expands_aliases: true,
+        ..Predefined::default()
     });
     for script in [
         "pf", "p --force", "outer", "true && g push --force", "gaa", "nice g push --force",
@@ -55,6 +56,32 @@ fn functions_and_aliases_of_the_shell_are_followed() {
     ] {
         assert!(!is_blocked(script, &predefined), "{script}");
     }
+}
+
+#[test]
+fn variables_of_the_call_are_known() {
+    let predefined = Arc::new(Predefined {
+        variables: map(&[
+            ("F", "--force"),
+            ("RUN", "git push --force"),
+            ("OUT", "build"),
+            ("IFS", "x"),
+        ]),
+        ..Predefined::default()
+    });
+    for script in [
+        "git push $F", "git push \"$F\"", "eval \"$RUN\"", "$RUN", "bash -c 'git push $F'",
+        "F=$F; git push $F",
+    ] {
+        assert!(is_blocked(script, &predefined), "{script}");
+        assert!(!is_blocked(script, &Arc::default()), "{script}: control");
+    }
+    for script in ["F=; git push $F", "unset F; git push $F", "echo $RUN"] {
+        assert!(!is_blocked(script, &predefined), "{script}");
+    }
+    // A known value ends the doubt.
+    assert!(is_blocked("rm -rf \"$OUT\"", &Arc::default()));
+    assert!(!is_blocked("rm -rf \"$OUT\"", &predefined));
 }
 
 #[test]

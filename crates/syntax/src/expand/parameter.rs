@@ -41,7 +41,7 @@ impl Walker<'_> {
                 return Expansion::One(Value::text(values.len().to_string()));
             }
             let is_star = param.name == "*" || !is_at(param);
-            let operand = self.operand(param, shell);
+            let operand = self.operand(&param.operand, shell);
             let changed: Vec<Value> = values
                 .iter()
                 .map(|value| transform(value, &param.operator, &operand))
@@ -125,9 +125,9 @@ impl Walker<'_> {
     }
 
     /// Expands the operand of a parameter's operator.
-    fn operand(&mut self, param: &Param, shell: &mut ShellState) -> Value {
+    fn operand(&mut self, operand: &[WordPart], shell: &mut ShellState) -> Value {
         let mut value = Value::default();
-        for part in &param.operand {
+        for part in operand {
             match part {
                 // Glob characters are active in the operand of a pattern operator.
                 WordPart::Bare(text) => pattern::push_globbed(&mut value, text),
@@ -138,6 +138,28 @@ impl Walker<'_> {
             }
         }
         value
+    }
+
+    /// Expands the pattern and the replacement of `${name/pattern/replacement}`.
+    fn pattern_and_replacement(
+        &mut self,
+        operand: &[WordPart],
+        shell: &mut ShellState,
+    ) -> (Value, Value) {
+        let has_slash =
+            |part: &WordPart| matches!(part, WordPart::Bare(text) if text.contains('/'));
+        let separator = operand.iter().position(has_slash);
+        let (pattern, replacement) = operand.split_at(separator.unwrap_or(operand.len()));
+        let (mut pattern, mut replacement) = (pattern.to_vec(), replacement.to_vec());
+        if let Some(WordPart::Bare(text)) = replacement.first_mut()
+            && let Some((before, after)) = text.split_once('/')
+        {
+            let after = after.to_owned();
+            pattern.push(WordPart::Bare(before.to_owned()));
+            *text = after;
+        }
+        let pattern = self.operand(&pattern, shell);
+        (pattern, self.expand_unsplit(&replacement, shell))
     }
 
     /// Applies the operator of a single parameter.
@@ -178,8 +200,22 @@ impl Walker<'_> {
             "@" if matches!(param.operand.as_slice(), [WordPart::Bare(how)] if how == "P") => {
                 self.evaluate_text(&value.unwrap_or_else(unknown), shell)
             }
+            operator @ ("/" | "//" | "/#" | "/%") => {
+                let (pattern, replacement) = self.pattern_and_replacement(&param.operand, shell);
+                let found = value.as_ref().and_then(Value::literal);
+                found
+                    .and_then(|text| replaced(text, operator, &pattern, &replacement))
+                    .map_or(Value::unknown(UnknownCause::Expansion), Value::text)
+            }
+            ":" => {
+                let operand = self.operand(&param.operand, shell);
+                let found = value.as_ref().and_then(Value::literal);
+                found
+                    .and_then(|text| substring(text, operand.literal()?))
+                    .map_or(Value::unknown(UnknownCause::Expansion), Value::text)
+            }
             operator => {
-                let operand = self.operand(param, shell);
+                let operand = self.operand(&param.operand, shell);
                 transform(&value.unwrap_or_else(unknown), operator, &operand)
             }
         }
@@ -193,8 +229,8 @@ fn is_at(param: &Param) -> bool {
         || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")
 }
 
-/// Applies an operator to a known text. Removals of prefixes and suffixes are computed; other
-/// results are unknown.
+/// Applies an operator to a known text. Removals of prefixes and suffixes and changes of case are
+/// computed; other results are unknown.
 fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
     match (operator, value.literal()) {
         ("", _) => value.clone(),
@@ -206,6 +242,43 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
         }
         _ => Value::unknown(UnknownCause::Expansion),
     }
+}
+
+/// Maximum length in bytes of a text in which matches are replaced, and of the replacement.
+const MAX_REPLACED_BYTES: usize = 256;
+
+/// Replaces matches of a pattern in a text. `None` if the pattern has glob characters, or if it or
+/// the replacement is unknown.
+fn replaced(text: &str, operator: &str, pattern: &Value, replacement: &Value) -> Option<String> {
+    let pattern = pattern.literal()?;
+    // bash 5.2 replaces `&` by the match.
+    let replacement = replacement.literal().filter(|text| !text.contains('&'))?;
+    if text.len().max(replacement.len()) > MAX_REPLACED_BYTES {
+        return None;
+    }
+    let changed = match operator {
+        "/#" => text
+            .strip_prefix(pattern)
+            .map(|rest| format!("{replacement}{rest}")),
+        "/%" => text
+            .strip_suffix(pattern)
+            .map(|rest| format!("{rest}{replacement}")),
+        _ if pattern.is_empty() => None,
+        "//" => Some(text.replace(pattern, replacement)),
+        _ => Some(text.replacen(pattern, replacement, 1)),
+    };
+    Some(changed.unwrap_or_else(|| text.to_owned()))
+}
+
+/// Returns the part of a text that `${name:start:length}` names. `None` for a negative or computed
+/// number.
+fn substring(text: &str, range: &str) -> Option<String> {
+    let (start, length) = match range.split_once(':') {
+        Some((start, length)) => (start, length.trim().parse().ok()?),
+        None => (range, usize::MAX),
+    };
+    let start: usize = start.trim().parse().ok()?;
+    Some(text.chars().skip(start).take(length).collect())
 }
 
 /// Changes the case of the first letter, or of all letters if the operator is doubled.
@@ -257,4 +330,40 @@ fn trim_match(text: &str, pattern: &str, operator: &str) -> Value {
         }
     }
     Value::text(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacements_and_substrings_are_those_of_bash() {
+        for (text, operator, pattern, replacement, expected) in [
+            ("a-b-c", "/", "-", "_", Some("a_b-c")),
+            ("a-b-c", "//", "-", "", Some("abc")),
+            ("a-b", "/#", "", "x/", Some("x/a-b")),
+            ("a-b", "/#", "b", "x", Some("a-b")),
+            ("a-b", "/%", "b", "x", Some("a-x")),
+            ("a-b", "/", "", "x", Some("a-b")),
+            ("a-b", "/", "-", "&&", None),
+        ] {
+            let (from, to) = (Value::text(pattern), Value::text(replacement));
+            let found = replaced(text, operator, &from, &to);
+            assert_eq!(found.as_deref(), expected, "{text}{operator}{pattern}");
+        }
+        for (text, range, expected) in [
+            ("abcdef", "2", Some("cdef")),
+            ("abcdef", "1:2", Some("bc")),
+            ("äbc", "1:1", Some("b")),
+            ("abc", "9", Some("")),
+            ("abc", " -1", None),
+            ("abc", "i", None),
+        ] {
+            assert_eq!(
+                substring(text, range).as_deref(),
+                expected,
+                "{text}:{range}"
+            );
+        }
+    }
 }

@@ -1,14 +1,9 @@
 //! Programs that run their arguments: a table of data (`launchers.conf`), and the parser of their
 //! command lines.
 
-use std::sync::LazyLock;
-
 use super::super::harmful::is_relevant;
 use super::resolved_command::Field;
 use crate::table::{Table, names_and_subcommands};
-
-/// The table; the head of the file explains its format.
-const TABLE: &str = include_str!("launchers.conf");
 
 /// The form in which the command follows a launcher's options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,8 +71,13 @@ pub(super) struct Launcher {
     example: &'static str,
 }
 
-static LAUNCHERS: LazyLock<Table<Launcher>> =
-    LazyLock::new(|| Table::of(TABLE, Launcher::from_row));
+/// The head of the file explains its format.
+static LAUNCHERS: Table<Launcher> = crate::table!(
+    include_str!("launchers.conf"),
+    "",
+    Launcher,
+    Launcher::from_row
+);
 
 /// Returns the rows of the table for a program: its own rows, and then the rows for all programs.
 pub(super) fn find(name: &str) -> impl Iterator<Item = &'static Launcher> {

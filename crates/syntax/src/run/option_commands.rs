@@ -1,8 +1,6 @@
 //! Commands in options, settings and variables of programs that have another purpose: a table of
 //! data (`option_commands.conf`), and the search for such commands in a command line.
 
-use std::sync::LazyLock;
-
 use super::super::harmful::is_relevant;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
@@ -12,9 +10,6 @@ use super::launch::replaced;
 use crate::table::Table;
 #[cfg(test)]
 use crate::table::names_and_subcommands;
-
-/// The table; the head of the file explains its format.
-const TABLE: &str = include_str!("option_commands.conf");
 
 /// A line of the table: the sources of commands in the command lines of some programs.
 struct OptionCommand {
@@ -30,8 +25,13 @@ struct OptionCommand {
     example: &'static str,
 }
 
-static OPTION_COMMANDS: LazyLock<Table<OptionCommand>> =
-    LazyLock::new(|| Table::of(TABLE, OptionCommand::from_row));
+/// The head of the file explains its format.
+static OPTION_COMMANDS: Table<OptionCommand> = crate::table!(
+    include_str!("option_commands.conf"),
+    "",
+    OptionCommand,
+    OptionCommand::from_row
+);
 
 /// True if a variable holds a command that programs run.
 pub(super) fn is_command_variable(name: &str) -> bool {

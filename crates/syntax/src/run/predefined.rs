@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::predefined::DefinitionKind;
 use super::super::reader::{self, Origin};
-use super::super::state::ShellState;
+use super::super::state::{ShellState, VariableValue};
 use super::super::value::Value;
 use super::Walker;
 use super::call::{Call, quote};
@@ -15,10 +15,18 @@ use super::redirect::ResolvedRedirections;
 /// followed.
 const MAX_STEPS: u32 = 4_000;
 
+/// Variables that bash sets when it starts, whatever its environment contains.
+const SET_BY_SHELL: [&str; 4] = ["IFS", "BASH", "PWD", "OLDPWD"];
+
 impl Walker<'_> {
-    /// Adds the aliases that exist before the script to the state of the shell.
-    pub(super) fn predefine_aliases(&self, shell: &mut ShellState) {
+    /// Adds the aliases and variables that exist before the script to the state of the shell.
+    pub(super) fn predefine(&self, shell: &mut ShellState) {
         let predefined = &self.context.predefined;
+        let variables = predefined.variables.iter();
+        for (name, value) in variables.filter(|(name, _)| !SET_BY_SHELL.contains(&name.as_str())) {
+            shell.set(name, VariableValue::Scalar(Value::text(value)));
+            Rc::make_mut(&mut shell.exported).insert(name.clone());
+        }
         shell.expands_aliases = predefined.expands_aliases;
         let git = predefined.git_aliases.iter();
         let git = git.map(|(name, text)| (format!("git {name}"), text.clone()));
