@@ -71,25 +71,14 @@ fn reads(returned: &Value) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// An answer is marked as untrusted; an error contains the answer as JSON.
+/// An answer is marked as untrusted. The server marks none as an error: the agent would show the
+/// answer as JSON.
 fn inside(returned: &Value) -> Result<Shown> {
     let text = reads(returned);
-    if returned["response"]["error"].is_string() {
-        let (_, answer) = text
-            .split_once(" with response: ")
-            .with_context(|| text.clone())?;
-        let answer: Value = serde_json::from_str(answer).with_context(|| answer.to_owned())?;
-        let answer = &answer[0]["functionResponse"]["response"];
-        let text = answer["content"][0]["text"].as_str();
-        return Ok(Shown {
-            text: text.context("no text")?.to_owned(),
-            error: Some(answer["isError"] == true),
-        });
-    }
     let text = text.strip_prefix("<untrusted_context>\n");
     let text = text.and_then(|text| text.strip_suffix("\n</untrusted_context>"));
     Ok(Shown {
         text: text.with_context(|| reads(returned))?.to_owned(),
-        error: Some(false),
+        error: None,
     })
 }

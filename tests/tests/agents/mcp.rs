@@ -73,7 +73,7 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
-        name: "a failure is an error, and says so in our words",
+        name: "a failure says so in our words, also after long output",
         of: has_server,
         run: |agent| {
             let (shown, reads) = call(agent, "echo before; exit 3")?;
@@ -84,6 +84,9 @@ pub(crate) const CHECKS: &[Check] = &[
                 shown.error != Some(false),
                 "not marked as an error: {reads}"
             );
+            let (shown, _) = call(agent, "seq 50000; exit 3")?;
+            let is_whole = shown.text.ends_with("Command exited with code 3");
+            ensure!(is_whole, "the end is missing: {}", ends(&shown.text));
             Ok(())
         },
     },

@@ -233,7 +233,7 @@ impl ServerHandler for McpServer {
         };
         match approver.and_then(|approver| self.questions.required(&approver)) {
             Some(required) => Ok(required.into()),
-            None => result,
+            None => result.map(|response| as_shown_whole(response, &context)),
         }
     }
 
@@ -355,6 +355,24 @@ impl ServerHandler for McpServer {
 /// Returns the amount of text that the requesting client passes on to its model uncut.
 fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
     windows::of(&context.client_info()?.name)
+}
+
+/// Returns the response without its mark as an error, if the client would show its model the marked
+/// text in part or as JSON. The text says how the call ended.
+fn as_shown_whole(
+    mut response: CallToolResponse,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResponse {
+    if let CallToolResponse::Complete(result) = &mut response
+        && result.is_error == Some(true)
+        && let Some(client) = context.client_info()
+        && let Some(limit) = windows::error_limit(&client.name)
+    {
+        let texts = result.content.iter().filter_map(ContentBlock::as_text);
+        let is_whole = texts.map(|text| text.text.len()).sum::<usize>() <= limit;
+        result.is_error = Some(is_whole);
+    }
+    response
 }
 
 /// Returns the window minus the space for the lines that this server adds.

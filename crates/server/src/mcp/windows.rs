@@ -1,6 +1,7 @@
 //! Agents that truncate a tool's result before their model reads it, and the amount that they pass
 //! on. A text within that limit is passed on with its end, its notices and its link. A longer text
-//! loses its end or its middle, without a note about the missing lines.
+//! loses its end or its middle, without a note about the missing lines. Some agents pass on less of
+//! an error.
 
 use agent_bash::core::Window;
 
@@ -79,6 +80,26 @@ const CLIENT_WINDOWS: [ClientWindow; 7] = [
         },
     },
 ];
+
+/// Prefixes of the names in `clientInfo`, and the longest error in bytes that the agent passes on as
+/// it is.
+const ERROR_LIMITS: [(&str, usize); 3] = [
+    // 2.1.332: removes the middle of an error above 10,000 characters.
+    ("claude-code", 10_000),
+    // 0.61.0: passes on JSON with the call's arguments and the answer.
+    ("gemini-cli-mcp-client", 0),
+    // 0.24.4: the same, with the answer twice. Of a long one, its model reads the beginning only.
+    ("qwen-cli-mcp-client", 0),
+];
+
+/// Returns the length in bytes up to which the client with this name passes on an error as it is;
+/// `None` if errors are as other answers.
+pub(super) fn error_limit(client: &str) -> Option<usize> {
+    let known = ERROR_LIMITS
+        .iter()
+        .find(|(name, _)| client.starts_with(name))?;
+    Some(known.1)
+}
 
 /// Returns the amount of text that the client with this name passes on uncut; `None` for no limit.
 pub(super) fn of(client: &str) -> Option<Window> {

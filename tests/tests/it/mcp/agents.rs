@@ -249,6 +249,37 @@ fn texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
 }
 
 #[test]
+fn failed_call_is_no_error_for_agents_that_would_not_show_its_text() -> Result<()> {
+    for (name, is_marked, is_long_marked) in [
+        ("gemini-cli-mcp-client", false, false),
+        ("qwen-cli-mcp-client-agent-bash", false, false),
+        ("claude-code", true, false),
+        ("codex-mcp-client", true, true),
+        ("test", true, true),
+    ] {
+        let world = world()?;
+        let mut server = server(&world, "standard", name, None)?;
+        for (command, end, is_error) in [
+            (json!("exit 3"), "Command exited with code 3", is_marked),
+            (json!("git push --force"), "git push --force", is_marked),
+            (json!(1), "", is_marked),
+            (
+                json!("seq 3000; exit 3"),
+                "Command exited with code 3",
+                is_long_marked,
+            ),
+        ] {
+            let answer = call(&mut server, "bash", &json!({ "command": command }))?;
+            assert_eq!(answer["isError"] == true, is_error, "{name}: {answer}");
+            assert!(text(&answer).ends_with(end), "{name}: {answer}");
+        }
+        drop(server);
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
+#[test]
 fn adapter_texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
     let tools = [
         ("anthropic-agent", "bash", "command"),
