@@ -81,8 +81,8 @@ const CLIENT_WINDOWS: [ClientWindow; 7] = [
     },
 ];
 
-/// Prefixes of the names in `clientInfo`, and the longest error in bytes that the agent passes on as
-/// it is.
+/// Prefixes of the names in `clientInfo`, and the longest error in bytes that the agent passes on
+/// as it is.
 const ERROR_LIMITS: [(&str, usize); 3] = [
     // 2.1.332: removes the middle of an error above 10,000 characters.
     ("claude-code", 10_000),
