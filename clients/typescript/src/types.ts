@@ -811,7 +811,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -1058,6 +1058,8 @@ export interface NoticeSandboxDenied {
   access: Access;
   /** How the denial was detected. */
   basis: DenialBasis;
+  /** True if the file is protected below a writable directory, so that no setting allows the access. */
+  is_protected?: boolean;
   kind: "sandbox_denied";
   /** The level in force. */
   level: SandboxLevel;
@@ -1083,6 +1085,17 @@ export interface NoticeSandboxNetwork {
   network: Network;
   /** The number of attempts. */
   refused: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A command failed, and its output has an error of operations that the sandbox refuses. */
+export interface NoticeSandboxOperations {
+  kind: "sandbox_operations";
+  /** The level in force. */
+  level: SandboxLevel;
+  /** The operations that fail with this error. */
+  refused: RefusedOperations;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
@@ -1284,6 +1297,9 @@ export interface RefusedHost {
   /** The host with its port, such as `example.org:443`. */
   host: string;
 }
+
+/** Operations that a sandbox refuses, by the error with which they fail. */
+export type RefusedOperations = "privileged" | "file_attributes" | "unchecked" | "socket_families" | "sockets";
 
 /** A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings. */
 export interface Request {

@@ -1140,7 +1140,7 @@ Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1477,9 +1477,7 @@ class NoticeSandboxCache(TypedDict):
     text: str
 
 
-class NoticeSandboxDenied(TypedDict):
-    """The sandbox forbids a file that a message in the output names, or that a failed command tried to change."""
-
+class _NoticeSandboxDeniedAlways(TypedDict):
     # The forbidden access.
     access: Access
 
@@ -1496,6 +1494,13 @@ class NoticeSandboxDenied(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
+
+
+class NoticeSandboxDenied(_NoticeSandboxDeniedAlways, total=False):
+    """The sandbox forbids a file that a message in the output names, or that a failed command tried to change."""
+
+    # True if the file is protected below a writable directory, so that no setting allows the access.
+    is_protected: bool
 
 
 class NoticeSandboxHosts(TypedDict):
@@ -1520,6 +1525,21 @@ class NoticeSandboxNetwork(TypedDict):
 
     # The number of attempts.
     refused: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxOperations(TypedDict):
+    """A command failed, and its output has an error of operations that the sandbox refuses."""
+
+    kind: Literal["sandbox_operations"]
+
+    # The level in force.
+    level: SandboxLevel
+
+    # The operations that fail with this error.
+    refused: RefusedOperations
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
@@ -1796,6 +1816,10 @@ class RefusedHost(TypedDict):
 
     # The host with its port, such as `example.org:443`.
     host: str
+
+
+# Operations that a sandbox refuses, by the error with which they fail.
+RefusedOperations = Literal["privileged", "file_attributes", "unchecked", "socket_families", "sockets"]
 
 
 class _RequestAlways(TypedDict):
