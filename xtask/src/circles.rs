@@ -260,7 +260,14 @@ impl<'ast> Visit<'ast> for FileReader {
             Item::Use(item) => (&item.attrs, None),
             _ => return,
         };
-        let for_tests = |meta: &Meta| matches!(meta, Meta::List(list) if list.path.is_ident("cfg") && list.tokens.to_string() == "test");
+        let for_tests = |meta: &Meta| {
+            let list = meta
+                .require_list()
+                .ok()
+                .filter(|list| list.path.is_ident("cfg"));
+            let condition = list.map(|list| list.tokens.to_string());
+            condition.is_some_and(|text| text == "test" || text.starts_with("all (test ,"))
+        };
         if attributes
             .iter()
             .any(|attribute| for_tests(&attribute.meta))

@@ -156,7 +156,7 @@ mod tests {
                     // \"a comment says\"\n\
                     const D: Rule = Rule { blocked_examples: &[\"git add -A\"], allowed_examples: &[], message: \"stage files by name\" };\n\
                     const E: &str = \"cd /tmp && ls -la\";\n\
-                    const H: &[&str] = words![\"who whoami\", // for users\n\"id groups\"];\n\
+                    const H: &[&str] = words![\"id whoami\", // for users\n\"tty groups\"];\n\
                     #[test] fn f() { \"of a test\"; }\n\
                     #[cfg(test)] mod tests { const G: &str = \"of a test\"; }";
         assert_eq!(found(text), ["stage files by name"]);

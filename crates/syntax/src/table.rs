@@ -34,9 +34,9 @@ macro_rules! table {
     ($text:expr, $prefix:literal, $row:ty, $parse:expr) => {{
         use std::sync::OnceLock;
         use $crate::table::{RowName, Table, read_names, sorted};
-        const COUNT: usize = read_names::<0>($text, $prefix).1;
-        static NAMES: [RowName; COUNT] = sorted(read_names($text, $prefix).0);
-        static ROWS: [OnceLock<Box<$row>>; COUNT] = [const { OnceLock::new() }; COUNT];
+        const NAME_COUNT: usize = read_names::<0>($text, $prefix).1;
+        static NAMES: [RowName; NAME_COUNT] = sorted(read_names($text, $prefix).0);
+        static ROWS: [OnceLock<Box<$row>>; NAME_COUNT] = [const { OnceLock::new() }; NAME_COUNT];
         Table::of(&NAMES, &ROWS, $parse)
     }};
 }
