@@ -271,7 +271,7 @@ fn changes_of_background_processes_are_shown_with_their_call() {
         "data-kinds=\"files jobs\"",
         filter,
         ">later +1</span>",
-        "Files, by its background processes<span class=\"note\"> · so far: it is still running",
+        "Files, by its background processes<span class=\"note\"> · changes 2 · so far: it is still running",
         "<p class=\"actions\"><span>22:13:20 undone</span></p>",
         "+tock",
     ] {
