@@ -38,7 +38,7 @@ mod open_on;
 mod start_file;
 
 pub use agent_bash_tools::{BangLine, BangMessage, parse_bang};
-pub use announce::{may_start_ahead, needs_new_shell};
+pub use announce::may_start_ahead;
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use open::{ConversationOptions, OpenError, jobs_of_session};

@@ -289,8 +289,8 @@ fn failed_command_without_a_path_in_its_message_gets_the_refused_write() -> Resu
     let command = |file: &str, rest: &str| format!("perl -e '{script}' {file}{rest}");
     for (record, command, is_named) in [
         ("undo", command("$PWD/new", ""), true),
-        // Controls: not recorded; the command succeeds; the write is allowed; nothing is printed.
-        ("off", command("$PWD/new", ""), false),
+        ("off", command("$PWD/new", ""), true),
+        // Controls: the command succeeds; the write is allowed; nothing is printed.
         ("undo", command("$PWD/new", " || true"), false),
         ("undo", command("$TMPDIR/new", "; false"), false),
         ("undo", command("$PWD/new", " 2>/dev/null"), false),

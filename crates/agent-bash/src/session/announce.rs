@@ -15,22 +15,16 @@ use std::sync::Arc;
 /// take longer than the start of a shell.
 const MAX_CHECKED_BYTES: usize = 4096;
 
-/// True if a call needs only a new shell in the host's directory, unless it is refused. A
-/// supervisor may be started before the rules are read.
-pub fn needs_new_shell(call: &Input) -> bool {
-    call.request().is_some_and(|request| {
-        is_plain(request) && request.cwd.is_none() && request.command.len() <= MAX_CHECKED_BYTES
-    })
-}
-
-/// True if a shell may be started ahead of a call that [needs one](needs_new_shell). The call must
-/// pass the rules of these settings, so that no shell is started for a call that will be refused.
-/// The call itself runs all checks again.
+/// True if a shell may be started ahead of a call. The call must be valid, and must need a new
+/// shell in the host's directory. The call must also pass the rules of these settings, so that no
+/// process is started for a call that will be refused. The call itself runs all checks again.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
     let Some(request) = call.request() else {
         return false;
     };
-    needs_new_shell(call)
+    is_plain(request)
+        && request.cwd.is_none()
+        && request.command.len() <= MAX_CHECKED_BYTES
         && settings.policy().is_ok_and(|mut policy| {
             if let Some(tools) = &host.tools {
                 policy.tools.clone_from(tools);

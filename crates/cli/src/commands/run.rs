@@ -17,7 +17,7 @@ use agent_bash::core::{
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::{Conversation, ConversationOptions, may_start_ahead, needs_new_shell};
+use agent_bash::session::{Conversation, ConversationOptions, may_start_ahead};
 use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input, allow_line};
@@ -51,12 +51,11 @@ fn run_supervised(
     refuse_trial_on_terminal(args, &input)?;
     let settings = settings(args, start)?;
     warn_of_job_without_proxy(&input, &settings);
-    if args.on.is_none() && needs_new_shell(&input) {
-        // The supervisor is started before this process has threads and signal handlers, and starts
-        // while this process reads the rules.
+    let starts_ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
+    if starts_ahead {
+        // The supervisor is started before this process has threads and signal handlers.
         supervisor.start_ahead(&start.host.env);
     }
-    let starts_ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let (result, code) = if args.pty || args.on.is_some() || io::stderr().is_terminal() {
         // Drawing may block, because terminal output may be stopped; timers and signals then need
