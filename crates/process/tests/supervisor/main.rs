@@ -20,10 +20,9 @@ use libtest_mimic::{Arguments, Trial};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -224,12 +223,17 @@ async fn failed_shell_start_names_the_program(supervisor: Supervisor) {
 
 fn program(dir: &Path, name: &str, text: &str) -> PathBuf {
     let path = dir.join(name);
-    fs::write(
-        &path,
-        format!("#!/bin/sh\necho $$ > {}.pid\n{text}\n", path.display()),
-    )
-    .unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    let program = format!("#!/bin/sh\necho $$ > {}.pid\n{text}\n", path.display());
+    // Another process writes the file: a child that another test starts meanwhile would inherit
+    // this process's descriptor, and a file that is open for writing cannot be executed.
+    let write = r#"printf %s "$1" >"$0"; chmod 700 "$0""#;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the process is no command of a call"
+    )]
+    let mut writer = Command::new("/bin/sh");
+    let written = writer.args(["-c", write]).arg(&path).arg(program).status();
+    assert!(written.unwrap().success());
     path
 }
 
