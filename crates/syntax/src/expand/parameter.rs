@@ -250,9 +250,8 @@ const MAX_REPLACED_BYTES: usize = 256;
 /// Replaces matches of a pattern in a text. `None` if the pattern has glob characters or begins
 /// with `~`, or if it or the replacement is unknown.
 fn replaced(text: &str, operator: &str, pattern: &Value, replacement: &Value) -> Option<String> {
-    // `@(…)` and `+(…)` are patterns of extglob.
-    let is_plain =
-        |text: &&str| !text.starts_with('~') && !text.contains("@(") && !text.contains("+(");
+    let has_extglob = |text: &str| ["@(", "+(", "!("].iter().any(|begin| text.contains(begin));
+    let is_plain = |text: &&str| !text.starts_with('~') && !has_extglob(text);
     let pattern = pattern.literal().filter(is_plain)?;
     // bash 5.2 replaces `&` by the match.
     let replacement = replacement.literal().filter(|text| !text.contains('&'))?;
@@ -356,6 +355,7 @@ mod tests {
             ("/home/u/b", "/", "~", "", None),
             ("a-b", "/", "@(-b)", "", None),
             ("a-b", "/", "+(-)", "", None),
+            ("a-b", "/", "!(a)", "", None),
         ] {
             let (from, to) = (Value::text(pattern), Value::text(replacement));
             let found = replaced(text, operator, &from, &to);
