@@ -122,6 +122,17 @@ impl Client {
         let answer = tokio::time::timeout(SOON, call).await;
         answer.expect("an answer, whether or not the command has ended")
     }
+
+    /// Waits for a process of the adapter `codex` until it has ended; returns the last answer.
+    async fn last_answer(&self, wait: &Value) -> AdapterCallData {
+        loop {
+            let answer = self.call("codex", "write_stdin", wait.clone()).await;
+            if session_of(&answer).is_none() {
+                return answer;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 fn session_of(answer: &AdapterCallData) -> Option<u64> {
@@ -151,13 +162,7 @@ async fn yielding_call_returns_before_its_command_ends() {
     assert!(so_far.contains(&json!("start\n")), "{so_far:?}");
 
     executor.may.add_permits(1);
-    let last = loop {
-        let answer = client.call("codex", "write_stdin", wait.clone()).await;
-        if session_of(&answer).is_none() {
-            break answer;
-        }
-        tokio::task::yield_now().await;
-    };
+    let last = client.last_answer(&wait).await;
     assert!(
         last.content
             .ends_with("Process exited with code 0\nOriginal token count: 1\nOutput:\nend\n")
@@ -255,13 +260,7 @@ async fn output_omitted_by_a_wait_is_stored_and_linked_at_the_end() {
             waited.content
         );
         executor.may.add_permits(1);
-        let last = loop {
-            let answer = client.call("codex", "write_stdin", wait.clone()).await;
-            if session_of(&answer).is_none() {
-                break answer;
-            }
-            tokio::task::yield_now().await;
-        };
+        let last = client.last_answer(&wait).await;
         let artifacts = last.result.unwrap().artifacts;
         assert_eq!(!artifacts.is_empty(), is_linked);
         assert_eq!(
