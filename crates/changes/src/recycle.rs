@@ -14,7 +14,6 @@ use agent_bash_core::lock;
 use agent_bash_os::{PrivateDir, remove_tree};
 use std::io;
 use std::path::Path;
-use std::sync::MutexGuard;
 
 /// The largest number of unused change sets. Usually fewer calls run at the same time.
 const MAX_UNUSED_SETS: usize = 16;
@@ -23,7 +22,7 @@ impl Store {
     /// Stores the change set of a call that changed nothing for reuse. The set stays locked, so
     /// that it is not pruned. It can be shown until it is reused.
     pub(crate) fn recycle(&self, set: ChangeSet) {
-        let mut unused_sets = self.unused_sets();
+        let mut unused_sets = lock(&self.unused_sets);
         unused_sets.push(set);
         if unused_sets.len() > MAX_UNUSED_SETS {
             let oldest = (0..unused_sets.len()).min_by_key(|index| unused_sets[*index].id.0);
@@ -51,7 +50,7 @@ impl Store {
                 && set.meta.level == level
                 && set.meta.limits == self.limits
         };
-        let mut unused_sets = self.unused_sets();
+        let mut unused_sets = lock(&self.unused_sets);
         let index = unused_sets.iter().position(is_suitable);
         let unused = index.map(|index| unused_sets.swap_remove(index));
         drop(unused_sets);
@@ -71,10 +70,6 @@ impl Store {
             // The set stays registered. The next process that opens the store recovers it as empty.
             Ok(false) | Err(_) => None,
         }
-    }
-
-    fn unused_sets(&self) -> MutexGuard<'_, Vec<ChangeSet>> {
-        lock(&self.unused_sets)
     }
 }
 

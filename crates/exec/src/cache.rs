@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// Runs each script in its own shell, or in a named persistent shell. If the cache, or the future
 /// of a call, is dropped, its shells and foreground commands are ended.
@@ -103,7 +103,7 @@ impl ShellCache {
         {
             Ok(shell) => {
                 self.inner.pool.put_unreserved(&kind, shell);
-                *self.inner.lock_advance_kind() = is_sandboxed.then_some(kind);
+                *lock(&self.inner.advance_kind) = is_sandboxed.then_some(kind);
             }
             // The call itself will report why it has no shell.
             Err(error) => tracing::debug!(%error, "no shell could be started in advance"),
@@ -113,7 +113,7 @@ impl ShellCache {
     /// Waits for the sandboxed shell that was started in advance, and returns its report. With this
     /// report, no other sandbox has to be started as a test.
     async fn report_of_advance_shell(&self) -> Option<Report> {
-        let kind = self.inner.lock_advance_kind().take()?;
+        let kind = lock(&self.inner.advance_kind).take()?;
         let (requested, _) = self.inner.pool.take(&kind)?;
         match requested.ready().await {
             Ok(shell) => {
@@ -262,12 +262,6 @@ impl ShellCache {
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),
         }
-    }
-}
-
-impl CacheInner {
-    fn lock_advance_kind(&self) -> MutexGuard<'_, Option<ShellKind>> {
-        lock(&self.advance_kind)
     }
 }
 

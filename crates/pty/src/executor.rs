@@ -76,7 +76,7 @@ impl PtyExecutor {
 
     /// Records the next call as asciicast v2. Input is not recorded.
     pub fn record_next(&self, writer: RecordingWriter) {
-        *self.recording() = Some(writer);
+        *lock(&self.recording) = Some(writer);
     }
 
     /// Starts a script on a terminal. The script makes progress only while [`PtyRun::finish`] is
@@ -112,8 +112,7 @@ impl PtyExecutor {
         let mut supervised = launch(&options.supervisor, &spec.env.base, &options.clock, false)
             .await
             .map_err(terminal_error)?;
-        let recording = self
-            .recording()
+        let recording = lock(&self.recording)
             .take()
             .map(|out| Recording::start(out, Arc::clone(&options.clock), options.size));
         let shared = SharedSession::new(
@@ -193,10 +192,6 @@ impl PtyExecutor {
         let session = run.session();
         tokio::spawn(async move { run.finish(&mut *out).await });
         Ok(session)
-    }
-
-    fn recording(&self) -> std::sync::MutexGuard<'_, Option<RecordingWriter>> {
-        lock(&self.recording)
     }
 }
 

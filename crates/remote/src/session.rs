@@ -9,7 +9,7 @@ use agent_bash_core::{
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Time limit for a target to end its processes when the host disconnects.
@@ -52,7 +52,7 @@ impl RemoteHost for RemoteSession {
     }
 
     fn set_turn(&self, name: String) {
-        *self.turn_name() = Some(name);
+        *lock(&self.turn_name) = Some(name);
     }
 
     async fn run(
@@ -62,7 +62,7 @@ impl RemoteHost for RemoteSession {
         cancel: &Cancel,
     ) -> Result<ToolResult, NotRun> {
         let body = json!({
-            "request": call.request, "findings": call.findings, "stream": "delta", "turn": *self.turn_name(),
+            "request": call.request, "findings": call.findings, "stream": "delta", "turn": *lock(&self.turn_name),
         });
         let begun = self.clock.wall();
         let mut output = LiveOutput::new(live);
@@ -115,10 +115,6 @@ impl RemoteSession {
             clock,
             turn_name: Mutex::default(),
         }
-    }
-
-    fn turn_name(&self) -> MutexGuard<'_, Option<String>> {
-        lock(&self.turn_name)
     }
 
     /// Parses, checks and cleans the target's result. For an invalid result, returns the result of

@@ -2,7 +2,7 @@
 
 use agent_bash_core::{lock, visible};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Maximum number of stored bytes.
@@ -17,7 +17,7 @@ impl StderrTail {
     pub(crate) async fn read(self, mut errors: impl AsyncRead + Unpin) {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = errors.read(&mut buffer).await {
-            let mut tail = self.lock();
+            let mut tail = lock(&self.0);
             tail.extend(&buffer[..length]);
             let excess = tail.len().saturating_sub(MAX_BYTES);
             tail.drain(..excess);
@@ -26,14 +26,10 @@ impl StderrTail {
 
     /// Returns the text without control sequences; empty without output.
     pub(crate) fn text(&self) -> String {
-        let bytes: Vec<u8> = self.lock().iter().copied().collect();
+        let bytes: Vec<u8> = lock(&self.0).iter().copied().collect();
         // ssh ends its lines with CR LF, as for a terminal.
         let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
         visible::shown(text.trim()).into_owned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<u8>> {
-        lock(&self.0)
     }
 }
 
