@@ -34,13 +34,13 @@ pub(super) struct SecretSearch<'a> {
 }
 
 impl SecretSearch<'_> {
-    /// Returns the paths to hide; existing ones are canonical.
-    pub(super) fn all(&self) -> BTreeSet<PathBuf> {
+    /// Returns the paths to hide, some of them twice; existing ones are canonical.
+    pub(super) fn all(&self) -> Vec<PathBuf> {
         self.with_other_homes(homes::others())
     }
 
-    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> BTreeSet<PathBuf> {
-        let mut hidden: BTreeSet<PathBuf> = readable(SYSTEM_SECRETS).collect();
+    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> Vec<PathBuf> {
+        let mut hidden: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
         if let Some(home) = self.home {
             hidden.extend(self.in_home(home, false));
         }
@@ -55,7 +55,7 @@ impl SecretSearch<'_> {
         let others: BTreeSet<(PathBuf, bool)> = others.collect();
         for (number, (home, is_of_service)) in others.into_iter().enumerate() {
             if number >= MAX_SEARCHED_HOMES && !self.is_needed(&home) {
-                hidden.insert(home);
+                hidden.push(home);
                 continue;
             }
             hidden.extend(self.in_home(&home, is_of_service));
