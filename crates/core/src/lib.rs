@@ -54,7 +54,7 @@ pub use cancel::Cancel;
 pub use characters::whole_characters;
 pub use clock::Clock;
 pub use definitions::{Definitions, ShellDefinitions};
-pub use duration_text::{DurationError, parse_duration, short_duration};
+pub use duration_text::{DurationError, parse_duration, short_duration, timed_out_text};
 pub use environment::Environment;
 pub use hex::hex;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
