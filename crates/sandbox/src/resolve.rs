@@ -236,10 +236,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
 }
 
 /// Refuses a writable directory that is hidden.
-fn check_writable(
-    writable: &BTreeSet<PathBuf>,
-    hidden: &[PathBuf],
-) -> Result<(), ResolveError> {
+fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &[PathBuf]) -> Result<(), ResolveError> {
     for directory in writable {
         if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
             return Err(ResolveError::Hidden {
