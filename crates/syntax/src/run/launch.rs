@@ -330,8 +330,8 @@ fn attached(call: &Call, (index, skipped): (usize, usize)) -> Option<Value> {
 /// Returns the known directories of this machine that are mounted in a container.
 fn mounts(parsed: &ParsedLauncher, call: &Call, shell: &ShellState) -> Rc<[Mount]> {
     let positions = parsed.mounts.iter();
-    let mounts = positions.filter_map(|position| mount::mount(&attached(call, *position)?, shell));
-    mounts.collect()
+    let texts = positions.filter_map(|position| attached(call, *position));
+    texts.flat_map(|text| mount::mounts(&text, shell)).collect()
 }
 
 /// Returns the state of the shell on another machine, in a container, or in another directory;
