@@ -49,13 +49,8 @@ impl PathPart {
 
     /// True for the name of a file, which is never empty: `$(basename "$0")`.
     pub(super) fn is_file_name(&self) -> bool {
-        matches!(
-            self.pieces[..],
-            [ValuePiece::Unknown {
-                why: UnknownCause::FileName,
-                ..
-            }]
-        )
+        let is_name = |why: &UnknownCause| *why == UnknownCause::FileName;
+        matches!(&self.pieces[..], [ValuePiece::Unknown { why, .. }] if is_name(why))
     }
 
     /// True if a known part of the component contains a text.
