@@ -249,13 +249,14 @@ impl Walker<'_> {
                 shell.set(variable, VariableValue::Scalar(value.clone()));
                 shell.export(variable);
             }
-            if matches!(variable.as_str(), "BASH_ENV" | "ENV")
-                && let Some(text) = Self::file(value, shell)
-            {
-                self.script_with(&text, Vec::new(), name, shell);
-            }
             if let Some(definition) = exported_function(variable, value) {
                 self.script(&definition, shell);
+            }
+        }
+        for variable in ["BASH_ENV", "ENV"] {
+            let file = shell.literal(variable).map(Value::text);
+            if let Some(text) = file.and_then(|file| Self::file(&file, shell)) {
+                self.script_with(&text, Vec::new(), name, shell);
             }
         }
         let invocation = ShellInvocation::read(&call.words);
