@@ -186,7 +186,7 @@ fn sandbox_notices_have_their_sentences() {
         ),
         (
             denied(Access::Read, DenialBasis::Inferred),
-            "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write; setting sandbox.readable).",
+            "The output points to `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write; setting sandbox.readable).",
         ),
         (
             NoticeKind::SandboxSockets {

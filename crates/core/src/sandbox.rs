@@ -437,6 +437,8 @@ pub enum RefusedOperations {
     SocketFamilies,
     /// `EACCES` without a file, in [`Tier::Base`]: sockets and shared memory.
     Sockets,
+    /// `ECONNREFUSED`, on a private loopback: servers of the machine and of other calls.
+    OutsideServers,
 }
 
 impl RefusedOperations {
@@ -445,7 +447,7 @@ impl RefusedOperations {
         match self {
             Self::Privileged => (
                 "Operation not permitted",
-                "mounts, namespaces, set-ID bits, raw sockets, settings of the kernel, performance counters, more privileges, and signals to other processes",
+                "mounts, namespaces, device files, set-ID bits, raw sockets, settings of the kernel, performance counters, more privileges, and signals to other processes",
             ),
             Self::FileAttributes => (
                 "Operation not supported",
@@ -460,6 +462,18 @@ impl RefusedOperations {
                 "Permission denied",
                 "Unix sockets, shared memory (`/dev/shm`) and, without a network, all sockets",
             ),
+            Self::OutsideServers => (
+                "Connection refused",
+                "servers of this machine other than those of the call's own network",
+            ),
+        }
+    }
+
+    /// The setting that allows the operations.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::OutsideServers => "sandbox.network",
+            _ => "sandbox.level",
         }
     }
 }

@@ -109,9 +109,11 @@ impl NoticeKind {
                     Access::Read => "read it",
                     Access::Write => "write there",
                 };
-                let observation = match basis {
-                    DenialBasis::Inferred => "The output names",
-                    DenialBasis::Observed => "Before it failed, the command tried to write",
+                let observation = match (basis, access) {
+                    // A message about a secret may name an entry of it, or a missing key.
+                    (DenialBasis::Inferred, Access::Read) => "The output points to",
+                    (DenialBasis::Inferred, Access::Write) => "The output names",
+                    (DenialBasis::Observed, _) => "Before it failed, the command tried to write",
                 };
                 let remedy = denial_remedy(path, *access, *level, *is_protected);
                 format!(
@@ -130,8 +132,9 @@ impl NoticeKind {
             }
             Self::SandboxOperations { refused, level } => {
                 let (error, list) = refused.error_and_list();
+                let setting = refused.setting();
                 format!(
-                    "The output has an error such as `{error}`, by which the sandbox refuses {list} (sandbox: {level}; setting sandbox.level)."
+                    "The output has an error such as `{error}`, by which the sandbox refuses {list} (sandbox: {level}; setting {setting})."
                 )
             }
             Self::SandboxCache { tool, path } => format!(
