@@ -98,10 +98,8 @@ pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
     let input = RuleInput::new(script, rules(), &[], 0);
     let rules = selection.with_verdict(UserRuleVerdict::Advise);
     let first = |rule: &UserRule| {
-        script
-            .commands
-            .iter()
-            .find_map(|command| rule.check(command, &input))
+        let mut commands = script.commands.iter();
+        commands.find_map(|command| rule.check(command, &input))
     };
     rules.filter_map(first).collect()
 }
