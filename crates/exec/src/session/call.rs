@@ -99,7 +99,7 @@ impl<'a> SessionCall<'a> {
         let is_elsewhere =
             session_cwd.is_none() && cwd.is_some_and(|cwd| cwd.display_path() != spec.cwd);
         let cd_hook = shell.snapshot.as_deref().filter(|_| is_elsewhere);
-        let cd_hook = cd_hook.map_or(&b""[..], Snapshot::cd_hook);
+        let cd_hook = cd_hook.map_or_else(Vec::new, Snapshot::cd_hook);
         let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
@@ -110,7 +110,7 @@ impl<'a> SessionCall<'a> {
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
-            hooks: &[cd_hook, &*shell.prompt_hooks].concat(),
+            hooks: &[&*cd_hook, &*shell.prompt_hooks].concat(),
             last_status: shell.last_status,
             wants_stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
