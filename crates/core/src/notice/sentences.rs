@@ -1,6 +1,6 @@
 //! The sentence of each kind of notice.
 
-use super::NoticeKind;
+use super::{LimitKind, NoticeKind};
 use crate::observed::{listed, listens_on};
 use crate::sandbox::{
     Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
@@ -81,7 +81,12 @@ impl NoticeKind {
                 format!("The user allowed this command, which the rule {rule} refuses")
             }
             Self::LimitHit { limit, value } => {
-                format!("The command was ended by its resource limit: {limit} = {value}")
+                let effect = match limit {
+                    LimitKind::CpuS | LimitKind::FileMb | LimitKind::MemoryMb => "ended",
+                    LimitKind::Processes => "refused further processes",
+                    LimitKind::CpuPercent => "slowed",
+                };
+                format!("The command was {effect} by its resource limit: {limit} = {value}")
             }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")
