@@ -7,7 +7,7 @@ use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
-    Survivor, SurvivorPolicy, Timestamp, short_duration,
+    Survivor, SurvivorPolicy, Timestamp, timed_out_text,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -470,9 +470,7 @@ impl ScriptEnding {
             Self::Signaled { signal, number } => {
                 failed(&format_args!("signal: {number} ({signal})"))
             }
-            Self::TimedOut { after } => {
-                failed(&format_args!("timed out after {}", short_duration(*after)))
-            }
+            Self::TimedOut { after } => failed(&timed_out_text(*after)),
             Self::Cancelled => failed(&"cancelled"),
             Self::Lost { reason } => format!("error: {reason}"),
         };

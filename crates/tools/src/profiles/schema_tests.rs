@@ -6,7 +6,7 @@ use crate::{SandboxTerms, ToolSchema};
 use agent_bash_core::sandbox::{
     Escalation, LackingPolicy, MissingPromise, Network, Report, SandboxLevel, Tier, TmpDirectory,
 };
-use agent_bash_core::{Profile, TextLayout};
+use agent_bash_core::{Profile, ProfileName};
 use agent_bash_policy::SafeMode;
 use serde_json::json;
 use std::path::Path;
@@ -181,7 +181,7 @@ fn descriptions_mention_only_fields_of_their_schema() {
                 .collect();
             let fewer: &'static [&'static str] = fewer.leak();
             // The texts of `modes` are fixed, and so are its fields.
-            let is_fixed = profile.layout == TextLayout::Modes && fewer.len() < fields.len();
+            let is_fixed = profile.name == ProfileName::Modes && fewer.len() < fields.len();
             if is_fixed || *missing == "command" {
                 continue;
             }
