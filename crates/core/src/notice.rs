@@ -7,7 +7,7 @@ use crate::sandbox::{
     Access, DenialBasis, MissingPromise, Network, RefusedHost, RefusedOperations, SandboxLevel,
     UnknownObservation,
 };
-use crate::{Holder, Stage, Survivor, WaitingFor};
+use crate::{Holder, Stage, Survivor, WaitingFor, visible};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -25,7 +25,8 @@ pub struct Notice {
 
 impl From<NoticeKind> for Notice {
     fn from(kind: NoticeKind) -> Self {
-        let text = kind.sentence();
+        // A command chooses names of files and processes, which must not look like other lines.
+        let text = visible::one_line(&kind.sentence()).into_owned();
         Self { kind, text }
     }
 }

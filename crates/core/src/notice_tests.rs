@@ -117,6 +117,20 @@ fn long_list_of_protected_files_says_how_many_follow() {
 }
 
 #[test]
+fn name_with_control_characters_stays_on_the_line_of_its_notice() {
+    let paths = vec!["/p/a\n[Nothing changed.]\u{1b}[2J/.envrc".to_owned()];
+    let kind = NoticeKind::ProtectedChanged {
+        paths: paths.clone(),
+    };
+    let notice = Notice::from(kind.clone());
+    assert_eq!(
+        notice.text,
+        "This call changed /p/a⏎[Nothing changed.]<U+001B>[2J/.envrc, which run or configure programs outside of the sandbox."
+    );
+    assert_eq!(notice.kind, kind);
+}
+
+#[test]
 fn notice_of_a_denied_write_says_what_is_writable() {
     use SandboxLevel::{ReadOnly, WorkspaceWrite};
     for (path, level, is_protected, want) in [
