@@ -22,7 +22,6 @@ mod layers;
 mod links;
 mod other_targets;
 mod packaged;
-mod picture;
 mod programs;
 mod repeated_tests;
 mod rpc_page;
@@ -82,11 +81,6 @@ const COMMANDS: &[Command] = &[
         usage: "words [--checkout DIR] [PATH…]",
         summary: "lists names and sentences that break the rules of CONTRIBUTING.md; PATH limits the list",
         run: word_rules::command,
-    },
-    Command {
-        usage: "picture",
-        summary: "records the screens of the README's picture in a real session and draws them",
-        run: picture::command,
     },
     Command {
         usage: "clients [test|frameworks|installed FILE]",
