@@ -24,7 +24,7 @@ const CERTIFICATE_VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// The options of `openssl s_client`: no interactive commands, and no connection without a valid
 /// certificate.
-const OPTIONS: [&str; 6] = [
+const CLIENT_OPTIONS: [&str; 6] = [
     "s_client",
     "-quiet",
     "-verify_quiet",
@@ -72,7 +72,7 @@ impl TlsProgram for OpenSsl {
             reason = "the proxy has no other way to encrypt"
         )]
         let mut command = Command::new(path);
-        command.args(OPTIONS);
+        command.args(CLIENT_OPTIONS);
         command.args(["-connect", &address.to_string()]);
         match host {
             Host::Name(name) => command.args(["-servername", name, "-verify_hostname", name]),
