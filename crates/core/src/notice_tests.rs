@@ -185,8 +185,20 @@ fn sandbox_notices_have_their_sentences() {
             .map(|&(host, count)| RefusedHost {
                 host: host.to_owned(),
                 count,
+                secret: None,
             })
             .collect(),
+    };
+    let secrets = |variable: &str, other: &[RefusedHost]| NoticeKind::SandboxHosts {
+        refused: [
+            other,
+            &[RefusedHost {
+                host: "example.org:80".to_owned(),
+                count: 2,
+                secret: Some(variable.to_owned()),
+            }],
+        ]
+        .concat(),
     };
     let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
     for (kind, want) in [
@@ -238,6 +250,21 @@ fn sandbox_notices_have_their_sentences() {
         (
             hosts(&[("evil.example:443", 3), ("a.example:22", 1)]),
             "The sandbox refused 4 connections to hosts that are not listed: evil.example:443 (3 times), a.example:22; the user can allow them in the list `sandbox.network`: [\"evil.example\", \"a.example:22\"].",
+        ),
+        (
+            secrets("TOKEN", &[]),
+            "The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
+        ),
+        (
+            secrets(
+                "TOKEN",
+                &[RefusedHost {
+                    host: "a.example:80".to_owned(),
+                    count: 1,
+                    secret: None,
+                }],
+            ),
+            "The sandbox refused 1 connection to a host that is not listed: a.example:80; the user can allow them in the list `sandbox.network`: [\"a.example\"]. The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
         ),
         (
             hosts(&["a:1", "b:1", "c:1", "d:1", "e:1", "f:1", "g:1"].map(|host| (host, 1))),

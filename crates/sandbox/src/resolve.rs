@@ -219,6 +219,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         level: wanted.level,
         network: wanted.network,
         hosts,
+        secrets: Vec::new(),
         tier: facts.tier,
         writable: writable.into_iter().collect(),
         hidden,

@@ -333,6 +333,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     sandbox::LEVEL,
     sandbox::NETWORK,
+    sandbox::SECRETS,
     sandbox::LACKING,
     sandbox::WRITABLE,
     sandbox::READABLE,

@@ -1,6 +1,7 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
 use super::host_proxy::{HostProxy, start_proxy};
+use super::openssl::OpenSsl;
 use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
@@ -46,6 +47,8 @@ pub struct SupervisorClient {
     networks: Arc<Networks<HostProxy>>,
     /// The host's own proxy, through which the proxies of sandboxes connect.
     parent_proxy: Option<ParentProxy>,
+    /// Encrypts connections of the proxies of sandboxes.
+    openssl: OpenSsl,
     /// The proxy of the last shell's network. A proxy of a network that no other sandbox enters
     /// lives as long as this value.
     proxy: Option<HostProxy>,
@@ -84,6 +87,7 @@ impl SupervisorClient {
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
             parent_proxy: None,
+            openssl: OpenSsl::default(),
             proxy: None,
             link,
             inbox: Inbox::new(),
@@ -96,9 +100,11 @@ impl SupervisorClient {
         }
     }
 
-    /// Sets the host's own proxy to the one that `env`, the environment of the shells, names.
-    pub(super) fn set_parent_proxy(&mut self, env: &BTreeMap<OsString, OsString>) {
+    /// Sets the host's own proxy and the certificates of trusted authorities to those that `env`,
+    /// the environment of the shells, names.
+    pub(super) fn set_proxy_environment(&mut self, env: &BTreeMap<OsString, OsString>) {
         self.parent_proxy = ParentProxy::from_env(env);
+        self.openssl = OpenSsl::new(env);
     }
 
     /// Computes the changes from `current`, the environment of the supervisor, to `wanted`, the
@@ -171,7 +177,10 @@ impl SupervisorClient {
         let Some(plan) = &sandbox.plan else {
             return Ok(None);
         };
-        let serve = |receiver| start_proxy(plan, self.parent_proxy.clone(), &self.clock, receiver);
+        let serve = |receiver| {
+            let (parent, openssl) = (self.parent_proxy.clone(), self.openssl.clone());
+            start_proxy(plan, parent, openssl, &self.clock, receiver)
+        };
         match sandbox.trial {
             Some(_) => Networks::unshared_entrance(plan, serve),
             None => self.networks.entrance(plan, serve),
