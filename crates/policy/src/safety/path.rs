@@ -166,6 +166,11 @@ fn danger_in_unknown_cwd(parts: &[PathPart]) -> Option<PathDanger> {
 /// The directories and files without which a repository is worthless.
 const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", "packed-refs"];
 
+/// True for files that git leaves behind if it is ended, and for marks: `tmp_pack_*`, `*.keep`.
+fn is_left_by_git(name: &PathPart) -> bool {
+    name.has_text("tmp_") || name.has_text(".keep")
+}
+
 /// True for `.git`, for a glob or an unknown name directly in `.git`, and for its essential
 /// directories and files.
 fn ends_in_git(parts: &[PathPart]) -> bool {
@@ -174,6 +179,7 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
         match names[git + 1..] {
             // git computes these files anew.
             ["objects", "info", ..] => return false,
+            ["objects", "pack", _] if parts.last().is_some_and(is_left_by_git) => return false,
             [name, ..] if REPOSITORY_DIRECTORIES.contains(&name) => return true,
             _ => {}
         }
