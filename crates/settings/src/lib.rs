@@ -34,6 +34,7 @@ mod source;
 pub mod targets;
 mod to_remote;
 
+pub use agent_bash_proxy::Placeholders;
 pub use changes::{ChangesSettings, CommitBy};
 pub use exported_functions::exported_functions;
 pub use git_aliases::git_aliases;
@@ -41,7 +42,7 @@ pub use host::HostContext;
 pub use journal::{JournalSettings, mask_secrets};
 pub use layers::{LoadedSettings, Origin, SettingsError, default_file, load, misspelt_variables};
 pub use mask_level::MaskLevel;
-pub use sandbox::{CacheAccess, SandboxSettings};
+pub use sandbox::{CacheAccess, SandboxSettings, SecretSettings};
 pub use shell::shell_in_force;
 
 use self::targets::{TargetSettings, TargetSettingsError};
@@ -283,6 +284,9 @@ impl Settings {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());
         secrets.drop.extend(self.drop.iter().cloned());
+        for variable in self.sandbox.secrets.keys() {
+            secrets.drop_always(variable);
+        }
         let agent = self.agent.iter().map(|value| (AGENT, value.as_str()));
         let set = self.set.iter();
         let set = agent.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));

@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     EndReason, Follower, Recording, ShellEnded, TOO_OLD_MARK, Watchdog, WatchdogSignals, ending,
-    no_directory, notice_of_fallback, too_old,
+    no_directory, supervisor_notices, too_old,
 };
 use agent_bash_core::{
     Cancel, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId, Survivor,
@@ -338,8 +338,8 @@ impl<'a> SessionCall<'a> {
         outcome.closed_early = self.streams.closed_early();
         outcome.sandbox = self.shell.sandbox.as_mut().map(SandboxWatch::observe);
         outcome.traced = self.recording.end(&mut self.shell.supervised).await;
-        let notice = notice_of_fallback(&self.shell.supervised);
-        outcome.notices.extend(notice);
+        let notices = supervisor_notices(&mut self.shell.supervised);
+        outcome.notices.extend(notices);
         outcome.name_survivors(survivors);
         outcome
     }

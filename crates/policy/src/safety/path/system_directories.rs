@@ -110,7 +110,7 @@ pub(super) fn is_system_directory(parts: &[PathPart]) -> bool {
         [first, second] if SYSTEM_DIRECTORIES.contains(&second) => {
             SYSTEM_DIRECTORIES.contains(&first) && !ADDED_SOFTWARE.contains(&first)
         }
-        [.., name] if USER_LIBRARIES.contains(&name) => false,
+        [.., name] if USER_LIBRARIES.contains(&name) || name.ends_with(".la") => false,
         _ => SERVICES.iter().any(is_service),
     }
 }
