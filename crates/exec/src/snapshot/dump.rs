@@ -60,8 +60,11 @@ macro_rules! define_dump {
             r"\builtin mapfile -t __ab < <(\builtin compgen -A function); ",
             r#"for __ab_name in "${__ab[@]}"; do \builtin printf 'f%s\0' "$__ab_name"; "#,
             r#"\builtin declare -f -- "$__ab_name"; \builtin printf '\0'; done; "#,
-            r#"for __ab_name in "${!BASH_ALIASES[@]}"; do "#,
-            r#"\builtin printf 'a%s\0%s\0' "$__ab_name" "${BASH_ALIASES[$__ab_name]}"; done; "#,
+            // bash makes `BASH_ALIASES` again for each expansion: with a thousand aliases, an
+            // expansion for each of them takes a second.
+            r#"__ab=("${!BASH_ALIASES[@]}"); __ab_texts=("${BASH_ALIASES[@]}"); "#,
+            r#"for __ab_n in "${!__ab[@]}"; do "#,
+            r#"\builtin printf 'a%s\0%s\0' "${__ab[__ab_n]}" "${__ab_texts[__ab_n]}"; done; "#,
             r"\builtin printf 'end\0'; } >&",
             report_fd!(),
             "; }; "

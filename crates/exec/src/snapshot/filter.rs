@@ -9,9 +9,6 @@ use agent_bash_process::environment::{SecretFilter, exported_function};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Alias names that cannot be read from `BASH_ALIASES`: as subscripts they mean all elements.
-const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
-
 /// Minimum length in bytes of a literal that is assigned to a secret's name: `pass=0` and `key=x`
 /// are not secrets.
 const MIN_SECRET_BYTES: usize = 4;
@@ -20,7 +17,7 @@ const MIN_SECRET_BYTES: usize = 4;
 /// definitions.
 pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
-    if name.is_empty() || name.starts_with(OWN_PREFIX) || WHOLE_ARRAY_SUBSCRIPTS.contains(&name) {
+    if name.is_empty() || name.starts_with(OWN_PREFIX) {
         return false;
     }
     if is_reserved(name) {
@@ -141,14 +138,12 @@ mod tests {
             "if",
             "{",
             "__ab_dump",
-            "@",
-            "*",
             "",
         ] {
             assert!(!is_allowed_with_text(name, ":"), "{name}");
         }
         for name in [
-            "ll", "-", "..", "gs", "python", "docker", "lsx", "nvm", "_private",
+            "ll", "-", "..", "@", "gs", "python", "docker", "lsx", "nvm", "_private",
         ] {
             assert!(is_allowed_with_text(name, ":"), "{name}");
         }

@@ -264,13 +264,14 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "odd_aliases",
-        aliases: "- ~ ..... quoted lines trailing word +x !!",
+        aliases: "- ~ ..... @ * quoted lines trailing word +x !!",
         scripts: &[
             ("cd /usr; cd /etc\n-; pwd", "/usr\n/usr\n"),
             ("HOME=/h; quoted", "it's /h $x\n"),
             ("lines", "one\ntwo\n"),
             ("trailing word", "trailing yes-it-is\n"),
             ("+x; !!", "plus\nbang\n"),
+            ("@; * a", "at\nstar a\n"),
         ],
         options: true,
         ..NOTHING
