@@ -33,7 +33,7 @@ const GIT_LOCATION_VARIABLES: [&str; 5] = [
 /// field `trial`, that changes are recorded so that the model can list them, and that a trial
 /// works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
-    let is_fixed = profiles::by_layout(tool.profile.layout).has_fixed_fields;
+    let is_fixed = profiles::tool(tool.profile.name).has_fixed_fields;
     tool.has_own_fields && !is_fixed && tool.changes.is_recording() && are_possible(tool, cwd).await
 }
 

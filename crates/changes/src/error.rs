@@ -1,6 +1,6 @@
 //! Errors of change sets.
 
-use agent_bash_core::changes::{ChangesId, FileName};
+use agent_bash_core::changes::{ChangesAct, ChangesId, FileName};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -49,14 +49,14 @@ pub enum ChangesError {
         id: ChangesId,
     },
     /// The state of the change set does not allow the operation.
-    #[error("changes {id} cannot be {wanted}: {why}")]
+    #[error("{}", act.refusal(*id, why))]
     State {
         /// The number of the change set.
         id: ChangesId,
-        /// The operation as a participle: "committed", "undone" …
-        wanted: &'static str,
+        /// The operation.
+        act: ChangesAct,
         /// The state, and what can be done.
-        why: String,
+        why: &'static str,
     },
     /// Another process changed these files. Nothing was changed.
     #[error("changes {id} cannot be applied: `{}` was changed by another process meanwhile{}", first(.conflicts), others(.conflicts))]

@@ -11,7 +11,9 @@ use crate::preimages;
 use crate::restored_files::LazyRestoredFiles;
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
-use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
+use agent_bash_core::changes::{
+    ChangeCounts, ChangesAct, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
 use agent_bash_os::PrivateDir;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
@@ -89,7 +91,11 @@ impl Store {
         redo: bool,
     ) -> Result<Inversion<'_>, ChangesError> {
         let requested = self.idle(session, id)?;
-        let wanted = if redo { "redone" } else { "undone" };
+        let act = if redo {
+            ChangesAct::Redo
+        } else {
+            ChangesAct::Undo
+        };
         let origin = match requested.meta.kind {
             SetKind::Undo { origin, .. } => self.idle(session, ChangesId(origin))?,
             _ => self.idle(session, id)?,
@@ -115,11 +121,11 @@ impl Store {
             && plan.changes_only_times()
             && !recorded_plan.changes_only_times()
         {
-            let why = "the preimages were not stored".to_owned();
-            return Err(ChangesError::State { id, wanted, why });
+            let why = "the preimages were not stored";
+            return Err(ChangesError::State { id, act, why });
         }
         if plan.is_empty() || was_undone || !preimages::stores_preimages(&origin) {
-            return Err(state_error(id, wanted, &requested));
+            return Err(state_error(id, act, &requested));
         }
         select(&mut plan, id, paths)?;
         let applying = self.applying(&origin, &origin.slots())?;
@@ -325,26 +331,12 @@ impl ApplyDirectories<'_> {
 }
 
 /// Returns the error for a state that does not allow the operation.
-pub(crate) fn state_error(id: ChangesId, wanted: &'static str, set: &ChangeSet) -> ChangesError {
-    let why = match (set.meta.kind, set.state) {
-        (_, SetState::Discarded) => "they were discarded",
-        (_, SetState::Undone) => "they were undone",
-        (SetKind::Trial, SetState::Held) => "nothing of them was applied yet",
-        (SetKind::Trial, SetState::Running) => "their host has ended",
-        (SetKind::Trial, SetState::Done) if wanted == "committed" => "they were committed before",
-        (SetKind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
-        (SetKind::Trace | SetKind::Background { .. }, _) if !preimages::stores_preimages(set) => {
-            "only their names were recorded"
-        }
-        (SetKind::Scan, _) => "they were scanned, not traced, so only names are known",
-        (SetKind::Trace | SetKind::Background { .. }, _)
-            if wanted != "undone" && wanted != "redone" =>
-        {
-            "they were made in place"
-        }
-        _ if wanted == "redone" => "nothing of them was undone",
-        _ => "there is nothing to undo",
+pub(crate) fn state_error(id: ChangesId, act: ChangesAct, set: &ChangeSet) -> ChangesError {
+    let (state, by) = listing::state_and_source(set);
+    let state = match by {
+        ChangesBy::Trace if !preimages::stores_preimages(set) => ChangesState::Listed,
+        _ => state,
     };
-    let why = why.to_owned();
-    ChangesError::State { id, wanted, why }
+    let why = act.obstacle(state, by);
+    ChangesError::State { id, act, why }
 }

@@ -82,8 +82,8 @@ pub(crate) fn plan_and_items(
     Ok((plan, items))
 }
 
-/// Returns a change set as callers see it, without files.
-pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, ChangesError> {
+/// Returns the state of a change set as callers see it, and how its changes were detected.
+pub(crate) fn state_and_source(set: &ChangeSet) -> (ChangesState, ChangesBy) {
     let by = match set.meta.kind {
         SetKind::Trace | SetKind::Background { .. } => ChangesBy::Trace,
         SetKind::Scan => ChangesBy::Scan,
@@ -98,6 +98,12 @@ pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, Chan
         SetState::Discarded => ChangesState::Discarded,
         SetState::Interrupted => ChangesState::Interrupted,
     };
+    (state, by)
+}
+
+/// Returns a change set as callers see it, without files.
+pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, ChangesError> {
+    let (state, by) = state_and_source(set);
     let root = set.root().to_string_lossy().into_owned();
     let mut changes = Changes::new(set.id, state, by, root);
     changes.undone_in_part = set.is_partly_undone;

@@ -22,7 +22,7 @@ use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
 use crate::upper::UpperScan;
-use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
+use agent_bash_core::changes::{Changes, ChangesAct, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
 use std::collections::HashSet;
@@ -79,7 +79,7 @@ impl Store {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
         if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
-            return Err(state_error(id, "committed", &set));
+            return Err(state_error(id, ChangesAct::Commit, &set));
         }
         let mut upper = RootedDir::open(set.dir())?;
         let planned = HeldPlan::read(&set)?;
@@ -137,7 +137,7 @@ impl Store {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
         if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
-            return Err(state_error(id, "discarded", &set));
+            return Err(state_error(id, ChangesAct::Discard, &set));
         }
         discard(&mut set)?;
         self.describe(&set)

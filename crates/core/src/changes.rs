@@ -2,12 +2,14 @@
 //! calls and trials, and how much of a set can be undone. `agent-bash-changes` records, stores and
 //! applies change sets.
 
+mod act;
 mod id;
 mod kind;
 mod name;
 mod text;
 mod trace_state;
 
+pub use act::ChangesAct;
 pub use id::{ChangesId, ChangesIdError};
 pub use kind::FileKind;
 pub use name::FileName;

@@ -63,6 +63,12 @@ pub fn short_duration(duration: Duration) -> String {
     format!("{secs}s")
 }
 
+/// Returns how a command ended whose time limit passed: `timed out after 30s`. The tools that
+/// models know have texts of their own.
+pub fn timed_out_text(after: Duration) -> String {
+    format!("timed out after {}", short_duration(after))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +125,9 @@ mod tests {
             (1500, "1500ms"),
             (86_400_000, "1440m"),
         ] {
-            assert_eq!(short_duration(Duration::from_millis(millis)), want);
+            let duration = Duration::from_millis(millis);
+            assert_eq!(short_duration(duration), want);
+            assert_eq!(timed_out_text(duration), format!("timed out after {want}"));
         }
     }
 }

@@ -54,7 +54,7 @@ pub use cancel::Cancel;
 pub use characters::whole_characters;
 pub use clock::Clock;
 pub use definitions::{Definitions, ShellDefinitions};
-pub use duration_text::{DurationError, parse_duration, short_duration};
+pub use duration_text::{DurationError, parse_duration, short_duration, timed_out_text};
 pub use environment::Environment;
 pub use hex::hex;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
@@ -72,8 +72,8 @@ pub use observed::{Holder, Stage, Survivor, listed, listens_on};
 pub use parse::{Parsed, RequestError, parse_request};
 pub use policy_findings::{Findings, PolicyFindings};
 pub use profile::{
-    Direction, OutputLimits, Profile, ProfileName, ShellChoice, SurvivorPolicy, TextLayout,
-    Timeouts, Truncation, Window,
+    Direction, OutputLimits, Profile, ProfileName, ShellChoice, SurvivorPolicy, Timeouts,
+    Truncation, Window,
 };
 pub use remote_host::{NotRun, RemoteHost};
 pub use request::{MAX_COMMAND_BYTES, MAX_SHOW_KB, Mode, Request, ShownPart, StdinMode};

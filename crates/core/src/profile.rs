@@ -13,7 +13,8 @@ use std::time::Duration;
 /// The configuration of the pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The profile's name, for display only: no code branches on the name.
+    /// The profile's name. It also names the tool of `agent_bash_tools::profiles`, which writes the
+    /// result's text.
     pub name: ProfileName,
     /// Trim the command and turn trailing `head`/`tail` filters into limits.
     pub normalise: bool,
@@ -25,8 +26,6 @@ pub struct Profile {
     pub streams: Streams,
     /// How much of the output is shown.
     pub output: OutputLimits,
-    /// The format of the result's text.
-    pub layout: TextLayout,
     /// The shell that runs the script.
     pub shell: ShellChoice,
     /// True if calls may use a terminal.
@@ -303,19 +302,6 @@ pub enum Direction {
     Middle,
     /// The beginning and the end, in lines.
     HeadTail,
-}
-
-/// The format of the result's text: one file each in `agent_bash_tools::profiles`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TextLayout {
-    /// Output, then everything else.
-    Standard,
-    /// The error first, then the output.
-    Modes,
-    /// Stdout, stderr, and the outcome.
-    Paged,
-    /// Stdout, stderr, `[Exit code: N]`.
-    Workspace,
 }
 
 /// The choice of the shell that runs the script.

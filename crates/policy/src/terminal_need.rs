@@ -7,7 +7,7 @@ use agent_bash_syntax::Script;
 use agent_bash_syntax::ast::{Command, Link};
 use agent_bash_syntax::git::GitCommandLine;
 use agent_bash_syntax::run::{Field, ResolvedCommand};
-use table::{ProgramForm, ROWS, TerminalUse};
+use table::{PROGRAM_FORMS, ProgramForm, TerminalUse};
 
 /// The terminal that a script needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,13 +92,11 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
 /// True if a command of the script changes the directory of the shell.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is_directory_command = |command: &ResolvedCommand| {
-        command
-            .name()
-            .is_some_and(|name| DIRECTORY_COMMANDS.contains(&name))
-    };
-    script.commands.iter().any(|command| {
-        !command.may_never_run && command.started_by.is_empty() && is_directory_command(command)
+    let mut commands = script.commands.iter();
+    commands.any(|command| {
+        let is_here = !command.may_never_run && command.started_by.is_empty();
+        let mut names = DIRECTORY_COMMANDS.iter();
+        is_here && names.any(|name| command.name() == Some(*name))
     })
 }
 
@@ -118,9 +116,9 @@ fn wanted_by(command: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalU
     if words.iter().any(|word| is_one_of(word, &INFO_OPTIONS)) {
         return None;
     }
-    let rows = ROWS.iter().filter(|row| row.names.contains(&name));
-    let row = rows.into_iter().find(|row| row.is_met_by(name, command))?;
-    let is_met = match row.wants {
+    let mut forms = PROGRAM_FORMS.rows_of(name);
+    let form = forms.find(|form| form.is_met_by(name, command))?;
+    let is_met = match form.wants {
         TerminalUse::Screen => !prints_elsewhere(command),
         TerminalUse::Lines => !reads_elsewhere(command),
         // A redirection around several commands may apply to each of these commands.
@@ -132,7 +130,7 @@ fn wanted_by(command: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalU
         }
         TerminalUse::Terminal => true,
     };
-    is_met.then_some(row.wants)
+    is_met.then_some(form.wants)
 }
 
 impl ProgramForm {
@@ -167,8 +165,8 @@ impl ProgramForm {
                 operands += 1;
                 continue;
             }
-            has_wanted |= is_one_of(word, self.with);
-            lacks_unwanted &= !is_one_of(word, self.without);
+            has_wanted |= is_one_of(word, &self.with);
+            lacks_unwanted &= !is_one_of(word, &self.without);
             // The value of an option is the next word, unless it is in the same word.
             let last = text.chars().next_back();
             if !text.starts_with("--") && last.is_some_and(|last| self.valued.contains(last)) {
@@ -183,17 +181,10 @@ impl ProgramForm {
 fn is_one_of(word: &Field, options: &[&str]) -> bool {
     let text = word.value.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
-    options.iter().any(|option| {
-        let letter = option.strip_prefix('-').filter(|name| name.len() == 1);
-        match letter {
-            Some(letter) => {
-                let letters = text
-                    .strip_prefix('-')
-                    .filter(|letters| !letters.starts_with('-'));
-                letters.is_some_and(|letters| letters.contains(letter))
-            }
-            None => name == *option,
-        }
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    options.iter().any(|option| match option.strip_prefix('-') {
+        Some(letter) if letter.len() == 1 => !cluster.starts_with('-') && cluster.contains(letter),
+        _ => name == *option,
     })
 }
 
@@ -399,16 +390,24 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_reached() {
-        let names: Vec<&str> = ROWS.iter().flat_map(|row| row.names).copied().collect();
-        assert!(names.len() > 100);
-        // Two rows of a program differ in more than what they want.
+    fn every_row_has_known_keys_and_is_reached() {
+        let rows = include_str!("terminal_need/programs.conf").lines();
         let mut seen = BTreeSet::new();
-        for row in ROWS {
-            for name in row.names {
-                let key = (*name, row.verbs, row.with, row.operands);
-                assert!(seen.insert(key), "{key:?} is there twice");
+        for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+            let mut fields = row.split(" ; ");
+            let names = fields.next().unwrap_or_default();
+            for field in fields {
+                let key = field.split(' ').next().unwrap_or_default();
+                let known = ["verbs", "with", "without", "valued", "operands", "uses"];
+                assert!(known.contains(&key), "{row}");
+            }
+            // Two rows of a program differ in more than what they want.
+            let form = ProgramForm::from_row(row);
+            for name in names.split(' ') {
+                let key = (name, form.verbs.clone(), form.with.clone(), form.operands);
+                assert!(seen.insert(key), "{name} is there twice: {row}");
             }
         }
+        assert!(seen.len() > 100);
     }
 }

@@ -1,9 +1,9 @@
 //! Observes a shell's sandbox from outside: its report, the targets that its proxy refused, and its
 //! refused network accesses, which the kernel counts per network namespace.
 //!
-//! The counters count packets without a route. A name lookup counts once for each server. IPv6
-//! without an interface fails before it is counted. In a shared network, the accesses of all its
-//! sandboxes are counted.
+//! The counters count packets without a route, and datagrams to a port of the loopback without a
+//! server: a system may resolve names by a server of its own. A name lookup counts once for each
+//! server. In a shared network, the accesses of all its sandboxes are counted.
 
 use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, RefusedHost, Report, Tier};
 use agent_bash_os::network_namespace;
@@ -56,9 +56,10 @@ impl SandboxWatch {
         if let Some((refusals, last)) = &mut self.refusals {
             let counts = refusals.counts();
             let refused = counts.since(last).into_iter();
-            let refused = refused.map(|(target, count)| RefusedHost {
-                host: target.to_string(),
+            let refused = refused.map(|(refused, count)| RefusedHost {
+                host: refused.target.to_string(),
                 count,
+                secret: refused.secret,
             });
             observed.refused_hosts = refused.collect();
             *last = counts;
@@ -72,7 +73,7 @@ impl SandboxWatch {
 #[derive(Debug)]
 struct DenialCounters {
     v4: File,
-    /// `None` without IPv6, or if only IPv4 is counted.
+    /// `None` without IPv6.
     v6: Option<File>,
     reported: u64,
 }
@@ -81,19 +82,17 @@ impl DenialCounters {
     /// Opens the counters; `None` if the network is the host's. Counts from now on: a shared
     /// namespace has earlier denials of other sandboxes.
     fn of(pid: u32, network: Network) -> Option<Self> {
+        if network == Network::On {
+            return None;
+        }
         let open = |name| File::open(format!("/proc/{pid}/net/{name}")).ok();
         let mut counters = Self {
             v4: open("snmp")?,
-            v6: None,
+            v6: open("snmp6"),
             reported: 0,
         };
-        match network {
-            Network::On => return None,
-            Network::Off => {}
-            Network::Loopback | Network::Hosts => {
-                counters.v6 = open("snmp6");
-                counters.new_denials()?;
-            }
+        if network.is_shared() {
+            counters.new_denials()?;
         }
         Some(counters)
     }
@@ -117,21 +116,26 @@ fn text(file: &File) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// Parses `/proc/PID/net/snmp`: a line of names, then a line of values, both beginning with `Ip:`.
+/// Parses `/proc/PID/net/snmp`: for each protocol a line of names, then a line of values, both
+/// beginning with the protocol.
 fn ipv4_denials(text: &str) -> Option<u64> {
-    let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
-    let names = lines.next()?.split_ascii_whitespace();
-    let mut columns = names.zip(lines.next()?.split_ascii_whitespace());
-    let (_, value) = columns.find(|(name, _)| *name == "OutNoRoutes")?;
-    value.parse().ok()
+    let counter = |protocol: &str, wanted: &str| -> Option<u64> {
+        let mut lines = text.lines().filter(|line| line.starts_with(protocol));
+        let names = lines.next()?.split_ascii_whitespace();
+        let mut columns = names.zip(lines.next()?.split_ascii_whitespace());
+        let (_, value) = columns.find(|(name, _)| *name == wanted)?;
+        value.parse().ok()
+    };
+    Some(counter("Ip:", "OutNoRoutes")? + counter("Udp:", "NoPorts").unwrap_or(0))
 }
 
 /// Parses `/proc/PID/net/snmp6`: a name and its value in each line.
 fn ipv6_denials(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Ip6OutNoRoutes"));
-    line?.trim().parse().ok()
+    let counter = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line?.trim().parse().ok()
+    };
+    Some(counter("Ip6OutNoRoutes")? + counter("Udp6NoPorts").unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -142,9 +146,12 @@ mod tests {
     fn denial_counters_are_found_by_name() {
         let text = "Ip: Forwarding OutNoRoutes ReasmTimeout\nIp: 2 40 7\nIcmp: InMsgs\nIcmp: 1\n";
         assert_eq!(ipv4_denials(text), Some(40));
+        let text = format!("{text}Udp: InDatagrams NoPorts\nUdp: 9 2\nUdpLite: NoPorts\n");
+        assert_eq!(ipv4_denials(&text), Some(42));
         assert_eq!(ipv4_denials("Ip: Forwarding\nIp: 2\n"), None);
         let text = "Ip6InNoRoutes                   \t3\nIp6OutNoRoutes                  \t5\n";
         assert_eq!(ipv6_denials(text), Some(5));
+        assert_eq!(ipv6_denials(&format!("{text}Udp6NoPorts 1\n")), Some(6));
         assert_eq!(ipv6_denials(""), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,9 @@ const MAX_NAMES: usize = 4096;
 /// ignored.
 #[derive(Debug, Default)]
 pub(crate) struct PathLookup {
-    listings: RefCell<HashMap<PathBuf, Rc<Listing>>>,
-    canonical: RefCell<HashMap<PathBuf, PathBuf>>,
+    // The keys are strings, because hashing a path splits it into components.
+    listings: RefCell<HashMap<OsString, Rc<Listing>>>,
+    canonical: RefCell<HashMap<OsString, PathBuf>>,
 }
 
 /// The names in a directory.
@@ -74,18 +75,18 @@ impl PathLookup {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return path.to_owned();
         };
-        let known = self.canonical.borrow().get(parent).cloned();
+        let known = self.canonical.borrow().get(parent.as_os_str()).cloned();
         let parent = known.unwrap_or_else(|| {
             let real = self.canonical(parent);
             let mut known = self.canonical.borrow_mut();
-            known.insert(parent.to_owned(), real.clone());
+            known.insert(parent.as_os_str().to_owned(), real.clone());
             real
         });
         parent.join(name)
     }
 
     fn listing(&self, directory: &Path) -> Rc<Listing> {
-        if let Some(known) = self.listings.borrow().get(directory) {
+        if let Some(known) = self.listings.borrow().get(directory.as_os_str()) {
             return Rc::clone(known);
         }
         let listing = if self.may_exist(directory) {
@@ -95,7 +96,7 @@ impl PathLookup {
         };
         let listing = Rc::new(listing);
         let mut known = self.listings.borrow_mut();
-        known.insert(directory.to_owned(), Rc::clone(&listing));
+        known.insert(directory.as_os_str().to_owned(), Rc::clone(&listing));
         listing
     }
 }

@@ -8,10 +8,11 @@ mod scans;
 mod sets;
 mod unrecordable;
 
+pub use agent_bash_core::changes::ChangesAct;
 pub use ended::{commit_trial, finish_trace};
 pub use group::{ChangesGroupDone, Since, scope_of_turn};
 pub use group_refused::GroupRefused;
-pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
+pub use sets::{ChangeSets, ChangesConflict, ChangesDone, ChangesRefused};
 
 use agent_bash_changes::{ChangesError, Store};
 use agent_bash_core::changes::{Changes, ChangesLevel};

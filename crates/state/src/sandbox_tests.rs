@@ -31,6 +31,39 @@ fn removed_private_caches_are_created_again() {
     assert_ne!(pools[0], pools[1]);
 }
 
+#[test]
+fn hidden_directory_of_keys_is_replaced_by_a_private_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let [workspace, state, home] = ["workspace", "state", "home"].map(|name| root.join(name));
+    let keys = home.join(".gnupg");
+    fs::create_dir(&workspace).unwrap();
+    fs::create_dir_all(&keys).unwrap();
+    let facts = HostFacts::new(Some(home), workspace, Tier::Full);
+    for (access, is_readable, is_moved) in [
+        (CacheAccess::Private, false, true),
+        (CacheAccess::Private, true, false),
+        (CacheAccess::Shared, true, false),
+    ] {
+        let settings = SandboxSettings {
+            level: SandboxLevel::WorkspaceWrite,
+            caches: access,
+            readable: is_readable.then(|| keys.clone()).into_iter().collect(),
+            ..SandboxSettings::default()
+        };
+        let resolved = settings::resolved(&settings, &facts, Some(&state)).unwrap();
+        let plan = resolved.unwrap().plan;
+        let mut variables = plan.caches.variables.iter();
+        let found = variables.any(|(name, _)| name == "GNUPGHOME");
+        assert_eq!(found, is_moved, "{access:?} {is_readable}");
+        assert!(!plan.caches.writable.contains(&keys), "{access:?}");
+        let lines = ["gpg: decryption failed: No secret key"];
+        let missed = missed_cache(&plan, lines.into_iter(), || facts.clone());
+        let path = missed.map(|(_, path)| path);
+        assert_eq!(path, (!is_readable).then(|| keys.clone()), "{access:?}");
+    }
+}
+
 /// Needs Linux 5.12: older kernels cannot answer from their caches only.
 #[expect(
     clippy::disallowed_methods,

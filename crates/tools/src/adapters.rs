@@ -16,7 +16,7 @@ mod openai_shell;
 use crate::adapter::Adapter;
 
 /// All adapters, in listing order.
-pub static ALL: [&Adapter; 6] = [
+pub static ALL: &[&Adapter] = &[
     &anthropic_bash::ADAPTER,
     &anthropic_agent::ADAPTER,
     &claude_code::ADAPTER,
@@ -30,8 +30,8 @@ pub static ALL: [&Adapter; 6] = [
 /// # Errors
 /// No adapter has this name; the error lists the existing names.
 pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
-    let found = ALL.into_iter().find(|adapter| adapter.name == name);
-    found.ok_or_else(|| UnknownAdapter {
+    let found = ALL.iter().find(|adapter| adapter.name == name);
+    found.copied().ok_or_else(|| UnknownAdapter {
         name: name.to_owned(),
     })
 }

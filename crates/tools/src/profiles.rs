@@ -14,7 +14,7 @@ pub use workspace::WORKSPACE;
 use crate::facts::CallFacts;
 use crate::profile_tool::ProfileTool;
 use crate::schema::ToolSchema;
-use agent_bash_core::{Profile, ProfileName, TextLayout};
+use agent_bash_core::{Profile, ProfileName};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -26,30 +26,25 @@ pub const ALL: [&Profile; 4] = [&STANDARD, &MODES, &PAGED, &WORKSPACE];
 
 /// Returns the profile with this name.
 pub fn by_name(name: ProfileName) -> &'static Profile {
-    match name {
-        ProfileName::Standard => &STANDARD,
-        ProfileName::Modes => &MODES,
-        ProfileName::Paged => &PAGED,
-        ProfileName::Workspace => &WORKSPACE,
-    }
+    &tool(name).profile
 }
 
-/// Returns the tool with this layout.
-pub fn by_layout(layout: TextLayout) -> &'static ProfileTool {
+/// Returns the tool of the profile with this name.
+pub fn tool(name: ProfileName) -> &'static ProfileTool {
     const { &TOOLS }
         .iter()
-        .find(|tool| tool.profile.layout == layout)
+        .find(|tool| tool.profile.name == name)
         .unwrap_or(const { &standard::TOOL })
 }
 
-/// Writes the text of a result in the given layout.
-pub fn text(layout: TextLayout, facts: &CallFacts<'_>) -> String {
-    (by_layout(layout).write)(facts)
+/// Writes the text of a result under the profile with this name.
+pub fn text(profile: ProfileName, facts: &CallFacts<'_>) -> String {
+    (tool(profile).write)(facts)
 }
 
 /// Returns the definition of the tool for `profile`, with the working directory `cwd`.
 pub fn schema(profile: &Profile, cwd: &Path) -> ToolSchema {
-    let tool = by_layout(profile.layout);
+    let tool = tool(profile.name);
     let properties: Map<String, Value> = profile
         .schema_fields
         .iter()
@@ -76,13 +71,6 @@ mod tests {
     fn by_name_finds_each_profile() {
         for profile in ALL {
             assert_eq!(by_name(profile.name), profile);
-        }
-    }
-
-    #[test]
-    fn by_layout_finds_the_tool_of_each_profile() {
-        for profile in ALL {
-            assert_eq!(&by_layout(profile.layout).profile, profile);
         }
     }
 

@@ -3,7 +3,7 @@
 use agent_bash::ChangesAct;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
+    ChangeCounts, Changes, ChangesId, ChangesState, FileChange, FileName,
 };
 use agent_bash::core::visible::one_line;
 use agent_bash_render::CardChanges;
@@ -16,32 +16,10 @@ const STILL_RUNNING_REASON: &str =
 pub(crate) const MAY_STILL_RUN_HINT: &str =
     "→ a background process of the command still runs: ctrl+g ends it";
 
-/// The actions that a change set allows, in the order in which keys are shown.
-pub(crate) fn possible_actions(set: &Changes) -> &'static [ChangesAct] {
-    match (set.state, set.by) {
-        // There is nothing to apply, but the trial's directory can be removed.
-        (ChangesState::Held, ChangesBy::Overlay) if set.counts.total() == 0 => {
-            &[ChangesAct::Discard]
-        }
-        (ChangesState::Held, ChangesBy::Overlay) => &[ChangesAct::Commit, ChangesAct::Discard],
-        (ChangesState::Done | ChangesState::Interrupted, _)
-            if set.undo != Undoable::No && set.counts.total() > 0 =>
-        {
-            if set.undone_in_part {
-                &[ChangesAct::Undo, ChangesAct::Redo]
-            } else {
-                &[ChangesAct::Undo]
-            }
-        }
-        (ChangesState::Undone, _) => &[ChangesAct::Redo],
-        _ => &[],
-    }
-}
-
 /// The change set of a card that an action applies to. Changes of background processes are undone
 /// first and redone last.
 pub(crate) fn target_set(act: ChangesAct, changes: &CardChanges) -> &Changes {
-    let can = |set: &&Changes| possible_actions(set).contains(&act);
+    let can = |set: &&Changes| set.possible_actions().contains(&act);
     let found = match act {
         ChangesAct::Undo => changes.sets().rev().find(can),
         _ => changes.sets().find(can),
@@ -53,7 +31,7 @@ pub(crate) fn target_set(act: ChangesAct, changes: &CardChanges) -> &Changes {
 /// execution.
 pub(crate) fn background_sets(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
     let background = changes.background.iter().map(|(set, _)| set);
-    let can = background.filter(|set| possible_actions(set).contains(&act));
+    let can = background.filter(|set| set.possible_actions().contains(&act));
     let mut all: Vec<ChangesId> = can.map(|set| set.id).collect();
     if act == ChangesAct::Undo {
         all.reverse();
@@ -137,15 +115,6 @@ pub(crate) fn key(act: ChangesAct) -> char {
     }
 }
 
-fn word(act: ChangesAct) -> &'static str {
-    match act {
-        ChangesAct::Commit => "commit",
-        ChangesAct::Discard => "discard",
-        ChangesAct::Undo => "undo",
-        ChangesAct::Redo => "redo",
-    }
-}
-
 /// The available keys: `c commit · d discard`. Omits a commit that would be refused; its key shows
 /// the reason.
 pub(crate) fn keys_text(changes: &CardChanges) -> String {
@@ -154,12 +123,12 @@ pub(crate) fn keys_text(changes: &CardChanges) -> String {
     };
     let can = |act: &ChangesAct| {
         let set = target_set(*act, changes);
-        possible_actions(set).contains(act) && !is_refused(act, set)
+        set.possible_actions().contains(act) && !is_refused(act, set)
     };
     let keys: Vec<String> = ALL_ACTIONS
         .iter()
         .filter(|act| can(act))
-        .map(|act| format!("{} {}", key(*act), word(*act)))
+        .map(|act| format!("{} {}", key(*act), act.verb()))
         .collect();
     keys.join(" · ")
 }
@@ -184,7 +153,7 @@ pub(crate) fn action_since(changes: &CardChanges) -> Option<(ChangesAct, Changes
         .find_map(|act| {
             let can = changes
                 .sets()
-                .filter(|set| possible_actions(set).contains(&act));
+                .filter(|set| set.possible_actions().contains(&act));
             Some((act, can.map(|set| set.id).min()?))
         })
 }
@@ -196,7 +165,7 @@ pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>)
         && act == ChangesAct::Undo
         && changes.background.iter().any(|(it, _)| {
             may_still_change_files(it)
-                && (!possible_actions(set).contains(&act) || shares_files(it, set))
+                && (!set.possible_actions().contains(&act) || shares_files(it, set))
         })
     {
         return Some(STILL_RUNNING_REASON.to_owned());
@@ -206,21 +175,15 @@ pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>)
     else {
         let why = target.and_then(outside_text);
         let why = why.unwrap_or_else(|| "no changes are recorded".to_owned());
-        return Some(format!("nothing to {}: {why}", word(act)));
+        return Some(format!("nothing to {}: {why}", act.verb()));
     };
-    if possible_actions(set).contains(&act) {
+    if set.possible_actions().contains(&act) {
         return None;
     }
-    let why = match set.state {
-        ChangesState::Held if set.counts.total() == 0 => "it changed no file",
-        ChangesState::Held => "its changes are held back",
-        ChangesState::Discarded => "its changes were discarded",
-        ChangesState::Undone => "it is undone already",
-        ChangesState::Listed => "only the names of the files are known",
-        _ if set.undo == Undoable::No => "the former contents are not stored",
-        _ => "it is done, and can be undone",
-    };
-    Some(format!("nothing to {}: {why}", word(act)))
+    if set.counts.total() == 0 {
+        return Some(format!("nothing to {}: it changed no file", act.verb()));
+    }
+    Some(act.refusal(set.id, act.obstacle(set.state, set.by)))
 }
 
 /// An action that awaits confirmation.
@@ -336,6 +299,6 @@ impl ProposedAction {
     }
 
     pub(crate) fn confirm_label(&self) -> &'static str {
-        word(self.act)
+        self.act.verb()
     }
 }

@@ -145,7 +145,7 @@ impl Conversation {
         } = options;
         let askpass = supervisor.program_path().filter(|_| settings.ask_user);
         let profile = settings.profile();
-        let naming = profiles::by_layout(profile.layout).naming;
+        let naming = profiles::tool(profile.name).naming;
         if let Some(root) = host.state_dir() {
             sweep_on_thread(root, clock.wall());
         }

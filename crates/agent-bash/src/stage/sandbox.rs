@@ -4,8 +4,8 @@
 use crate::stage::last_pipeline::BROKEN_PIPE;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Escalation, LackingPolicy, MissingPromise, Network, ObservedSandbox, Report, SandboxLevel,
-    SandboxRequest, Sandboxed, UnknownObservation,
+    Access, DenialBasis, DeniedAccess, Escalation, LackingPolicy, MissingPromise, Network,
+    ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, UnknownObservation,
 };
 use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding,
@@ -268,7 +268,11 @@ pub(crate) async fn result(
     sandbox.refused_socket = denials::names_refused_socket(printed);
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
-    sandbox.missed_cache = missed_cache(&plan, lines, facts);
+    let missed = missed_cache(&plan, lines, facts);
+    let is_hidden = |(_, path): &&(&str, PathBuf)| plan.hidden_by(path).is_some();
+    let hidden_keys = missed.as_ref().filter(is_hidden);
+    let hidden_keys = hidden_keys.map(|(_, path)| path.display().to_string());
+    sandbox.missed_cache = missed.filter(|_| hidden_keys.is_none());
     let messages = denials::messages(printed);
     let has_failed = has_failed(outcome, printed);
     let refused = outcome.traced.as_ref().filter(|_| has_failed);
@@ -292,6 +296,14 @@ pub(crate) async fn result(
             Some(denied) => sandboxed.denied = denied,
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }
+    }
+    let is_new = |path: &String| !sandboxed.denied.iter().any(|denied| denied.path == *path);
+    if let Some(path) = hidden_keys.filter(|path| has_failed && is_new(path)) {
+        sandboxed.denied.push(DeniedAccess {
+            path,
+            access: Access::Read,
+            basis: DenialBasis::Inferred,
+        });
     }
     if has_failed && sandboxed.denied.is_empty() && !sandbox.refused_socket {
         let plan = sandbox.plan.as_deref();

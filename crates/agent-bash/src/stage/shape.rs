@@ -139,7 +139,7 @@ fn without_output(
         notices: &call.notices,
         limits: call.limits,
     };
-    let text = profiles::text(tool.profile.layout, &facts);
+    let text = profiles::text(tool.profile.name, &facts);
     let mut result = bare(tool, &call.cwd, text, status);
     result.notices = call.notices;
     result
@@ -222,7 +222,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         notices: &notices,
         limits,
     };
-    let text = profiles::text(tool.profile.layout, &facts);
+    let text = profiles::text(tool.profile.name, &facts);
     // Notices may quote commands and output.
     let text = match masked_text(tool.mask.as_deref(), &text) {
         Cow::Owned(masked) => masked,

@@ -8,7 +8,7 @@ use crate::runtime;
 use crate::signals::CancelSignals;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
-use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on, short_duration};
+use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on, timed_out_text};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::process::SystemClock;
 use agent_bash::tools::clean;
@@ -302,9 +302,7 @@ fn state_text(state: &JobState) -> String {
         JobState::Ended(end) => match &end.ending {
             ScriptEnding::Exited { code } => format!("exited with code {code}"),
             ScriptEnding::Signaled { signal, .. } => format!("ended by {signal}"),
-            ScriptEnding::TimedOut { after } => {
-                format!("timed out after {}", short_duration(*after))
-            }
+            ScriptEnding::TimedOut { after } => timed_out_text(*after),
             _ => "ended".to_owned(),
         },
         JobState::Lost { reason } => format!("lost: {reason}"),

@@ -12,7 +12,7 @@ use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{Network, SandboxLevel};
 use agent_bash::core::{
     Clock, Mode, OutputConsumer, Request, ShownPart, Status, StdinMode, StdinSource, ToolResult,
-    short_duration,
+    timed_out_text,
 };
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
@@ -364,10 +364,7 @@ fn outcome_text(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),
         Status::Signaled { signal, .. } => Some(format!("terminated by {signal}")),
-        Status::TimedOut { after_ms } => Some(format!(
-            "timed out after {}",
-            short_duration(Duration::from_millis(*after_ms))
-        )),
+        Status::TimedOut { after_ms } => Some(timed_out_text(Duration::from_millis(*after_ms))),
         Status::Cancelled => Some("cancelled".to_owned()),
         Status::Lost { reason, .. } => Some(format!("outcome unknown: {reason}")),
         Status::MovedToBackground {

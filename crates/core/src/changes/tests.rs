@@ -258,3 +258,46 @@ fn levels_that_record_more_are_greater() {
         assert_eq!(serde_json::to_value(level).unwrap(), level.word());
     }
 }
+
+#[test]
+fn refused_action_names_the_state_and_possible_action_is_offered() {
+    use ChangesAct::{Commit, Discard, Redo, Undo};
+    for (state, by, possible, act, refusal) in [
+        (
+            ChangesState::Held,
+            ChangesBy::Overlay,
+            Commit,
+            Undo,
+            "undone: nothing of them was applied yet",
+        ),
+        (
+            ChangesState::Done,
+            ChangesBy::Overlay,
+            Undo,
+            Commit,
+            "committed: they were committed before",
+        ),
+        (
+            ChangesState::Done,
+            ChangesBy::Trace,
+            Undo,
+            Discard,
+            "discarded: they were made in place",
+        ),
+        (
+            ChangesState::Undone,
+            ChangesBy::Trace,
+            Redo,
+            Undo,
+            "undone: they were undone",
+        ),
+    ] {
+        let file = FileChange::new(FileName::new("a"), Change::Changed);
+        let mut set = Changes::new(ChangesId(7), state, by, "/p").with_files([file]);
+        set.undo = Undoable::Whole;
+        assert!(set.possible_actions().contains(&possible), "{state:?}");
+        assert!(!set.possible_actions().contains(&act), "{state:?}");
+        let text = act.refusal(set.id, act.obstacle(state, by));
+        assert_eq!(text, format!("changes 7 cannot be {refusal}"));
+    }
+}

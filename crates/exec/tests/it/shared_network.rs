@@ -116,6 +116,30 @@ async fn first_calls_at_once_share_one_network() {
     assert_ne!(Path::new(networks[0].trim()), own);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn call_without_a_network_reaches_its_own_server_and_no_other_call_does() {
+    let workspace = TestWorkspace::new();
+    let cache = Arc::new(cache());
+    let off = Plan {
+        network: Network::Off,
+        ..plan(&workspace)
+    };
+    let script = format!(
+        "{SERVER} listen >port & until test -s port; do sleep 0.05; done; \
+         cat </dev/tcp/127.0.0.1/$(cat port) >got; mv got ready; exec sleep 600"
+    );
+    let cancel = Cancel::new();
+    let spec = sandboxed(&workspace, &script, off.clone());
+    let (server_cache, ended) = (Arc::clone(&cache), cancel.clone());
+    tokio::spawn(async move { run_with(&server_cache, &spec, &ended).await });
+    let ready = workspace.workspace.join("ready");
+    assert!(support::soon(|| ready.exists()).await);
+    assert_eq!(fs::read_to_string(ready).unwrap(), "answered\n");
+    // The server still listens, in the network of the first call.
+    assert_eq!(heard(&workspace, &cache, off).await, "");
+    cancel.cancel();
+}
+
 /// Three attempts, none of them on the loopback.
 const ATTEMPTS: &str = "for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
 
@@ -138,8 +162,17 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
         assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
         assert_eq!(counted("true").await, Some(0), "{network}");
         // No process listens there, but the address is their own.
-        let own = counted("echo >/dev/tcp/127.0.0.1/9").await;
-        assert_eq!(own, Some(u64::from(network == Network::Off)), "{network}");
+        assert_eq!(
+            counted("echo >/dev/tcp/127.0.0.1/9").await,
+            Some(0),
+            "{network}"
+        );
+        // A name lookup by a server of the machine.
+        assert_eq!(
+            counted("echo >/dev/udp/127.0.0.1/53").await,
+            Some(1),
+            "{network}"
+        );
 
         let in_session = |script| {
             let name = SessionName(format!("{network}"));

@@ -387,6 +387,27 @@ async fn sandboxed_call_is_confined_and_traced() {
     }
 }
 
+/// A stored state would change the times of the files, and count as a change of a protected file.
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_move_of_a_directory_with_a_protected_file_stores_no_state() {
+    for is_protected in [true, false] {
+        let workspace = TestWorkspace::with(FILES);
+        let set = workspace.set();
+        let protected = is_protected.then(|| workspace.root.join("d/six"));
+        let plan = Plan {
+            writable: vec![workspace.root.clone()],
+            protected: protected.into_iter().collect(),
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+        };
+        let spec = workspace.traced("mv d moved; echo x >>one", &set);
+        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        assert_eq!(workspace.root.join("d").exists(), is_protected, "{ran:?}");
+        let stored = SetFiles::of(&set);
+        assert_eq!(stored.keeps("content of d/six\n"), !is_protected);
+        assert!(stored.keeps("content of one\n"));
+    }
+}
+
 /// Tracing needs a supervisor process, and a change set.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {

@@ -111,6 +111,20 @@ mod tests {
     }
 
     #[test]
+    fn device_files_are_refused_as_without_a_privilege() {
+        let kinds = [
+            (libc::S_IFCHR, true),
+            (libc::S_IFBLK, true),
+            (libc::S_IFIFO, false),
+            (libc::S_IFREG, false),
+        ];
+        for (kind, is_refused) in kinds {
+            let error = refusal(libc::SYS_mknodat, [3, 0, (kind | 0o600).into(), 0, 0, 0]);
+            assert_eq!(error, is_refused.then_some(libc::EPERM), "{kind:#o}");
+        }
+    }
+
+    #[test]
     fn rules_of_every_plan_are_assembled() {
         for network in [Network::Off, Network::Loopback, Network::On] {
             for tier in [Tier::Base, Tier::Full] {

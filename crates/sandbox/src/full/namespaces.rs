@@ -32,12 +32,9 @@ pub(super) fn leave(
             share(entrance, users, network)?;
             separate(sandbox_namespaces)
         }
-        (Some(network), None) => {
+        (Some(_), None) => {
             separate(sandbox_namespaces | CloneFlags::CLONE_NEWNET)?;
-            if network.is_shared() {
-                loopback::activate()?;
-            }
-            Ok(())
+            loopback::activate()
         }
     }
 }

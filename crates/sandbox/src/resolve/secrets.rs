@@ -34,15 +34,15 @@ pub(super) struct SecretSearch<'a> {
 }
 
 impl SecretSearch<'_> {
-    /// Returns the paths to hide; existing ones are canonical.
-    pub(super) fn all(&self) -> BTreeSet<PathBuf> {
+    /// Returns the paths to hide, some of them twice; existing ones are canonical.
+    pub(super) fn all(&self) -> Vec<PathBuf> {
         self.with_other_homes(homes::others())
     }
 
-    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> BTreeSet<PathBuf> {
-        let mut hidden: BTreeSet<PathBuf> = readable(SYSTEM_SECRETS).collect();
+    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> Vec<PathBuf> {
+        let mut hidden: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
         if let Some(home) = self.home {
-            hidden.extend(self.in_home(home));
+            hidden.extend(self.in_home(home, false));
         }
         for group in SECRET_GROUPS {
             hidden.extend(self.relocated(group));
@@ -55,11 +55,10 @@ impl SecretSearch<'_> {
         let others: BTreeSet<(PathBuf, bool)> = others.collect();
         for (number, (home, is_of_service)) in others.into_iter().enumerate() {
             if number >= MAX_SEARCHED_HOMES && !self.is_needed(&home) {
-                hidden.insert(home);
+                hidden.push(home);
                 continue;
             }
-            let found = self.in_home(&home).into_iter();
-            hidden.extend(found.filter(|path| !is_of_service || self.lookup.exists(path)));
+            hidden.extend(self.in_home(&home, is_of_service));
         }
         let linked: Vec<PathBuf> = hidden
             .iter()
@@ -69,24 +68,32 @@ impl SecretSearch<'_> {
         hidden
     }
 
-    /// Returns the default paths of secrets in a home.
-    fn in_home(&self, home: &Path) -> Vec<PathBuf> {
-        let groups = SECRET_GROUPS
-            .iter()
-            .filter(|group| !is_relocated_only(group));
-        let all = groups.flat_map(|group| {
-            group
-                .secrets
-                .iter()
-                .map(|secret| Path::new(group.directory).join(secret))
-        });
-        all.filter_map(|below| {
-            let path = self.lookup.canonical(&joined(home, &below));
-            // Skips a path that contains the user's own home: hiding it would hide the home.
-            let is_around = self.home.is_some_and(|home| home.starts_with(&path));
-            (!is_around).then_some(path)
-        })
-        .collect()
+    /// Returns the default paths of secrets in a home; of a service's home only the existing ones.
+    fn in_home(&self, home: &Path, is_of_service: bool) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for group in SECRET_GROUPS {
+            if is_relocated_only(group) {
+                continue;
+            }
+            let directory = joined(home, Path::new(group.directory));
+            let directory = self.lookup.canonical(&directory);
+            // Most directories are missing, and then have no links to resolve.
+            let may_exist = self.lookup.may_exist(&directory);
+            let paths = group.secrets.iter();
+            let paths = paths.map(|secret| joined(&directory, Path::new(secret)));
+            let paths =
+                paths.filter(|path| !is_of_service || (may_exist && self.lookup.exists(path)));
+            found.extend(paths.map(|path| {
+                if may_exist {
+                    self.lookup.canonical(&path)
+                } else {
+                    path
+                }
+            }));
+        }
+        // Skips a path that contains the user's own home: hiding it would hide the home.
+        found.retain(|path| !self.home.is_some_and(|home| home.starts_with(path)));
+        found
     }
 
     /// Returns the paths of a group's secrets below the directory that a variable names.

@@ -45,7 +45,8 @@ impl SecretFiles {
             variables: &variables,
             lookup: PathLookup::default(),
         };
-        secrets.with_other_homes(others.collect())
+        let hidden = secrets.with_other_homes(others.collect());
+        hidden.into_iter().collect()
     }
 
     fn hides(&self, hidden: &BTreeSet<PathBuf>, path: &str) -> bool {

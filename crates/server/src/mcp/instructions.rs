@@ -9,7 +9,7 @@ use std::time::Duration;
 /// changes. `handle_after`: the time after which a running call is answered with a handle.
 pub(super) fn text(profile: &Profile, records_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
-    let reader = profiles::by_layout(profile.layout).reader;
+    let reader = profiles::tool(profile.name).reader;
     let reader = format!(
         "`{}` ({}, offset, limit, pattern)",
         reader.name, reader.field

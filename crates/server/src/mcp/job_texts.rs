@@ -1,6 +1,6 @@
 //! Texts about jobs and calls with a handle, for the lines that this server adds to an output.
 
-use agent_bash::core::{MetCondition, Status, listens_on, short_duration};
+use agent_bash::core::{MetCondition, Status, listens_on, timed_out_text};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobProgress};
 use agent_bash_running::RunningCall;
 use std::fmt::Write as _;
@@ -61,8 +61,7 @@ pub(super) fn ending(state: &JobProgress) -> String {
             JobEndingData::Exited { code } => format!("exited with code {code}"),
             JobEndingData::Signaled { signal, .. } => format!("was ended by {signal}"),
             JobEndingData::TimedOut { after_ms } => {
-                let after = short_duration(Duration::from_millis(*after_ms));
-                format!("timed out after {after}")
+                timed_out_text(Duration::from_millis(*after_ms))
             }
             JobEndingData::AllEnded => "is gone".to_owned(),
         },

@@ -205,7 +205,7 @@ pub(super) enum ChangesAction {
 
 /// Returns the names of the tools that a session offers.
 pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
-    let reader = profiles::by_layout(session.tool().profile().layout).reader;
+    let reader = profiles::tool(session.tool().profile().name).reader;
     let all = McpTool::ALL.into_iter();
     let offered = all.filter(|tool| tool.is_offered(session));
     offered.map(|tool| tool.name(reader)).collect()
@@ -213,7 +213,7 @@ pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
 
 /// Returns all tools, with `bash` first. `structured` adds schemas for the results' data.
 pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
-    let reader = profiles::by_layout(session.tool().profile().layout).reader;
+    let reader = profiles::tool(session.tool().profile().name).reader;
     let mut tools: Vec<Tool> = McpTool::ALL
         .into_iter()
         .filter(|tool| tool.is_offered(session))

@@ -6,9 +6,9 @@ use super::group_refused::GroupRefused;
 use crate::blocking::run_blocking;
 use agent_bash_changes::{ChangesError, FileDiff, LaterChanger, ListedChanges, Preview, Store};
 use agent_bash_core::changes::{
-    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
-    changed_by_text, changed_too_text, conflict_text, discarded_text, not_redone_text,
-    not_undone_text, protected_text, redone_text, undone_text,
+    Changes, ChangesAct, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName,
+    applied_text, changed_by_text, changed_too_text, conflict_text, discarded_text,
+    not_redone_text, not_undone_text, protected_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
 use agent_bash_settings::ChangesSettings;
@@ -37,19 +37,6 @@ pub struct ChangesDone {
     pub changes: Changes,
     /// A line about the result, and a line for each file that was skipped.
     pub text: String,
-}
-
-/// The actions on a change set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangesAct {
-    /// Applies the changes that a trial held back.
-    Commit,
-    /// Removes the changes that a trial held back.
-    Discard,
-    /// Reverts applied changes.
-    Undo,
-    /// Applies reverted changes again.
-    Redo,
 }
 
 /// Why an action on a change set failed. The error's text is for the user and for models.

@@ -30,7 +30,10 @@ pub(super) fn shared(access: CacheAccess, facts: &HostFacts) -> Vec<PathBuf> {
         return Vec::new();
     }
     let user = UserCaches { facts };
-    let paths = CACHES.iter().flat_map(|cache| {
+    let shareable = CACHES
+        .iter()
+        .filter(|cache| cache.private_use != PrivateCacheUse::IfHidden);
+    let paths = shareable.flat_map(|cache| {
         let path = user.path(cache);
         match cache.parts {
             [] => path.into_iter().collect(),
@@ -56,23 +59,28 @@ pub(super) fn private(plan: &Plan, workspace: &Path, facts: &HostFacts, state: &
 }
 
 /// Searches the output for a tool's error message that the tool's cache lacks a file. Returns the
-/// tool and the user's cache, if this call cannot write that cache. `facts` is called only if there
-/// is such a message, because most outputs have none.
+/// tool and the user's cache, if this call cannot write that cache, or the sandbox hides it.
+/// `facts` is called only if there is such a message, because most outputs have none.
 pub fn missed<'a>(
     plan: &Plan,
     mut lines: impl Iterator<Item = &'a str>,
     facts: impl FnOnce() -> HostFacts,
 ) -> Option<(&'static str, PathBuf)> {
-    if plan.network.leads_outside() {
-        return None;
-    }
     let named = |line: &str| {
         CACHES
             .iter()
             .find(|cache| cache.misses.iter().any(|miss| line.contains(miss)))
     };
-    let cache = lines.find_map(named)?;
+    // With a network, the tool can fill its cache.
+    let is_explained = |cache: &&Cache| {
+        cache.private_use == PrivateCacheUse::IfHidden || !plan.network.leads_outside()
+    };
+    let cache = lines.find_map(named).filter(is_explained)?;
     let path = UserCaches { facts: &facts() }.path(cache)?;
+    if cache.private_use == PrivateCacheUse::IfHidden {
+        let hidden = plan.hidden_by(&path)?;
+        return Some((cache.tool, hidden.to_owned()));
+    }
     let is_writable = plan.caches.writable.contains(&path) || plan.writable.contains(&path);
     (!is_writable).then_some((cache.tool, path))
 }
@@ -163,6 +171,10 @@ impl PrivateCaches {
                 .as_deref()
                 .is_some_and(|path| plan.is_writable(path));
             let has_user_cache = || user_path.as_deref().is_some_and(Path::is_dir);
+            let is_hidden = || {
+                let path = user_path.as_deref().map(Path::canonicalize);
+                path.is_some_and(|path| path.is_ok_and(|path| plan.hidden_by(&path).is_some()))
+            };
             !is_writable
                 && match cache.private_use {
                     PrivateCacheUse::Always => true,
@@ -170,6 +182,7 @@ impl PrivateCaches {
                         plan.network.leads_outside() || !has_user_cache()
                     }
                     PrivateCacheUse::IfUserHasNone => !has_user_cache(),
+                    PrivateCacheUse::IfHidden => !has_user_cache() || is_hidden(),
                 }
         };
         let value = |cache: &Cache| {

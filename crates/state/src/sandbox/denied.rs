@@ -17,9 +17,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
-/// the first letter, whose case varies. Replacing a mount point fails with EBUSY. The last texts
-/// are of programs that ask with `access` before they write.
-const DENIAL_PHRASES: [&str; 8] = [
+/// the first letter, whose case varies. Replacing a mount point fails with EBUSY. The texts with
+/// `writ` are of programs that ask with `access` before they write, the last one is of Java's tools
+/// if the other program cannot create its socket.
+const DENIAL_PHRASES: [&str; 9] = [
     "ermission denied",
     "peration not permitted",
     "ead-only file system",
@@ -28,6 +29,7 @@ const DENIAL_PHRASES: [&str; 8] = [
     "not writable",
     "not writeable",
     "not write-able",
+    "nable to open socket file",
 ];
 
 /// The error for a file below a hidden directory, over which an empty directory is mounted. Root
@@ -70,7 +72,7 @@ impl RefusedAccess {
     /// Returns the access for a text that begins with a denial phrase.
     fn of(text: &str) -> Self {
         let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
-        if begins(&["ead-only", "evice or", "not writ"]) {
+        if begins(&["ead-only", "evice or", "not writ", "nable to"]) {
             Self::Write
         } else if begins(&["ermission", "EACCES"]) {
             Self::Access
@@ -112,12 +114,15 @@ pub fn names_refused_socket(printed: &[SinkReport]) -> bool {
 
 fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     const REFUSED_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
+    /// The last words of a program, such as socat, that expects its pair of datagram sockets.
+    const MISSING_PAIR_PHRASE: &str = "bit out of range 0 - FD_SETSIZE on fd_set";
     let mut lines_left = 0;
     for line in lines {
         if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
             lines_left = SOCKET_TRACE_LINES;
         }
-        if lines_left > 0 && REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase)) {
+        let names_error = || REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase));
+        if line.contains(MISSING_PAIR_PHRASE) || (lines_left > 0 && names_error()) {
             return true;
         }
         lines_left = lines_left.saturating_sub(1);
@@ -127,7 +132,7 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 
 /// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
 /// sudo, Chromium, mount and sysctl differ from those of the C library.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 12] = [
+const OPERATION_PHRASES: [(&str, RefusedOperations); 14] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
     ("o permission", RefusedOperations::Privileged),
@@ -143,6 +148,8 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 12] = [
         RefusedOperations::SocketFamilies,
     ),
     ("EAFNOSUPPORT", RefusedOperations::SocketFamilies),
+    ("onnection refused", RefusedOperations::OutsideServers),
+    ("ECONNREFUSED", RefusedOperations::OutsideServers),
 ];
 
 /// The texts of failed look-ups of names, without the first letter.
@@ -156,15 +163,18 @@ const LOOKUP_PHRASES: [&str; 6] = [
 ];
 
 /// Returns the operations whose error the output of a failed command names first.
-/// [`Tier::Full`] counts attempts to reach the network, so only those of [`Tier::Base`] are found.
+/// [`Tier::Full`] counts attempts to reach other machines, so only those of [`Tier::Base`] are
+/// found.
 pub fn refused_operations(printed: &[SinkReport], plan: &Plan) -> Option<RefusedOperations> {
     let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
     lines.find_map(|line| refused_operations_in(line, plan))
 }
 
 fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
+    let is_refused =
+        |of: RefusedOperations| of != RefusedOperations::OutsideServers || plan.has_own_network();
     let mut phrases = OPERATION_PHRASES.iter();
-    let found = phrases.find(|(phrase, _)| line.contains(phrase));
+    let found = phrases.find(|(phrase, of)| line.contains(phrase) && is_refused(*of));
     let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));
     let is_socket = || {
         let is_lookup = plan.network == Network::Off && looks_up();

@@ -22,6 +22,10 @@ fn denied_files_names_only_files_with_a_refused_write() {
         ("ping: socket: Operation not permitted", None),
         ("bash: socket: Permission denied", None),
         ("nc: bind: Permission denied", None),
+        (
+            "AttachNotSupportedException: Unable to open socket file new: target process 7 doesn't",
+            Some("new"),
+        ),
         ("mount: none: Operation not permitted", None),
         ("cat: /proc/1/environ: Permission denied", None),
         (
@@ -38,7 +42,9 @@ fn denied_files_names_only_files_with_a_refused_write() {
 
 #[test]
 fn refused_operations_are_found_by_the_error_of_the_line() {
-    use RefusedOperations::{FileAttributes, Privileged, SocketFamilies, Unchecked};
+    use RefusedOperations::{
+        FileAttributes, OutsideServers, Privileged, SocketFamilies, Unchecked,
+    };
     let [base, full] = [Tier::Base, Tier::Full].map(|tier| Plan::new(WriteLevel::ReadOnly, tier));
     for (line, want) in [
         (
@@ -58,6 +64,10 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
         (
             "OSError: [Errno 97] Address family not supported by protocol",
             Some(SocketFamilies),
+        ),
+        (
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            Some(OutsideServers),
         ),
         ("cat: x: No such file or directory", None),
         ("AssertionError: not permitted", None),
@@ -86,6 +96,10 @@ fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
         (
             "  with socket.socket(socket.AF_UNIX) as listener:\n    ^^^^\n  File \"socket.py\"\n    \
              _socket.socket.__init__(self)\nPermissionError: [Errno 13] Permission denied",
+            true,
+        ),
+        (
+            "*** bit out of range 0 - FD_SETSIZE on fd_set ***: terminated",
             true,
         ),
         ("bash: socket: Permission denied", false),

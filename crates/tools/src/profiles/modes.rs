@@ -6,8 +6,7 @@ mod text;
 
 use crate::profile_tool::{ProfileTool, ReaderTool};
 use agent_bash_core::{
-    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
-    Truncation,
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, Timeouts, Truncation,
 };
 use agent_bash_sink::Naming;
 use std::time::Duration;
@@ -36,7 +35,6 @@ pub const MODES: Profile = Profile {
         },
         max_line_chars: None,
     },
-    layout: TextLayout::Modes,
     shell: ShellChoice::Bash,
     // Fixed by docs/profiles/modes.md.
     pty: false,

@@ -6,7 +6,7 @@ use crate::{SandboxTerms, ToolSchema};
 use agent_bash_core::sandbox::{
     Escalation, LackingPolicy, MissingPromise, Network, Report, SandboxLevel, Tier, TmpDirectory,
 };
-use agent_bash_core::{Profile, TextLayout};
+use agent_bash_core::{Profile, ProfileName};
 use agent_bash_policy::SafeMode;
 use serde_json::json;
 use std::path::Path;
@@ -16,6 +16,7 @@ const UNRESTRICTED: SandboxTerms<'_> = SandboxTerms {
     level: SandboxLevel::Off,
     network: Network::Off,
     hosts: &[],
+    has_placeholders: false,
     lacking: LackingPolicy::Accept,
     tmp: TmpDirectory::Private,
     escalation: Escalation::Never,
@@ -112,6 +113,10 @@ fn description_names_missing_promises_and_does_not_promise_them() {
     report.missing.clear();
     let full = described(&own, &report);
     assert!(full.contains(promised) && full.contains(signalled) && !full.contains("partly"));
+    own.network = Network::Hosts;
+    assert!(!described(&own, &report).contains("have placeholders"));
+    own.has_placeholders = true;
+    assert!(described(&own, &report).contains("have placeholders"));
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn descriptions_mention_only_fields_of_their_schema() {
                 .collect();
             let fewer: &'static [&'static str] = fewer.leak();
             // The texts of `modes` are fixed, and so are its fields.
-            let is_fixed = profile.layout == TextLayout::Modes && fewer.len() < fields.len();
+            let is_fixed = profile.name == ProfileName::Modes && fewer.len() < fields.len();
             if is_fixed || *missing == "command" {
                 continue;
             }

@@ -6,8 +6,7 @@ pub(crate) mod text;
 
 use crate::profile_tool::{ProfileTool, ReaderTool};
 use agent_bash_core::{
-    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
-    Truncation,
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, Timeouts, Truncation,
 };
 use agent_bash_sink::Naming;
 use std::time::Duration;
@@ -30,7 +29,6 @@ pub const STANDARD: Profile = Profile {
         truncation: Truncation::Tail { bytes: 50 * 1024 },
         max_line_chars: None,
     },
-    layout: TextLayout::Standard,
     shell: ShellChoice::UserBash,
     pty: true,
     survivors: SurvivorPolicy::Adopt,

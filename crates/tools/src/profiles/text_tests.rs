@@ -4,7 +4,7 @@ use crate::profiles;
 use crate::{ApprovalDenied, CallEnding, CallFacts, DirectoryError, Refusal, RuleRefusal};
 use agent_bash_core::{
     ArtifactId, ArtifactRef, JobId, NotStarted, Notice, NoticeKind, OutputSummary, Profile,
-    RequestError, Stage, Status, StreamId, Streams, Survivor, TextLayout, TruncatedBy, Truncation,
+    ProfileName, RequestError, Stage, Status, StreamId, Streams, Survivor, TruncatedBy, Truncation,
 };
 use agent_bash_sink::{CleanPiece, ShownOutput, SinkReport};
 use std::fmt::Write as _;
@@ -87,7 +87,7 @@ fn text(
     notices: &[Notice],
 ) -> String {
     profiles::text(
-        profile.layout,
+        profile.name,
         &CallFacts {
             end,
             shell_signal: None,
@@ -328,7 +328,7 @@ fn standard_shows_notices_that_other_layouts_keep_in_the_data() {
     let alive = "[Still running: pid 12, holds the output: sleep 300]\n";
     for profile in others {
         let mut shown = text(profile, CallEnding::Ran(&EXIT_3), &printed, &notices);
-        if profile.layout == TextLayout::Modes {
+        if profile.name == ProfileName::Modes {
             shown.push('\n');
         }
         let (before, after) = shown.split_once(alive).unwrap_or_default();

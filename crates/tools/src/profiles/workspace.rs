@@ -6,8 +6,7 @@ mod text;
 
 use crate::profile_tool::{ProfileTool, ReaderTool};
 use agent_bash_core::{
-    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
-    Truncation,
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, Timeouts, Truncation,
 };
 use agent_bash_sink::Naming;
 use std::time::Duration;
@@ -33,7 +32,6 @@ pub const WORKSPACE: Profile = Profile {
         },
         max_line_chars: None,
     },
-    layout: TextLayout::Workspace,
     shell: ShellChoice::ZshOrBashLogin,
     pty: false,
     survivors: SurvivorPolicy::Adopt,

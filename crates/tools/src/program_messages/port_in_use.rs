@@ -158,114 +158,43 @@ fn digit_runs(text: &str) -> impl Iterator<Item = (usize, usize, u16)> {
 mod tests {
     use super::*;
 
-    /// Messages of many programs, with their ports.
-    const MESSAGES: &[(&str, u16)] = &[
-        (
-            "Error: listen EADDRINUSE: address already in use :::3000",
-            3000,
-        ),
-        (
-            "Error: listen EADDRINUSE: address already in use 127.0.0.1:5173",
-            5173,
-        ),
-        (
-            "Error: listen EADDRINUSE\n    at Server.setupListenHandle [as _listen2] (node:net:1817:16)\n  code: 'EADDRINUSE',\n  errno: -98,\n  port: 3001\n}",
-            3001,
-        ),
-        (
-            "[Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): address already in use",
-            8000,
-        ),
-        (
-            "Address already in use\nPort 5000 is in use by another program. Either",
-            5000,
-        ),
-        (
-            "[2026-11-28 07:22:10 +0000] [99] [ERROR] Connection in use: ('0.0.0.0', 8000)",
-            8000,
-        ),
-        (
-            "2026/11/28 07:22:10 main.go:22: listen tcp :8080: bind: address already in use",
-            8080,
-        ),
-        (
-            "listen tcp4 0.0.0.0:8081: bind: address already in use",
-            8081,
-        ),
-        (
-            "panic: listen tcp [::1]:8082: bind: address already in use",
-            8082,
-        ),
-        (
-            "2026/11/28 07:22:10 [emerg] 12#12: bind() to 0.0.0.0:80 failed (98: Address already in use)",
-            80,
-        ),
-        (
-            "nginx: [emerg] bind() to [::]:80 failed (98: Address already in use)",
-            80,
-        ),
-        (
-            "Bind for 0.0.0.0:8083 failed: port is already allocated.",
-            8083,
-        ),
-        (
-            "Web server failed to start. Port 8084 was already in use.",
-            8084,
-        ),
-        ("Error: Port 5174 is already in use", 5174),
-        (
-            "error: Failed to start server. Is port 3002 in use?\n code: \"EADDRINUSE\"",
-            3002,
-        ),
-        ("Something is already running on port 3003.", 3003),
-        (
-            "Could not create server TCP listening socket *:6379: bind: Address already in use",
-            6379,
-        ),
-        (
-            "Address already in use - bind(2) for \"127.0.0.1\" port 3004 (Errno::EADDRINUSE)",
-            3004,
-        ),
-        (
-            "Failed to listen on localhost:8085 (reason: Address already in use)",
-            8085,
-        ),
-        (
-            "bind(5, {AF=2 0.0.0.0:8086}, 16): Address already in use",
-            8086,
-        ),
-        (
-            "Bind to port 2222 on 0.0.0.0 failed: Address already in use.",
-            2222,
-        ),
-        ("bind [127.0.0.1]:8087: Address already in use", 8087),
-        (
-            "could not bind IPv4 address \"127.0.0.1\": Address already in use\nHINT:  Is another postmaster already running on port 5432? If not, wait",
-            5432,
-        ),
-        (
-            "(98)Address already in use: AH00072: make_sock: could not bind to address [::]:8088",
-            8088,
-        ),
-        (
-            "java.net.BindException: Failed to bind to /0.0.0.0:25565: Address already in use",
-            25565,
-        ),
-        (
-            "thread 'main' panicked at src/main.rs:4:55:\ncould not bind port=7000: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }",
-            7000,
-        ),
+    /// Messages of many programs, after their ports.
+    const MESSAGES: &[&str] = &[
+        "3000 Error: listen EADDRINUSE: address already in use :::3000",
+        "5173 Error: listen EADDRINUSE: address already in use 127.0.0.1:5173",
+        "3001 Error: listen EADDRINUSE\n    at Server.setupListenHandle [as _listen2] (node:net:1817:16)\n  code: 'EADDRINUSE',\n  errno: -98,\n  port: 3001\n}",
+        "8000 [Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): address already in use",
+        "5000 Address already in use\nPort 5000 is in use by another program. Either",
+        "8000 [2026-11-28 07:22:10 +0000] [99] [ERROR] Connection in use: ('0.0.0.0', 8000)",
+        "8080 2026/11/28 07:22:10 main.go:22: listen tcp :8080: bind: address already in use",
+        "8081 listen tcp4 0.0.0.0:8081: bind: address already in use",
+        "8082 panic: listen tcp [::1]:8082: bind: address already in use",
+        "80 2026/11/28 07:22:10 [emerg] 12#12: bind() to 0.0.0.0:80 failed (98: Address already in use)",
+        "80 nginx: [emerg] bind() to [::]:80 failed (98: Address already in use)",
+        "8083 Bind for 0.0.0.0:8083 failed: port is already allocated.",
+        "8084 Web server failed to start. Port 8084 was already in use.",
+        "5174 Error: Port 5174 is already in use",
+        "3002 error: Failed to start server. Is port 3002 in use?\n code: \"EADDRINUSE\"",
+        "3003 Something is already running on port 3003.",
+        "6379 Could not create server TCP listening socket *:6379: bind: Address already in use",
+        "3004 Address already in use - bind(2) for \"127.0.0.1\" port 3004 (Errno::EADDRINUSE)",
+        "8085 Failed to listen on localhost:8085 (reason: Address already in use)",
+        "8086 bind(5, {AF=2 0.0.0.0:8086}, 16): Address already in use",
+        "2222 Bind to port 2222 on 0.0.0.0 failed: Address already in use.",
+        "8087 bind [127.0.0.1]:8087: Address already in use",
+        "5432 could not bind IPv4 address \"127.0.0.1\": Address already in use\nHINT:  Is another postmaster already running on port 5432? If not, wait",
+        "8088 (98)Address already in use: AH00072: make_sock: could not bind to address [::]:8088",
+        "25565 java.net.BindException: Failed to bind to /0.0.0.0:25565: Address already in use",
+        "7000 thread 'main' panicked at src/main.rs:4:55:\ncould not bind port=7000: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }",
     ];
 
     #[test]
     fn port_in_use_returns_the_port_of_messages_of_many_programs() {
-        for (output, want) in MESSAGES {
+        for row in MESSAGES {
+            let (port, output) = row.split_once(' ').unwrap();
             let lines: Vec<&str> = output.lines().collect();
-            assert_eq!(
-                port_in_use(&lines),
-                Some(PortMessage::Port(*want)),
-                "{output}"
-            );
+            let expected = PortMessage::Port(port.parse().unwrap());
+            assert_eq!(port_in_use(&lines), Some(expected), "{output}");
         }
     }
 

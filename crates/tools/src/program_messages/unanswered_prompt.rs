@@ -5,11 +5,11 @@
 
 use agent_bash_core::{Notice, NoticeKind};
 
-/// A message of a program, and the advice to the model.
+/// Messages of a program, and the advice to the model.
 struct PromptRow {
     program: &'static str,
-    /// The message's line contains all these texts.
-    texts: &'static [&'static str],
+    /// A line of the output contains all texts of one of these messages. `…` is between the texts.
+    messages: &'static [&'static str],
     /// The name of the thing that the program asked for.
     wanted: &'static str,
     /// How the command can run without the prompt.
@@ -25,124 +25,91 @@ const GPG_ADVICE: &str =
     "let the user unlock the key once in a terminal (`gpg --sign`), so that gpg-agent has it";
 const GIT_ADVICE: &str = "let the user set up a credential helper (`gh auth setup-git`, `git credential-store`), or use an address for SSH";
 
+/// The host does not accept the user's keys.
+const SSH_KEY_ADVICE: &str =
+    "let the user load a key into ssh-agent (`ssh-add`) that the host accepts";
+
 const ROWS: &[PromptRow] = &[
-    row(
-        "sudo",
-        &["sudo: a terminal is required to"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "sudo",
-        &["sudo: a password is required"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "sudo",
-        &["sudo: no password was provided"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row("sudo", &["sudo: no tty present"], "a password", SUDO_ADVICE),
-    // sudo-rs, also under the name `sudo`.
-    row(
-        "sudo",
-        &["sudo: A terminal is required to authenticate"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "sudo",
-        &["sudo: interactive authentication is required"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "sudo",
-        &["sudo: Authentication required but not attempted"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "sudo",
-        &["sudo: No askpass program specified"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "su",
-        &["su: Authentication required but not attempted"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "su",
-        &["su: must be run from a terminal"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "doas",
-        &["doas: a tty is required"],
-        "a password",
-        SUDO_ADVICE,
-    ),
-    row(
-        "git",
-        &["could not read Username for"],
-        "a user name",
-        GIT_ADVICE,
-    ),
-    row(
-        "git",
-        &["could not read Password for"],
-        "a password",
-        GIT_ADVICE,
-    ),
-    row(
-        "ssh",
-        &["Host key verification failed."],
-        "the confirmation of a host key",
-        "let the user connect once in a terminal and compare the key",
-    ),
-    row(
-        "ssh",
-        &["Permission denied (", "password"],
-        "a password",
-        "let the user load a key into ssh-agent (`ssh-add`) that the host accepts",
-    ),
-    row(
-        "ssh",
-        &["Permission denied (", "keyboard-interactive"],
-        "a password",
-        "let the user load a key into ssh-agent (`ssh-add`) that the host accepts",
-    ),
-    row(
-        "gpg",
-        &["gpg: ", "Inappropriate ioctl for device"],
-        "a passphrase",
-        GPG_ADVICE,
-    ),
-    row("gpg", &["gpg: ", "No pinentry"], "a passphrase", GPG_ADVICE),
-    row(
-        "gpg",
-        &["gpg: cannot open '/dev/tty'"],
-        "a passphrase",
-        GPG_ADVICE,
-    ),
-    row(
-        "docker",
-        &["annot perform an interactive login from a non TTY device"],
-        "a password",
-        "let the user log in, or use `docker login --password-stdin`",
-    ),
-    row(
-        "psql",
-        &["fe_sendauth: no password supplied"],
-        "a password",
-        "let the user put it into `~/.pgpass`",
-    ),
+    PromptRow {
+        program: "sudo",
+        messages: &[
+            "sudo: a terminal is required to",
+            "sudo: a password is required",
+            "sudo: no password was provided",
+            "sudo: no tty present",
+            // sudo-rs, also under the name `sudo`.
+            "sudo: A terminal is required to authenticate",
+            "sudo: interactive authentication is required",
+            "sudo: Authentication required but not attempted",
+            "sudo: No askpass program specified",
+        ],
+        wanted: "a password",
+        advice: SUDO_ADVICE,
+    },
+    PromptRow {
+        program: "su",
+        messages: &[
+            "su: Authentication required but not attempted",
+            "su: must be run from a terminal",
+        ],
+        wanted: "a password",
+        advice: SUDO_ADVICE,
+    },
+    PromptRow {
+        program: "doas",
+        messages: &["doas: a tty is required"],
+        wanted: "a password",
+        advice: SUDO_ADVICE,
+    },
+    PromptRow {
+        program: "git",
+        messages: &["could not read Username for"],
+        wanted: "a user name",
+        advice: GIT_ADVICE,
+    },
+    PromptRow {
+        program: "git",
+        messages: &["could not read Password for"],
+        wanted: "a password",
+        advice: GIT_ADVICE,
+    },
+    PromptRow {
+        program: "ssh",
+        messages: &["Host key verification failed."],
+        wanted: "the confirmation of a host key",
+        advice: "let the user connect once in a terminal and compare the key",
+    },
+    PromptRow {
+        program: "ssh",
+        messages: &[
+            "Permission denied (…password",
+            "Permission denied (…keyboard-interactive",
+        ],
+        wanted: "a password",
+        advice: SSH_KEY_ADVICE,
+    },
+    PromptRow {
+        program: "gpg",
+        messages: &[
+            "gpg: …Inappropriate ioctl for device",
+            "gpg: …No pinentry",
+            "gpg: cannot open '/dev/tty'",
+        ],
+        wanted: "a passphrase",
+        advice: GPG_ADVICE,
+    },
+    PromptRow {
+        program: "docker",
+        messages: &["annot perform an interactive login from a non TTY device"],
+        wanted: "a password",
+        advice: "let the user log in, or use `docker login --password-stdin`",
+    },
+    PromptRow {
+        program: "psql",
+        messages: &["fe_sendauth: no password supplied"],
+        wanted: "a password",
+        advice: "let the user put it into `~/.pgpass`",
+    },
 ];
 
 /// Ends of a question that is answered with yes or no.
@@ -154,20 +121,6 @@ const QUESTION_ENDS: [&str; 6] = [
     "(yes/no/[fingerprint])",
     "[y/n/q]",
 ];
-
-const fn row(
-    program: &'static str,
-    texts: &'static [&'static str],
-    wanted: &'static str,
-    advice: &'static str,
-) -> PromptRow {
-    PromptRow {
-        program,
-        texts,
-        wanted,
-        advice,
-    }
-}
 
 /// Whether the user could answer the prompts of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +163,8 @@ pub fn unanswered_prompt(lines: &[&str], prompts: UserPrompts) -> Option<Notice>
 
 impl PromptRow {
     fn is_in(&self, line: &str) -> bool {
-        self.texts.iter().all(|text| line.contains(text))
+        let mut messages = self.messages.iter();
+        messages.any(|message| message.split('…').all(|text| line.contains(text)))
     }
 }
 

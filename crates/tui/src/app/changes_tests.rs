@@ -112,7 +112,7 @@ fn unavailable_action_says_why() {
         (
             set(ChangesState::Held, ChangesBy::Overlay),
             'u',
-            "nothing to undo: its changes are held back",
+            "changes 7 cannot be undone: nothing of them was applied yet",
         ),
         (
             empty(ChangesState::Held, ChangesBy::Overlay),
@@ -122,12 +122,12 @@ fn unavailable_action_says_why() {
         (
             set(ChangesState::Undone, ChangesBy::Trace),
             'u',
-            "nothing to undo: it is undone already",
+            "changes 7 cannot be undone: they were undone",
         ),
         (
             set(ChangesState::Listed, ChangesBy::Scan),
             'u',
-            "nothing to undo: only the names of the files are known",
+            "changes 7 cannot be undone: they were scanned, not traced, so only names are known",
         ),
         (
             empty(ChangesState::Done, ChangesBy::Trace),
@@ -595,6 +595,6 @@ fn shift_u_undoes_or_redoes_all_since_the_card() {
     let (mut app, _) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
     let effects = press(&mut app, KeyCode::Char('U'), KeyModifiers::SHIFT);
     assert!(effects.is_empty(), "{effects:?}");
-    let expected = Some("nothing to undo: its changes are held back");
+    let expected = Some("changes 7 cannot be undone: nothing of them was applied yet");
     assert_eq!(app.message.as_deref(), expected);
 }

@@ -248,18 +248,29 @@ fn socketpair() -> Vec<RuleCase> {
     ]
 }
 
-/// Refuses to set set-ID bits, because the file would remain after the call.
+/// Refuses to set set-ID bits, because the file would remain after the call, and to create device
+/// files. Landlock refuses device files too, but with `EACCES`, which names no reason.
 fn modes() -> Vec<Rule> {
     let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID_BITS)])];
+    let creating = |mode| {
+        let devices = [libc::S_IFCHR, libc::S_IFBLK].map(|kind| {
+            let test = Test {
+                mask: libc::S_IFMT,
+                ..equals(mode, kind)
+            };
+            deny(EPERM, vec![test])
+        });
+        set_id(mode).into_iter().chain(devices).collect()
+    };
     vec![
         rule(libc::SYS_fchmod, set_id(1)),
         rule(libc::SYS_fchmodat, set_id(2)),
         rule(SYS_FCHMODAT2, set_id(2)),
-        rule(libc::SYS_mknodat, set_id(2)),
+        rule(libc::SYS_mknodat, creating(2)),
         #[cfg(target_arch = "x86_64")]
         rule(libc::SYS_chmod, set_id(1)),
         #[cfg(target_arch = "x86_64")]
-        rule(libc::SYS_mknod, set_id(1)),
+        rule(libc::SYS_mknod, creating(1)),
         #[cfg(target_arch = "x86_64")]
         rule(libc::SYS_creat, set_id(1)),
     ]

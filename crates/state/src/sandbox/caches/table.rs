@@ -11,6 +11,9 @@ pub(super) enum PrivateCacheUse {
     WithNetwork,
     /// If the user has no such cache. For programs and models that a tool installs permanently.
     IfUserHasNone,
+    /// If the user has no such directory, or the sandbox hides it. For a directory with keys, which
+    /// is never shared.
+    IfHidden,
 }
 
 /// The value of a variable that moves a cache.
@@ -74,7 +77,7 @@ const fn cache(
     }
 }
 
-use PrivateCacheUse::{Always, IfUserHasNone, WithNetwork};
+use PrivateCacheUse::{Always, IfHidden, IfUserHasNone, WithNetwork};
 
 pub(super) const CACHES: &[Cache] = &[
     Cache {
@@ -252,6 +255,11 @@ pub(super) const CACHES: &[Cache] = &[
     cache("helm", "HELM_CACHE_HOME", ".cache/helm", WithNetwork),
     cache("kubectl", "KUBECACHEDIR", ".kube/cache", Always),
     cache("trivy", "TRIVY_CACHE_DIR", ".cache/trivy", WithNetwork),
+    // gpg creates a missing directory only if it has this name.
+    Cache {
+        misses: &["o secret key", "o public key"],
+        ..cache(".gnupg", "GNUPGHOME", ".gnupg", IfHidden)
+    },
     cache("buf", "BUF_CACHE_DIR", ".cache/buf", WithNetwork),
 ];
 

@@ -1,8 +1,8 @@
 //! A file that a system call names. An open descriptor preserves its identity.
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, StatVfsMountFlags, Statx, StatxFlags, fstatvfs, openat,
-    readlinkat, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, StatVfsMountFlags, Statx, StatxAttributes, StatxFlags,
+    fstatvfs, openat, readlinkat, statx,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -63,6 +63,7 @@ struct FoundFile {
     identity: FileIdentity,
     kind: FileType,
     links: u64,
+    is_mount_root: bool,
 }
 
 impl NamedFile {
@@ -164,6 +165,12 @@ impl NamedFile {
         found.is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
     }
 
+    /// True if something is mounted at the name, for the process that names the file. Such a name
+    /// cannot be moved or removed. False on kernels before 5.8.
+    pub(super) fn is_mount_point(&self) -> bool {
+        self.found.is_some_and(|found| found.is_mount_root)
+    }
+
     /// Returns the type; `None` if the name does not exist.
     pub(super) fn kind(&self) -> Option<FileType> {
         self.found.map(|found| found.kind)
@@ -220,6 +227,7 @@ impl FoundFile {
             identity: FileIdentity::of(found),
             kind: FileType::from_raw_mode(u32::from(found.stx_mode)),
             links: u64::from(found.stx_nlink),
+            is_mount_root: found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
         }
     }
 }

@@ -193,10 +193,14 @@ impl TraceContext {
     }
 
     /// True if a mount of the sandbox refuses the change. The mount is lost if a process outside
-    /// replaces the file, so the plan alone does not decide.
-    fn is_refused_by_mount(&self, file: &NamedFile, path: &Path) -> bool {
-        let refuses = |plan: &Plan| plan.tier == Tier::Full && plan.refuses_write(path);
-        self.plan.as_ref().is_some_and(refuses) && file.is_on_read_only_mount()
+    /// replaces the file, so the plan alone does not decide. A directory with a protected path is a
+    /// mount, too, so its name stays.
+    fn is_refused_by_mount(&self, file: &NamedFile, path: &Path, touch: Touch) -> bool {
+        let plan = self.plan.as_ref().filter(|plan| plan.tier == Tier::Full);
+        plan.is_some_and(|plan| {
+            touch == Touch::Name && file.is_mount_point()
+                || plan.refuses_write(path) && file.is_on_read_only_mount()
+        })
     }
 
     pub(super) fn excludes(&self, path: &Path) -> bool {
@@ -336,7 +340,7 @@ impl TraceContext {
             self.note_refused(file, &path);
         }
         // A stored state is another name of the file, and would count as a change of it.
-        if self.is_refused_by_mount(file, &path) {
+        if self.is_refused_by_mount(file, &path, touch) {
             return Ok(());
         }
         let recorded_root = self.recorded_root(record.root())?;
