@@ -214,6 +214,7 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
         assert!(printed.lines().any(good), "{line}: {printed}");
     }
     assert!(!world.state().join("doctor").exists());
+    assert!(!world.state().join("changes/doctor").exists());
     assert!(world.leftovers(PATIENCE).is_empty());
     let mut misspelt = world.command(product::agent_bash()?);
     misspelt.arg("doctor").env("AGENT_BASH_PROFLE", "modes");

@@ -167,7 +167,11 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
             "npm pack --silent --pack-destination {out} {directory}"
         );
         let name = packed.quiet().read()?;
-        Ok(out.join(name.lines().last().unwrap_or_default()))
+        let file = out.join(name.lines().last().unwrap_or_default());
+        // npm compresses 2 % worse.
+        let script = "gzip -dc \"$1\" | gzip -9n > \"$1.new\" && mv \"$1.new\" \"$1\"";
+        check(&cmd!(shell, "sh -c {script} sh {file}").quiet())?;
+        Ok(file)
     };
     Ok([pack(&sources)?, pack(&carrier)?])
 }

@@ -137,7 +137,13 @@ fn ask_ways(chosen: &ChosenAgent, start: &StartContext) -> anyhow::Result<Vec<Se
     output::say(question.trim_end());
     loop {
         let answer = ask(&format!("Ways, or none [{}]:", proposed.name()))?;
-        match SetupWay::list(&answer) {
+        let answer = match &*answer {
+            // Users expect a question of yes or no, as the next one is.
+            "y" | "yes" => "",
+            "n" | "no" => "none",
+            ways => ways,
+        };
+        match SetupWay::list(answer) {
             Ok(_) if answer.is_empty() => return Ok(vec![proposed]),
             Ok(ways) => match check_ways(chosen.agent, &ways) {
                 Ok(()) => return Ok(ways),

@@ -119,7 +119,12 @@ async fn hold_trial(session: &Conversation, tree: &Path) -> Result<(), String> {
     if changes.state != ChangesState::Held {
         return Err("nothing was held back".to_owned());
     }
-    check_is_as_before(tree)
+    check_is_as_before(tree)?;
+    // The kernel's directory in a held trial has no permissions, so an ordinary user could not
+    // remove the session's directory with it.
+    let sets = session.changes();
+    let discarded = sets.run_blocking(move |sets| sets.discard(changes.id));
+    discarded.await.map(drop).map_err(|error| error.to_string())
 }
 
 fn check_is_as_before(tree: &Path) -> Result<(), String> {
