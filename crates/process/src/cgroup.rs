@@ -10,6 +10,7 @@ use agent_bash_core::{LimitKind, Limits, Notice, NoticeKind};
 use agent_bash_os::ProcessInfo;
 use rustix::fs::{Access, access, getxattr};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -80,7 +81,7 @@ impl DelegatedCgroup {
         Self::find_in(&CgroupSystem {
             mount: Path::new("/sys/fs/cgroup"),
             own: &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
-            is_root: rustix::process::geteuid().is_root(),
+            is_root: geteuid().is_root(),
             has_systemd: Path::new("/run/systemd/system").exists(),
             is_marked,
             is_writable: |path| access(path, Access::WRITE_OK).is_ok(),
@@ -240,13 +241,26 @@ impl CgroupSystem<'_> {
     }
 }
 
-/// True if systemd has marked the cgroup as delegated. Only root can read the second mark.
+/// True if systemd says that the cgroup is delegated. Only root can read the second mark. systemd
+/// 252 marks only cgroups of the system; a user's units of `systemd-run` have files.
 fn is_marked(directory: &Path) -> bool {
-    ["user.delegate", "trusted.delegate"].iter().any(|name| {
+    let mut marks = ["user.delegate", "trusted.delegate"].iter();
+    let has_mark = marks.any(|name| {
         let mut value = [0];
         let length = getxattr(directory, *name, value.as_mut_slice());
         length == Ok(1) && value == *b"1"
-    })
+    });
+    let units = format!("/run/user/{}/systemd/transient", geteuid().as_raw());
+    let unit = || fs::read_to_string(Path::new(&units).join(directory.file_name()?)).ok();
+    has_mark || unit().is_some_and(|unit| is_delegating(&unit))
+}
+
+/// True if the text of a unit has `Delegate=` with `yes` or names of controllers.
+fn is_delegating(unit: &str) -> bool {
+    let mut values = unit
+        .lines()
+        .filter_map(|line| line.strip_prefix("Delegate="));
+    values.any(|value| !["", "no", "false", "0", "off"].contains(&value))
 }
 
 /// The cgroup of a shell and its descendants. When dropped, removed if no process is left.

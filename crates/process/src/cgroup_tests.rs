@@ -82,6 +82,21 @@ fn systemd_delegates_only_marked_cgroups() {
 }
 
 #[test]
+fn unit_of_systemd_run_delegates_only_with_its_option() {
+    let unit = |option: &str| {
+        format!(
+            "# This is a transient unit file.\n[Unit]\nDescription=x Delegate=yes\n\n[Scope]\n{option}\n"
+        )
+    };
+    for option in ["Delegate=yes", "Delegate=memory pids"] {
+        assert!(is_delegating(&unit(option)), "{option}");
+    }
+    for option in ["", "Delegate=no", "Delegate=", "TasksMax=9"] {
+        assert!(!is_delegating(&unit(option)), "{option}");
+    }
+}
+
+#[test]
 fn cgroup_of_user_below_foreign_one_is_delegated_without_systemd() {
     let temp = TempDir::new().unwrap();
     let group = make_cgroup(temp.path(), "group");
