@@ -162,6 +162,9 @@ const LOOKUP_PHRASES: [&str; 6] = [
     "ENOTFOUND",
 ];
 
+/// The message of gpg if its agent cannot listen on a Unix socket.
+const MISSING_AGENT_PHRASE: &str = "failed to start agent";
+
 /// Returns the operations whose error the output of a failed command names first.
 /// [`Tier::Full`] counts attempts to reach other machines, so only those of [`Tier::Base`] are
 /// found.
@@ -178,7 +181,8 @@ fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
     let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));
     let is_socket = || {
         let is_lookup = plan.network == Network::Off && looks_up();
-        plan.tier == Tier::Base && (is_lookup || is_denial_without_file(line))
+        let is_agent = || line.contains(MISSING_AGENT_PHRASE);
+        plan.tier == Tier::Base && (is_lookup || is_agent() || is_denial_without_file(line))
     };
     let found = found.map(|(_, operations)| *operations);
     found.or_else(|| is_socket().then_some(RefusedOperations::Sockets))

@@ -79,6 +79,10 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
         ("PermissionError: [Errno 13] Permission denied", true),
         ("bash: socket: Permission denied", true),
         ("curl: (6) Could not resolve host: example.com", true),
+        (
+            "gpg: failed to start agent '/usr/bin/gpg-agent': General error",
+            true,
+        ),
         ("cat: /etc/shadow: Permission denied", false),
         ("done", false),
     ] {
