@@ -22,10 +22,6 @@ fn denied_files_names_only_files_with_a_refused_write() {
         ("ping: socket: Operation not permitted", None),
         ("bash: socket: Permission denied", None),
         ("nc: bind: Permission denied", None),
-        (
-            "AttachNotSupportedException: Unable to open socket file new: target process 7 doesn't",
-            Some("new"),
-        ),
         ("mount: none: Operation not permitted", None),
         ("cat: /proc/1/environ: Permission denied", None),
         (
@@ -38,6 +34,12 @@ fn denied_files_names_only_files_with_a_refused_write() {
         let want = want.map(|name| cwd.join(name).display().to_string());
         assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
     }
+    let line = format!(
+        "AttachNotSupportedException: Unable to open socket file {}: target process 7 doesn't",
+        cwd.join("new").display()
+    );
+    let message: Vec<ErrorMessage> = in_message(&line).into_iter().collect();
+    assert_eq!(denied_files(&plan, &cwd, &message).len(), 1, "{line}");
 }
 
 #[test]
