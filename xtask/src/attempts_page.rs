@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The tables in the order of the page, each with its file name and its heading.
-const GROUPS: [(&str, &str); 8] = [
+const GROUPS: [(&str, &str); 9] = [
     ("writes", "Changing files outside the workspace"),
     (
         "protected",
@@ -16,6 +16,7 @@ const GROUPS: [(&str, &str); 8] = [
     ("secrets", "Reading secrets"),
     ("network", "Reaching the network"),
     ("proxy", "Reaching other hosts than the listed ones"),
+    ("placeholders", "Getting a secret that only the proxy knows"),
     (
         "sockets",
         "Connecting a Unix socket of a process outside, past the guard",

@@ -2,8 +2,8 @@
 //! test` compares them.
 
 use crate::{
-    Tree, attempts_page, clients, findings_page, hooks_page, keys_page, no_arguments, picture,
-    rpc_page, rules_page, say, sentences, third_party_page,
+    Tree, attempts_page, clients, findings_page, hooks_page, keys_page, no_arguments, rpc_page,
+    rules_page, say, sentences, third_party_page,
 };
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
@@ -72,90 +72,65 @@ fn is_fresh(root: &Path, file: &Generated) -> bool {
 fn files(tree: &Tree) -> Result<Vec<Generated>> {
     let root = &tree.root;
     let cases = conformance::load(&root.join("tests/conformance"))?;
-    let rpc_request = schema::<RpcRequest>(SchemaSettings::draft2020_12().for_deserialize())?;
-    let rpc_data = schema::<DataByCommand>(SchemaSettings::draft2020_12().for_serialize())?;
-    let mut files = vec![
-        Generated {
-            path: "docs/schema/request.schema.json",
-            text: schema::<Request>(SchemaSettings::draft2020_12().for_deserialize())?,
-        },
-        Generated {
-            path: "docs/schema/tool_result.schema.json",
-            text: schema::<ToolResult>(SchemaSettings::draft2020_12().for_serialize())?,
-        },
-        Generated {
-            path: "docs/generated/rpc-requests.md",
-            text: rpc_page::page(&rpc_request, &rpc_data)?,
-        },
-        Generated {
-            path: "docs/generated/surprises.md",
-            text: findings_page::page(root)?,
-        },
-        Generated {
-            path: "docs/schema/rpc_request.schema.json",
-            text: rpc_request,
-        },
-        Generated {
-            path: "docs/schema/rpc_response.schema.json",
-            text: schema::<RpcResponse>(SchemaSettings::draft2020_12().for_serialize())?,
-        },
-        Generated {
-            path: "docs/schema/rpc_data.schema.json",
-            text: rpc_data,
-        },
-        Generated {
-            path: "docs/schema/rpc_update.schema.json",
-            text: schema::<RpcUpdate>(SchemaSettings::draft2020_12().for_serialize())?,
-        },
-        Generated {
-            path: "docs/schema/rpc_job_ended.schema.json",
-            text: schema::<RpcJobEnded>(SchemaSettings::draft2020_12().for_serialize())?,
-        },
-        Generated {
-            path: "docs/schema/rpc_prompt.schema.json",
-            text: schema::<RpcPrompt>(SchemaSettings::draft2020_12().for_serialize())?,
-        },
-        Generated {
-            path: "docs/generated/rules.md",
-            text: rules_page::page(),
-        },
-        Generated {
-            path: "docs/generated/agents.md",
-            text: hooks_page::page(),
-        },
-        Generated {
-            path: "docs/generated/attempts.md",
-            text: attempts_page::page(root)?,
-        },
-        Generated {
-            path: "docs/generated/third-party-crates.md",
-            text: third_party_page::page()?,
-        },
-        Generated {
-            path: "docs/generated/conformance.md",
-            text: conformance::table(&cases),
-        },
-        Generated {
-            path: "docs/generated/settings.md",
-            text: format!(
+    let input = || SchemaSettings::draft2020_12().for_deserialize();
+    let output = || SchemaSettings::draft2020_12().for_serialize();
+    let rpc_request = schema::<RpcRequest>(input())?;
+    let rpc_data = schema::<DataByCommand>(output())?;
+    let files = [
+        (
+            "docs/schema/request.schema.json",
+            schema::<Request>(input())?,
+        ),
+        (
+            "docs/schema/tool_result.schema.json",
+            schema::<ToolResult>(output())?,
+        ),
+        (
+            "docs/generated/rpc-requests.md",
+            rpc_page::page(&rpc_request, &rpc_data)?,
+        ),
+        ("docs/generated/surprises.md", findings_page::page(root)?),
+        ("docs/schema/rpc_request.schema.json", rpc_request),
+        (
+            "docs/schema/rpc_response.schema.json",
+            schema::<RpcResponse>(output())?,
+        ),
+        ("docs/schema/rpc_data.schema.json", rpc_data),
+        (
+            "docs/schema/rpc_update.schema.json",
+            schema::<RpcUpdate>(output())?,
+        ),
+        (
+            "docs/schema/rpc_job_ended.schema.json",
+            schema::<RpcJobEnded>(output())?,
+        ),
+        (
+            "docs/schema/rpc_prompt.schema.json",
+            schema::<RpcPrompt>(output())?,
+        ),
+        ("docs/generated/rules.md", rules_page::page()),
+        ("docs/generated/agents.md", hooks_page::page()),
+        ("docs/generated/attempts.md", attempts_page::page(root)?),
+        (
+            "docs/generated/third-party-crates.md",
+            third_party_page::page()?,
+        ),
+        ("docs/generated/conformance.md", conformance::table(&cases)),
+        (
+            "docs/generated/settings.md",
+            format!(
                 "# Settings\n\n\
                  Generated by `cargo xtask docs` from `crates/settings/src/keys.rs`; do not edit. \
                  `agent-bash settings --default`\nprints this file; `agent-bash settings` lists the \
                  settings in force.\n\n```toml\n{}```\n",
                 agent_bash::settings::default_file()
             ),
-        },
-        Generated {
-            path: "docs/generated/sentences.txt",
-            text: sentences::page(tree)?,
-        },
-        Generated {
-            path: "docs/generated/tui-keys.md",
-            text: keys_page::page(),
-        },
+        ),
+        ("docs/generated/sentences.txt", sentences::page(tree)?),
+        ("docs/generated/tui-keys.md", keys_page::page()),
     ];
-    files.extend(picture::files(root)?);
-    Ok(files)
+    let files = files.into_iter();
+    Ok(files.map(|(path, text)| Generated { path, text }).collect())
 }
 
 /// Returns the schema of `T`. `settings` state whether `T` is an input (deserialised) or an output

@@ -22,7 +22,6 @@ mod layers;
 mod links;
 mod other_targets;
 mod packaged;
-mod picture;
 mod programs;
 mod repeated_tests;
 mod rpc_page;
@@ -45,9 +44,8 @@ use xshell::Shell;
 
 /// One command of this tool.
 struct Command {
-    name: &'static str,
-    /// Arguments as shown in the help.
-    arguments: &'static str,
+    /// The name, and the arguments as shown in the help.
+    usage: &'static str,
     /// One line for the help.
     summary: &'static str,
     run: fn(&Tree, &[String]) -> Result<()>,
@@ -55,122 +53,97 @@ struct Command {
 
 const COMMANDS: &[Command] = &[
     Command {
-        name: "test",
-        arguments: "",
+        usage: "test",
         summary: "runs everything that CI checks, up to the first failure (`--list` shows the steps)",
         run: suite::test,
     },
     Command {
-        name: "ci",
-        arguments: "",
+        usage: "ci",
         summary: "the same as `test`",
         run: suite::test,
     },
     Command {
-        name: "lint",
-        arguments: "",
+        usage: "lint",
         summary: "runs the steps of `test` that run no test: format, layers, source rules, clippy",
         run: suite::lint,
     },
     Command {
-        name: "layers",
-        arguments: "",
+        usage: "layers",
         summary: "compares the dependencies in every Cargo.toml with xtask/crates.toml",
         run: layers::command,
     },
     Command {
-        name: "docs",
-        arguments: "",
+        usage: "docs",
         summary: "rewrites the generated files in docs/ (JSON Schemas, RPC requests, settings, safety rules, surprises, …), and the clients' types",
         run: generated::write,
     },
     Command {
-        name: "words",
-        arguments: "[--checkout DIR] [PATH…]",
+        usage: "words [--checkout DIR] [PATH…]",
         summary: "lists names and sentences that break the rules of CONTRIBUTING.md; PATH limits the list",
         run: word_rules::command,
     },
     Command {
-        name: "picture",
-        arguments: "",
-        summary: "records the screens of the README's picture in a real session and draws them",
-        run: picture::command,
-    },
-    Command {
-        name: "clients",
-        arguments: "[test|frameworks|installed FILE]",
+        usage: "clients [test|frameworks|installed FILE]",
         summary: "rewrites the clients' types from docs/schema; tests the clients, their frameworks, or their packages",
         run: clients::command,
     },
     Command {
-        name: "dist",
-        arguments: "[--program FILE]",
+        usage: "dist [--program FILE]",
         summary: "builds the installable packages in target/dist: a static program, a wheel, packages for npm",
         run: clients::dist,
     },
     Command {
-        name: "release",
-        arguments: "[--program FILE]",
+        usage: "release [--program FILE]",
         summary: "adds to the packages of `dist` a .deb, a .rpm, the dependencies, the changes and SHA256SUMS",
         run: clients::release,
     },
     Command {
-        name: "package",
-        arguments: "",
+        usage: "package",
         summary: "checks each crate as it would be published: its files, its manifest, and that it compiles",
         run: packaged::command,
     },
     Command {
-        name: "agents",
-        arguments: "[NAME]",
+        usage: "agents [NAME]",
         summary: "runs Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models",
         run: agents::command,
     },
     Command {
-        name: "bench",
-        arguments: "[PACKAGE] [-- ARGS]",
+        usage: "bench [PACKAGE] [-- ARGS]",
         summary: "runs all benchmarks, or those of a package or name; `earlier -- REVISION` compares two builds",
         run: benches::command,
     },
     Command {
-        name: "conformance",
-        arguments: "--surface NAME",
+        usage: "conformance --surface NAME",
         summary: "runs every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)",
         run: conformance::command,
     },
     Command {
-        name: "corpora",
-        arguments: "[--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]",
+        usage: "corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]",
         summary: "compares the product with bash on bash's own tests; checks the commands of nl2bash, tldr or a file",
         run: corpora::command,
     },
     Command {
-        name: "fuzz",
-        arguments: "[NAME] [COUNT]",
+        usage: "fuzz [NAME] [COUNT]",
         summary: "runs the long modes of the property and differential tests (no NAME: lists them)",
         run: fuzz::command,
     },
     Command {
-        name: "static",
-        arguments: "",
+        usage: "static",
         summary: "builds the program without any shared library, for machines and containers that have none",
         run: static_build::command,
     },
     Command {
-        name: "system-calls",
-        arguments: "[ROOT]",
+        usage: "system-calls [ROOT]",
         summary: "compares the numbers of system calls with the kernel's headers below ROOT (/)",
         run: system_calls::command,
     },
     Command {
-        name: "soak",
-        arguments: "[COUNT]",
+        usage: "soak [COUNT]",
         summary: "makes many calls of all kinds (10000), then checks for leftovers",
         run: soak::command,
     },
     Command {
-        name: "environments",
-        arguments: "[NAME…]",
+        usage: "environments [NAME…]",
         summary: "installs version managers and bash 5.3, and compares calls with them (minutes)",
         run: environments::command,
     },
@@ -224,7 +197,8 @@ fn run(arguments: &[String]) -> Result<()> {
         say(&help());
         return Ok(());
     }
-    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+    let is_wanted = |command: &&Command| command.usage.split(' ').next() == Some(name);
+    let Some(command) = COMMANDS.iter().find(is_wanted) else {
         bail!("unknown command `{name}`\n\n{}", help());
     };
     (command.run)(&Tree::open()?, rest)
@@ -234,8 +208,7 @@ fn help() -> String {
     use std::fmt::Write as _;
     let mut text = String::from("cargo xtask <command>\n\n");
     for command in COMMANDS {
-        let usage = format!("{} {}", command.name, command.arguments);
-        let _ = writeln!(text, "  {usage:<28} {}", command.summary);
+        let _ = writeln!(text, "  {:<28} {}", command.usage, command.summary);
     }
     text.push_str(
         "\nBefore a commit: `cargo xtask lint`, and `cargo test -p <crate>` of what you changed.\n\
@@ -266,7 +239,7 @@ mod tests {
     fn help_names_every_command() {
         let help = help();
         for command in COMMANDS {
-            assert!(help.contains(command.summary), "{}", command.name);
+            assert!(help.contains(command.summary), "{}", command.usage);
         }
     }
 

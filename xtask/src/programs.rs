@@ -15,105 +15,41 @@ struct Program {
     purpose: &'static str,
 }
 
-const PROGRAMS: &[Program] = &[
-    Program {
-        name: "bash",
-        package: "bash",
-        purpose: "runs every script",
-    },
-    Program {
-        name: "busybox",
-        package: "busybox-static",
-        purpose: "is the only program of a small container",
-    },
-    Program {
-        name: "cc",
-        package: "gcc",
-        purpose: "builds the bash grammar",
-    },
-    Program {
-        name: "git",
-        package: "git",
-        purpose: "is the reference for some safety rules",
-    },
-    Program {
-        name: "less",
-        package: "less",
-        purpose: "is a pager on a terminal",
-    },
-    Program {
-        name: "node",
-        package: "nodejs",
-        purpose: "starts the shell as agents do",
-    },
-    Program {
-        name: "npm",
-        package: "npm",
-        purpose: "tests the TypeScript client",
-    },
-    Program {
-        name: "python3",
-        package: "python3",
-        purpose: "shows a prompt on a terminal, and runs the Python client",
-    },
-    Program {
-        name: "setfattr",
-        package: "attr",
-        purpose: "sets the extended attributes that an undo restores",
-    },
-    Program {
-        name: "sshd",
-        package: "openssh-server",
-        purpose: "accepts calls on another machine",
-    },
-    Program {
-        name: "ssh",
-        package: "openssh-client",
-        purpose: "carries calls to another machine",
-    },
-    Program {
-        name: "tmux",
-        package: "tmux",
-        purpose: "is the terminal of the terminal interface",
-    },
-    Program {
-        name: "top",
-        package: "procps",
-        purpose: "redraws a terminal",
-    },
-    Program {
-        name: "tput",
-        package: "ncurses-bin",
-        purpose: "queries the terminal's capabilities",
-    },
-    Program {
-        name: "vim",
-        package: "vim",
-        purpose: "is an editor on a terminal",
-    },
-    Program {
-        name: "script",
-        package: "bsdutils",
-        purpose: "starts the program on a terminal",
-    },
-    Program {
-        name: "unshare",
-        package: "util-linux",
-        purpose: "runs dangerous scripts in new namespaces",
-    },
-    Program {
-        name: "zsh",
-        package: "zsh",
-        purpose: "is the shell that the profile `workspace` prefers",
-    },
+/// The name of each program, its package and its purpose.
+const PROGRAMS: &[&str] = &[
+    "bash bash runs every script",
+    "busybox busybox-static is the only program of a small container",
+    "cc gcc builds the bash grammar",
+    "git git is the reference for some safety rules",
+    "less less is a pager on a terminal",
+    "node nodejs starts the shell as agents do",
+    "npm npm tests the TypeScript client",
+    "python3 python3 shows a prompt on a terminal, and runs the Python client",
+    "setfattr attr sets the extended attributes that an undo restores",
+    "sshd openssh-server accepts calls on another machine",
+    "ssh openssh-client carries calls to another machine",
+    "tmux tmux is the terminal of the terminal interface",
+    "top procps redraws a terminal",
+    "tput ncurses-bin queries the terminal's capabilities",
+    "vim vim is an editor on a terminal",
+    "script bsdutils starts the program on a terminal",
+    "unshare util-linux runs dangerous scripts in new namespaces",
+    "zsh zsh is the shell that the profile `workspace` prefers",
 ];
 
 /// The step of the suite.
 pub(crate) fn ensure(tree: &Tree) -> Result<()> {
     // A user's PATH often lacks the directories of servers.
     let path = tree.shell.var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    let missing: Vec<&Program> = PROGRAMS
-        .iter()
+    let programs = PROGRAMS.iter().filter_map(|row| {
+        let mut fields = row.splitn(3, ' ');
+        Some(Program {
+            name: fields.next()?,
+            package: fields.next()?,
+            purpose: fields.next()?,
+        })
+    });
+    let missing: Vec<Program> = programs
         .filter(|program| !is_on_path(program.name, &path))
         .collect();
     if missing.is_empty() {

@@ -17,106 +17,51 @@ struct Step {
     /// True if `cargo xtask lint` also runs the step. Such a step runs no tests, and builds only
     /// crates that clippy builds.
     lint: bool,
-    run: fn(&Tree) -> Result<()>,
+    run: RunStep,
+}
+
+type RunStep = fn(&Tree) -> Result<()>;
+
+const fn lint_step(name: &'static str, run: RunStep) -> Step {
+    let lint = true;
+    Step { name, lint, run }
+}
+
+const fn test_step(name: &'static str, run: RunStep) -> Step {
+    let lint = false;
+    Step { name, lint, run }
 }
 
 const STEPS: &[Step] = &[
-    Step {
-        name: "programs the tests need",
-        lint: false,
-        run: programs::ensure,
-    },
-    Step {
-        name: "format",
-        lint: true,
-        run: |tree| check(&cargo(tree, &["fmt", "--all", "--check"])),
-    },
-    Step {
-        name: "layers",
-        lint: true,
-        run: layers::check_tree,
-    },
-    Step {
-        name: "each crate is compiled once",
-        lint: true,
-        run: built_once::check_tree,
-    },
-    Step {
-        name: "source rules",
-        lint: true,
-        run: source_rules::check_tree,
-    },
-    Step {
-        name: "names and sentences",
-        lint: true,
-        run: word_rules::check_tree,
-    },
-    Step {
-        name: "links between pages",
-        lint: true,
-        run: links::check_tree,
-    },
-    Step {
-        name: "generated files are fresh",
-        lint: true,
-        run: generated::check_tree,
-    },
-    Step {
-        name: "types of the clients are fresh",
-        lint: true,
-        run: clients::check_tree,
-    },
-    Step {
-        name: "clippy",
-        lint: true,
-        run: |tree| {
-            let arguments = "clippy --workspace --all-targets --quiet -- -D warnings";
-            check(&cargo(tree, &words(arguments)))
-        },
-    },
-    Step {
-        name: "other targets: they compile",
-        lint: true,
-        run: other_targets::check_tree,
-    },
-    Step {
-        name: "numbers of system calls",
-        lint: true,
-        run: system_calls::check_tree,
-    },
-    Step {
-        name: "documentation builds without warnings",
-        lint: false,
-        run: |tree| {
-            let command = cargo(tree, &words("doc --workspace --no-deps --quiet"));
-            check(&command.env("RUSTDOCFLAGS", "-D warnings"))
-        },
-    },
-    Step {
-        name: "crates as they would be published",
-        lint: false,
-        run: packaged::check_tree,
-    },
-    Step {
-        name: "tests, doc tests, and the census after them",
-        lint: false,
-        run: tests_step::run,
-    },
-    Step {
-        name: "clients in Python and TypeScript",
-        lint: false,
-        run: clients::test,
-    },
-    Step {
-        name: "agents, as they are published",
-        lint: false,
-        run: agents::step,
-    },
-    Step {
-        name: "version managers and bash 5.3",
-        lint: false,
-        run: environments::step,
-    },
+    test_step("programs the tests need", programs::ensure),
+    lint_step("format", |tree| {
+        check(&cargo(tree, &["fmt", "--all", "--check"]))
+    }),
+    lint_step("layers", layers::check_tree),
+    lint_step("each crate is compiled once", built_once::check_tree),
+    lint_step("source rules", source_rules::check_tree),
+    lint_step("names and sentences", word_rules::check_tree),
+    lint_step("links between pages", links::check_tree),
+    lint_step("generated files are fresh", generated::check_tree),
+    lint_step("types of the clients are fresh", clients::check_tree),
+    lint_step("clippy", |tree| {
+        let arguments = "clippy --workspace --all-targets --quiet -- -D warnings";
+        check(&cargo(tree, &words(arguments)))
+    }),
+    lint_step("other targets: they compile", other_targets::check_tree),
+    lint_step("numbers of system calls", system_calls::check_tree),
+    test_step("documentation builds without warnings", |tree| {
+        let command = cargo(tree, &words("doc --workspace --no-deps --quiet"));
+        check(&command.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    test_step("crates as they would be published", packaged::check_tree),
+    test_step(
+        "tests, doc tests, and the census after them",
+        tests_step::run,
+    ),
+    test_step("clients in Python and TypeScript", clients::test),
+    test_step("agents, as they are published", agents::step),
+    test_step("version managers and bash 5.3", environments::step),
 ];
 
 /// `cargo xtask test`.

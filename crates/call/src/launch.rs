@@ -39,8 +39,13 @@ pub async fn launch(
     }
 }
 
-/// Returns the notice for a call whose supervisor is replaced by a thread.
-pub fn notice_of_fallback(supervised: &SupervisorClient) -> Option<Notice> {
-    let reason = supervised.fallback_reason()?.to_owned();
-    Some(NoticeKind::WithoutSupervisor { reason }.into())
+/// Returns the notices of a call about its supervisor: that a thread replaces it, and which limits
+/// of the shell's cgroup were reached since the call before.
+pub fn supervisor_notices(supervised: &mut SupervisorClient) -> Vec<Notice> {
+    let mut notices = supervised.limit_notices();
+    if let Some(reason) = supervised.fallback_reason() {
+        let reason = reason.to_owned();
+        notices.push(NoticeKind::WithoutSupervisor { reason }.into());
+    }
+    notices
 }

@@ -37,7 +37,7 @@ pub use alarm::Alarm;
 pub use ending::{cancelled_before, ending};
 pub use follow::{FollowedCall, Follower, ShellEnded};
 pub use handover::{Adoption, OpenOutput, SurvivorHandover, SurvivorRegistry};
-pub use launch::{launch, notice_of_fallback};
+pub use launch::{launch, supervisor_notices};
 pub use machine::MAX_AFTER_GRACE;
 pub use recording::Recording;
 pub use script::{

@@ -137,9 +137,10 @@ pub enum NoticeKind {
         /// The rule.
         rule: String,
     },
-    /// A process of the call exceeded a resource limit and was killed.
+    /// The processes of the call reached a resource limit: one or all of them were killed, were
+    /// refused further processes, or were slowed.
     LimitHit {
-        /// `cpu_s` or `file_mb`, as in the settings.
+        /// The name of the limit, as in the settings.
         limit: LimitKind,
         /// The limit in force.
         value: u64,
@@ -295,7 +296,7 @@ pub enum NoticeKind {
     },
 }
 
-/// A resource limit whose signal ends a process.
+/// A resource limit that the system reports when it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -305,6 +306,12 @@ pub enum LimitKind {
     CpuS,
     /// Size of a file, in MiB.
     FileMb,
+    /// Memory of all processes, in MiB.
+    MemoryMb,
+    /// Number of processes and threads.
+    Processes,
+    /// Processor use of all processes, in percent of one processor.
+    CpuPercent,
 }
 
 impl fmt::Display for LimitKind {
@@ -312,6 +319,9 @@ impl fmt::Display for LimitKind {
         f.write_str(match self {
             Self::CpuS => "cpu_s",
             Self::FileMb => "file_mb",
+            Self::MemoryMb => "memory_mb",
+            Self::Processes => "processes",
+            Self::CpuPercent => "cpu_percent",
         })
     }
 }

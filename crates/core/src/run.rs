@@ -345,16 +345,19 @@ pub enum StdinSource {
     Inherit,
 }
 
-/// Resource limits (rlimits) of one call; `None` leaves the inherited limit.
+/// Resource limits of one call; `None` leaves the inherited limit. Where the supervisor can create
+/// cgroups, some of them hold for all processes of the call together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
     /// CPU time in seconds.
     pub cpu_s: Option<u64>,
-    /// Address space in MiB.
+    /// Memory of all processes in MiB. Without a cgroup, address space of each process.
     pub memory_mb: Option<u64>,
-    /// Number of processes of this user.
+    /// Number of processes and threads. Without a cgroup, of this user and not only of the call.
     pub processes: Option<u64>,
+    /// CPU use of all processes in percent of one processor. Without a cgroup, not enforced.
+    pub cpu_percent: Option<u64>,
     /// Maximum size of a written file in MiB.
     pub file_mb: Option<u64>,
 }

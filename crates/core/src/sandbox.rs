@@ -1,8 +1,10 @@
 //! The sandbox of a call as values: the request, the plan, and what was observed.
 //! `agent-bash-sandbox` enforces the plan with the kernel.
 
+mod host_secret;
 mod options;
 
+pub use host_secret::HostSecret;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,9 @@ pub struct Plan {
     /// The hosts that the call may reach with [`Network::Hosts`]; empty with another network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// The secrets that the proxy of [`Network::Hosts`] puts into requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<HostSecret>,
     /// The means of enforcement.
     pub tier: Tier,
     /// Writable directories and files, without the private directories of each shell.
@@ -59,6 +64,7 @@ impl Plan {
             level,
             network: Network::Off,
             hosts: Vec::new(),
+            secrets: Vec::new(),
             tier,
             writable: Vec::new(),
             hidden: Vec::new(),
@@ -272,11 +278,11 @@ pub struct ObservedSandbox {
     /// The name of the sandbox's own network namespace, such as `net:[4026532000]`; `None` in the
     /// host's network, and if unknown.
     pub network_namespace: Option<PathBuf>,
-    /// The targets that the proxy refused.
+    /// The targets that the proxy refused, or to which it refused a secret.
     pub refused_hosts: Vec<RefusedHost>,
 }
 
-/// A target that the proxy of a sandbox refused.
+/// A target that the proxy of a sandbox refused, or to which it refused a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefusedHost {
@@ -284,6 +290,10 @@ pub struct RefusedHost {
     pub host: String,
     /// The number of refused connections.
     pub count: u64,
+    /// A variable of the setting `sandbox.secrets`. The connections were made; their requests had
+    /// the placeholder of this variable, and did not get its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
 }
 
 impl ObservedSandbox {
@@ -364,7 +374,8 @@ pub struct Sandboxed {
     /// The number of refused attempts to reach the network; absent where they cannot be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_refused: Option<u64>,
-    /// The targets that the proxy of the network `hosts` refused, at most 64; absent without one.
+    /// The targets that the proxy of the network `hosts` refused, or to which it refused a secret,
+    /// at most 64; absent without one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_hosts: Vec<RefusedHost>,
     /// Files that the output names as denied and that the sandbox forbids.

@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, Recording, RefusedHandoff, ScriptFile, UnstartedReason, Watchdog, WatchdogSignals,
-    notice_of_fallback,
+    supervisor_notices,
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::SandboxWatch;
@@ -198,7 +198,9 @@ impl<'a> Call<'a> {
             outcome.held_back = self.held_back;
             outcome.traced = traced;
             outcome.closed_early = self.streams.closed_early();
-            outcome.notices.extend(notice_of_fallback(&self.supervised));
+            outcome
+                .notices
+                .extend(supervisor_notices(&mut self.supervised));
             outcome
         });
         FinishedCall {

@@ -5,7 +5,7 @@ use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::streams::OutputStreams;
-use agent_bash_call::{Follower, Recording, Watchdog, WatchdogSignals, launch, notice_of_fallback};
+use agent_bash_call::{Follower, Recording, Watchdog, WatchdogSignals, launch, supervisor_notices};
 use agent_bash_core::{Cancel, Invocation, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId};
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{DirectStart, ShellStart};
@@ -91,6 +91,6 @@ pub(crate) async fn run(
     let mut outcome = cleared.outcome(&handover, ended.at.saturating_sub(started));
     outcome.sandbox = sandbox.as_mut().map(SandboxWatch::observe);
     outcome.traced = traced;
-    outcome.notices.extend(notice_of_fallback(&supervised));
+    outcome.notices.extend(supervisor_notices(&mut supervised));
     Ok(outcome)
 }

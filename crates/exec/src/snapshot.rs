@@ -149,11 +149,11 @@ impl Snapshot {
 
     /// Returns the command, followed by `; `, by which the configuration's `cd` chooses the
     /// versions of the directory that a shell has entered; empty if the configuration has no `cd`.
-    pub(crate) fn cd_hook(&self) -> &'static [u8] {
+    pub(crate) fn cd_hook(&self) -> Vec<u8> {
         if self.cd_commands.is_empty() {
-            b""
+            Vec::new()
         } else {
-            cd_hook::CALL.as_bytes()
+            cd_hook::call_cd()
         }
     }
 

@@ -27,12 +27,13 @@ use agent_bash::settings::Settings;
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, affects_shells};
 
 /// Returns the environment of a shell that stands in for the agent's shell: all variables except
-/// those that the setting `environment.drop` names. Secrets stay, because the agent gave them to
-/// its shell; records still mask their values.
+/// those that `environment.drop` and `sandbox.secrets` name. Other secrets stay, because the agent
+/// gave them to its shell; records still mask their values.
 pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy {
+    let of_sandbox = settings.sandbox.secrets.keys().cloned();
     let dropped = SecretFilter {
         keep: Vec::new(),
-        drop: settings.drop.clone(),
+        drop: settings.drop.iter().cloned().chain(of_sandbox).collect(),
         by_name: false,
         by_value: false,
     };

@@ -34,12 +34,8 @@ type CommandWord = (Span, bool);
 
 /// Compares the words that our parser found in a script with the words that the grammar finds.
 pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
-    let words = if script.is_whole() {
-        parse(script.text)
-    } else {
-        None
-    };
-    let Some(mut found) = words else {
+    let words = script.is_whole().then(|| parse(script.text));
+    let Some(mut found) = words.flatten() else {
         return Agreement::Unread;
     };
     found.sort_unstable();
@@ -109,15 +105,8 @@ fn parse(text: &str) -> Option<Vec<CommandWord>> {
 /// `isdigit` then reads beyond a table and may crash. bash treats characters that are not ASCII,
 /// even blanks, as letters of a word.
 fn in_ascii(text: &str) -> String {
-    text.bytes()
-        .map(|byte| {
-            if byte.is_ascii() {
-                char::from(byte)
-            } else {
-                'x'
-            }
-        })
-        .collect()
+    let letter = |byte: u8| char::from(if byte.is_ascii() { byte } else { b'x' });
+    text.bytes().map(letter).collect()
 }
 
 /// True if the word at `offset` is the first of its line. After some pipelines the grammar takes a

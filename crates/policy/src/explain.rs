@@ -76,29 +76,21 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
             let mut only_this_rule = RuleSelection::none();
             // Cannot fail: the id comes from the registry.
             let is_known = only_this_rule.switch(rule.id, true).is_ok();
-            let verdict = check_safety(read, &only_this_rule);
-            let blocks = match verdict {
+            let blocks = match check_safety(read, &only_this_rule) {
                 Verdict::Block(finding) if is_known => Some(finding.span),
                 _ => None,
             };
-            let is_enabled = policy
-                .safety
-                .as_ref()
-                .is_some_and(|selection| selection.includes(rule));
+            let selection = policy.safety.as_ref();
             RuleVerdict {
                 rule: rule.id,
-                is_enabled,
+                is_enabled: selection.is_some_and(|selection| selection.includes(rule)),
                 blocks,
             }
         })
         .collect();
     let mut remarks = Vec::new();
-    if policy.safe_mode.is_some()
-        && read
-            .commands
-            .iter()
-            .any(|command| command.name().is_some_and(runs_project_code))
-    {
+    let mut names = read.commands.iter().filter_map(ResolvedCommand::name);
+    if policy.safe_mode.is_some() && names.any(runs_project_code) {
         remarks.push("a test runner runs the project's own code, whatever that does".to_owned());
     }
     if read.over_limit {

@@ -62,12 +62,9 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
             kept -= 1;
         }
     }
-    if kept == stages.len() {
-        return None;
-    }
     // `x | head | head`, `x | tail | tail`: one limit cannot express two filters. `x | tail -n 2 |
     // head -n 1` cannot be expressed as limits, which apply in the other order.
-    if kept > 1 && stage(kept - 1).is_some() {
+    if kept == stages.len() || kept > 1 && stage(kept - 1).is_some() {
         return None;
     }
     let end = match &stages[kept - 1] {
@@ -75,12 +72,9 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
         Command::Compound(compound) => compound.span.end,
     };
     let (command, rest) = script.text.split_at_checked(end)?;
-    // A heredoc body or a comment after the pipeline would be lost.
-    if rest.contains(['\n', '#']) {
-        return None;
-    }
-    // Checked last, because it is expensive: most pipelines have nothing to lift.
-    if agreement(script) != Agreement::Same {
+    // A heredoc body or a comment after the pipeline would be lost. The agreement is checked last,
+    // because it is expensive: most pipelines have nothing to lift.
+    if rest.contains(['\n', '#']) || agreement(script) != Agreement::Same {
         return None;
     }
     Some(LiftedScript {
@@ -106,11 +100,7 @@ fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
         })
         .collect::<Option<_>>()?;
     let (name, options) = words.split_first()?;
-    let name = match *name {
-        "head" => "head",
-        "tail" => "tail",
-        _ => return None,
-    };
+    let name = ["head", "tail"].into_iter().find(|known| known == name)?;
     let number = match options {
         ["-n", number] => number,
         [option] => option
@@ -119,10 +109,8 @@ fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
             .or_else(|| option.strip_prefix('-'))?,
         _ => return None,
     };
-    if !number.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    Some((name, number.parse().ok()?))
+    let is_number = number.bytes().all(|b| b.is_ascii_digit());
+    Some((name, number.parse().ok().filter(|_| is_number)?))
 }
 
 #[cfg(test)]

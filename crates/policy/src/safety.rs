@@ -1,9 +1,10 @@
-//! The safety checks.
+//! The safety rules: the data of all rules, in a file for each group, and the functions of some
+//! rules.
 //!
 //! A rule checks one resolved command and returns a finding if it refuses the command. A
-//! [`RuleSelection`] determines which rules apply; this module turns their findings into a
-//! [`Verdict`]. `syntax` does the parsing.
+//! [`RuleSelection`] determines which rules apply. `syntax` does the parsing.
 
+mod check;
 mod command_line;
 mod inline_code;
 mod interpreter;
@@ -22,7 +23,6 @@ mod no_unread_code;
 mod no_unread_zsh;
 mod path;
 mod processes;
-mod registry;
 mod rule;
 mod section;
 mod selection;
@@ -30,135 +30,159 @@ mod sql;
 mod touched_paths;
 mod user_rules;
 
-use crate::syntax::run::ResolvedCommand;
-use crate::{Finding, Script, Span, Verdict};
-use rule::{RuleFinding, RuleInput};
-use std::path::PathBuf;
-
-pub use registry::rules;
+pub use check::{advice, check_safety};
 pub use rule::Rule;
 pub use section::Examples;
 pub use selection::{RuleSelection, UnknownRule};
 pub use user_rules::{CommandPattern, UserRule, UserRuleVerdict};
 
-/// Checks a script against the selected rules.
-///
-/// Never panics and never fails: a script that cannot be parsed is [`Verdict::Unreadable`].
-pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
-    let enabled: Vec<&Rule> = rules()
-        .iter()
-        .copied()
-        .filter(|rule| selection.includes(rule))
-        .collect();
-    let enabled = &enabled;
-    let input = RuleInput::new(script, rules(), enabled, 0);
-    let blocked = |commands: &[ResolvedCommand]| {
-        commands.iter().find_map(|command| {
-            let found = |rule: &&Rule| rule.check(command, &input).map(|hit| finding(rule, hit));
-            let mut user_rules = selection.with_verdict(UserRuleVerdict::Refuse);
-            let found = enabled.iter().find_map(found);
-            found.or_else(|| user_rules.find_map(|rule| rule.check(command, &input)))
-        })
+use crate::Group;
+use crate::syntax::table::Table;
+use command_line::Action;
+use rule::Check;
+use section::Section;
+use std::sync::LazyLock;
+
+macro_rules! file {
+    ($group:ident, $path:literal) => {
+        (
+            Group::$group,
+            include_str!($path),
+            crate::syntax::table!(include_str!($path), "row ", Action, |row| Action::of(row).0),
+        )
     };
-    if let Some(mut finding) =
-        blocked(&script.commands).or_else(|| blocked(&script.scanned_commands))
-    {
-        // Only built-in rules have a group. A rule of the user may concern more than files.
-        if finding.group.is_some() {
-            finding.paths = refused_paths(script, &input).unwrap_or_default();
-        }
-        return Verdict::Block(finding);
-    }
-    if script.over_limit || script.syntax_error.is_some() {
-        let start = script.syntax_error.unwrap_or(0);
-        let (message, suggestion) = if script.over_limit {
-            (
-                "the script is too long or too deeply nested to be read",
-                "write it in smaller steps",
-            )
-        } else {
-            (
-                "the script has a syntax error",
-                "`bash -n` says what bash expects there",
-            )
-        };
-        return Verdict::Unreadable(Finding {
-            rule: "unreadable".to_owned(),
-            message: message.to_owned(),
-            suggestion: suggestion.to_owned(),
-            span: Span { start, end: start },
-            ..Finding::default()
-        });
-    }
-    Verdict::Allow
 }
 
-/// Returns the advice of the user's rules on a script that may run, at most once for each rule.
-pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
-    let input = RuleInput::new(script, rules(), &[], 0);
-    let rules = selection.with_verdict(UserRuleVerdict::Advise);
-    let first = |rule: &UserRule| {
-        script
-            .commands
-            .iter()
-            .find_map(|command| rule.check(command, &input))
+/// The rules of each group, in the order in which they are checked, and their rows.
+static FILES: [(Group, &str, Table<Action>); 9] = [
+    file!(Core, "safety/rules/core.conf"),
+    file!(InlineCode, "safety/rules/inline_code.conf"),
+    file!(DataLoss, "safety/rules/data_loss.conf"),
+    file!(RemoteCode, "safety/rules/remote_code.conf"),
+    file!(System, "safety/rules/system.conf"),
+    file!(Services, "safety/rules/services.conf"),
+    file!(Cloud, "safety/rules/cloud.conf"),
+    file!(Packages, "safety/rules/packages.conf"),
+    file!(Machine, "safety/rules/machine.conf"),
+];
+
+/// The functions of rules that rows cannot express.
+const CODE: [(&str, Check); 16] = [
+    ("no_unread_zsh", no_unread_zsh::check),
+    ("no_blind_git_add", no_blind_git_add::check),
+    ("no_force_push", no_force_push::check),
+    ("no_dangerous_rm", no_dangerous_rm::check),
+    ("no_dangerous_inline_code", inline_code::check),
+    ("no_discard_changes", no_discard_changes::check),
+    ("no_unread_code", no_unread_code::check),
+    ("no_git_transport_program", no_git_transport_program::check),
+    ("no_disk_write", no_disk_write::check),
+    ("no_recursive_mode", no_recursive_mode::check),
+    ("no_home_overwrite", no_home_overwrite::check),
+    ("no_kill_all", processes::check),
+    ("no_agent_kill", processes::check_agent),
+    ("no_fork_bomb", no_fork_bomb::check),
+    ("no_shutdown", no_shutdown::check),
+    ("no_database_drop", no_database_drop::check),
+];
+
+static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+    let rules = FILES.iter().flat_map(|(group, text, rows)| {
+        let sections = Section::all(text).zip(1..);
+        sections.map(|(section, number)| rule(*group, section, rows.section(number)))
+    });
+    rules.map(|rule| &*Box::leak(Box::new(rule))).collect()
+});
+
+/// Returns all safety rules, in the order in which they are checked.
+pub fn rules() -> &'static [&'static Rule] {
+    &RULES
+}
+
+fn rule(group: Group, section: Section, actions: Table<Action>) -> Rule {
+    let code = CODE.iter().find(|(other, _)| *other == section.id);
+    // The texts are the first lines; the others are not read now.
+    let mut entries = section.entries();
+    let mut text = |key| match entries.next() {
+        Some((found, text)) if found == key => text,
+        _ => "",
     };
-    rules.filter_map(first).collect()
-}
-
-/// Returns a rule's finding with the texts of the rule.
-fn finding(rule: &Rule, hit: RuleFinding) -> Finding {
-    let (message, suggestion) = hit.wording.unwrap_or((rule.message, rule.suggestion));
-    Finding {
-        rule: rule.id.to_owned(),
-        group: Some(rule.group),
-        message: message.to_owned(),
-        suggestion: suggestion.to_owned(),
-        span: hit.span,
-        words: hit.words,
-        ..Finding::default()
+    Rule {
+        id: section.id,
+        group,
+        summary: text("summary"),
+        message: text("message"),
+        suggestion: text("suggestion"),
+        blocked_examples: Examples::of(section, true),
+        allowed_examples: Examples::of(section, false),
+        actions,
+        code: code.map(|(_, check)| *check),
     }
-}
-
-/// Returns the paths that all commands of a refused script touch, because all would run in the same
-/// trial. `None` if the paths of a command are unknown, or if a command affects more than files.
-fn refused_paths(script: &Script<'_>, input: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
-    if input.is_broken || script.over_limit || script.syntax_error.is_some() {
-        return None;
-    }
-    let mut paths = Vec::new();
-    for command in &script.commands {
-        let is_refused = |rule: &&Rule| rule.check(command, input).is_some();
-        paths.extend(if input.enabled.iter().any(is_refused) {
-            touched_paths::of_refused(command, input)?
-        } else {
-            touched_paths::of_allowed(command, input)?
-        });
-    }
-    Some(paths)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Context;
+    use crate::{Context, Script};
 
     #[test]
-    fn facts_about_all_commands_are_computed_once() {
-        let context = Context::new("/home/u/project");
-        for (text, forces) in [
-            ("git push; git push", Some(false)),
-            ("git config remote.origin.push +main; git push", Some(true)),
-            ("git status; ls", None),
-        ] {
-            let script = Script::read(text, &context);
-            let input = RuleInput::new(&script, rules(), rules(), 0);
-            for command in &script.commands {
-                for rule in rules() {
-                    rule.check(command, &input);
+    fn every_row_refuses_its_example_alone() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let rows = FILES.iter().flat_map(|(_, text, _)| text.lines());
+        let mut count = 0;
+        let mut missed = Vec::new();
+        for row in rows.filter_map(|line| line.strip_prefix("row ")) {
+            count += 1;
+            let (action, example) = Action::of(row);
+            let script = Script::read(example, &context);
+            let input = rule::RuleInput::new(&script, &[], &[], 0);
+            let is_program = |name: &str| action.programs.iter().any(|program| program == name);
+            let is_done = script.commands.iter().any(|command| {
+                command.name().is_some_and(is_program)
+                    && action.is_performed_by(command, &input.path_base(command))
+            });
+            if !is_done {
+                missed.push(row);
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+        assert!(count > 300, "{count}");
+    }
+
+    #[test]
+    fn every_heading_is_a_rule_with_its_texts() {
+        let lines = FILES.iter().flat_map(|(_, text, _)| text.lines());
+        let headings = lines.filter(|line| line.starts_with('['));
+        assert_eq!(headings.count(), rules().len());
+        for rule in rules() {
+            let mut texts = [rule.summary, rule.message, rule.suggestion].into_iter();
+            assert!(texts.all(|text| !text.is_empty()), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn every_code_belongs_to_a_rule() {
+        for (id, _) in CODE {
+            assert!(rules().iter().any(|rule| rule.id == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn no_row_objects_to_a_near_miss() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        for rule in rules() {
+            for other in rules().iter().filter(|other| other.code.is_none()) {
+                let mut only = RuleSelection::none();
+                assert!(only.switch(other.id, true).is_ok());
+                for script in rule
+                    .allowed_examples
+                    .iter()
+                    .filter(|_| rule.group == other.group)
+                {
+                    let verdict = check_safety(&Script::read(script, &context), &only);
+                    assert_eq!(verdict, crate::Verdict::Allow, "{} {script}", other.id);
                 }
             }
-            assert_eq!(input.forces_pushes.get(), forces.as_ref(), "{text}");
         }
     }
 }

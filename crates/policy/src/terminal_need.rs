@@ -92,13 +92,11 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
 /// True if a command of the script changes the directory of the shell.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is_directory_command = |command: &ResolvedCommand| {
-        command
-            .name()
-            .is_some_and(|name| DIRECTORY_COMMANDS.contains(&name))
-    };
-    script.commands.iter().any(|command| {
-        !command.may_never_run && command.started_by.is_empty() && is_directory_command(command)
+    let mut commands = script.commands.iter();
+    commands.any(|command| {
+        let is_here = !command.may_never_run && command.started_by.is_empty();
+        let mut names = DIRECTORY_COMMANDS.iter();
+        is_here && names.any(|name| command.name() == Some(*name))
     })
 }
 
@@ -183,17 +181,10 @@ impl ProgramForm {
 fn is_one_of(word: &Field, options: &[&str]) -> bool {
     let text = word.value.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
-    options.iter().any(|option| {
-        let letter = option.strip_prefix('-').filter(|name| name.len() == 1);
-        match letter {
-            Some(letter) => {
-                let letters = text
-                    .strip_prefix('-')
-                    .filter(|letters| !letters.starts_with('-'));
-                letters.is_some_and(|letters| letters.contains(letter))
-            }
-            None => name == *option,
-        }
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    options.iter().any(|option| match option.strip_prefix('-') {
+        Some(letter) if letter.len() == 1 => !cluster.starts_with('-') && cluster.contains(letter),
+        _ => name == *option,
     })
 }
 

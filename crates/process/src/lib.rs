@@ -9,6 +9,7 @@
 //! - [`Askpass`]: answers the password prompts of a call's programs.
 //! - [`Transport`]: a program that carries bytes to a remote host, such as `ssh`.
 //! - [`listening_addresses`]: the TCP addresses on which processes listen.
+//! - [`DelegatedCgroup`]: limits for all processes of a call together.
 //! - [`SandboxWatch`]: observes a shell's sandbox from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
@@ -17,6 +18,7 @@
 
 mod ancestors;
 mod askpass;
+mod cgroup;
 mod clock;
 pub mod environment;
 mod foreground;
@@ -50,6 +52,7 @@ pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
 pub use ancestors::{Ancestor, ancestors, calling_program, model_callers};
 pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
+pub use cgroup::{DelegatedCgroup, LimitedTree, NoCgroup};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use inherited::Inherited;

@@ -56,9 +56,10 @@ impl SandboxWatch {
         if let Some((refusals, last)) = &mut self.refusals {
             let counts = refusals.counts();
             let refused = counts.since(last).into_iter();
-            let refused = refused.map(|(target, count)| RefusedHost {
-                host: target.to_string(),
+            let refused = refused.map(|(refused, count)| RefusedHost {
+                host: refused.target.to_string(),
                 count,
+                secret: refused.secret,
             });
             observed.refused_hosts = refused.collect();
             *last = counts;

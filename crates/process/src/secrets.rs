@@ -46,6 +46,12 @@ impl Default for SecretFilter {
 }
 
 impl SecretFilter {
+    /// Hides a variable, also if an entry of `keep` matches its name. Such an entry is removed.
+    pub fn drop_always(&mut self, name: &str) {
+        self.keep.retain(|pattern| !matches(pattern, name));
+        self.drop.push(name.to_owned());
+    }
+
     /// True if a variable holds a secret.
     pub fn is_secret(&self, name: &OsStr, value: &OsStr) -> bool {
         let text = name.to_string_lossy();

@@ -146,7 +146,7 @@ impl Dialer {
     pub(crate) async fn connect(&self, target: &Target) -> Result<TcpStream, NotConnected> {
         let connected = self.connect_uncounted(target).await;
         if let Err(NotConnected::Refused(unlisted)) = &connected {
-            self.refusals.add(unlisted);
+            self.refusals.add(unlisted, None);
         }
         connected
     }

@@ -2,9 +2,12 @@
 
 use crate::dial::{Dialer, NotConnected};
 use crate::head::{BadRequest, Body, RequestHead};
-use crate::relay::{HEAD_TIMEOUT, copy, idle, relay, with_timeout};
+use crate::relay::{HEAD_TIMEOUT, idle, relay, with_timeout};
+use crate::rules::Target;
+use crate::secrets::{FilledHead, Replacement, Secrets, Upstream};
+use agent_bash_core::Clock;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -14,33 +17,31 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The longest line with the length of a chunk, and the largest size of all trailers.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 
+/// The size of the buffer for responses: more than the longest value and a chunk.
+const RESPONSE_BUFFER_BYTES: usize = 2 * MAX_HEAD_BYTES;
+
 /// Serves one request, or one tunnel.
-pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<()> {
+pub(crate) async fn serve(
+    dialer: &Dialer,
+    secrets: &Secrets,
+    mut client: TcpStream,
+) -> io::Result<()> {
     let mut buffer = Vec::new();
     let clock = &*dialer.clock;
     let head = with_timeout(clock, HEAD_TIMEOUT, read_head(&mut client, &mut buffer)).await?;
     let Ok(head) = head else {
         return respond(&mut client, "400 Bad Request").await;
     };
-    let target = match &head {
-        RequestHead::Connect(target) | RequestHead::Forward { target, .. } => target,
+    let upstream = match &head {
+        RequestHead::Connect(target) => Upstream {
+            target: target.clone(),
+            is_encrypted: false,
+        },
+        RequestHead::Forward { target, .. } => secrets.upstream(target),
     };
-    let mut server = match dialer.connect(target).await {
+    let mut server = match dialer.connect(&upstream.target).await {
         Ok(server) => server,
-        Err(NotConnected::Refused(unlisted)) => {
-            let mut status = format!("403 Not allowed by sandbox.network: {target}");
-            if unlisted != *target {
-                let reason = format!(
-                    " (its address {unlisted} is of this machine or not public, and not listed)"
-                );
-                status.push_str(&reason);
-            }
-            return respond(&mut client, &status).await;
-        }
-        Err(NotConnected::Failed(error)) => {
-            let status = format!("502 Cannot reach {target}: {error}");
-            return respond(&mut client, &status).await;
-        }
+        Err(error) => return respond(&mut client, &status_of(&upstream.target, &error)).await,
     };
     match head {
         RequestHead::Connect(_) => {
@@ -51,36 +52,138 @@ pub(crate) async fn serve(dialer: &Dialer, mut client: TcpStream) -> io::Result<
             relay(&mut client, &mut server, clock).await
         }
         RequestHead::Forward {
+            target,
             bytes,
             body,
             expects_continue,
-            ..
         } => {
-            server.write_all(&bytes).await?;
-            if expects_continue {
-                client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
+            let head = secrets.fill(&target, bytes);
+            for variable in &head.unfilled {
+                dialer.refusals.add(&target, Some(variable.clone()));
             }
-            let (from_client, mut to_client) = client.split();
-            let (mut from_server, mut to_server) = server.split();
-            let copied_bytes = AtomicU64::new(0);
-            let mut from_client = reader_of_both(&buffer, from_client);
-            let request = send_body(&mut from_client, &mut to_server, body, &copied_bytes);
-            let response = copy(&mut from_server, &mut to_client, &copied_bytes);
-            // The end of the response ends the connection. Bytes after the body are never read, so
-            // a second request never reaches a server.
-            let exchange = async {
-                tokio::pin!(response);
-                tokio::select! {
-                    done = &mut response => return done,
-                    sent = request => sent?,
-                }
-                response.await
+            let request = ForwardedRequest {
+                head,
+                expects_continue,
+                body,
+                body_start: buffer,
             };
-            tokio::select! {
-                done = exchange => done,
-                () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
+            let has_response = AtomicBool::new(false);
+            if !upstream.is_encrypted {
+                forward(&mut client, &mut server, request, clock, &has_response).await?;
+                return client.shutdown().await;
             }
+            let status = |reason: String| format!("502 Cannot reach {target} by TLS: {reason}");
+            let mut tls = match secrets.encrypt(server, &target.host).await {
+                Ok(tls) => tls,
+                Err(error) => return respond(&mut client, &status(error.to_string())).await,
+            };
+            let forwarded =
+                forward(&mut client, &mut tls.stream, request, clock, &has_response).await;
+            if !has_response.load(Ordering::Relaxed) {
+                return respond(&mut client, &status(tls.end())).await;
+            }
+            forwarded?;
+            client.shutdown().await
         }
+    }
+}
+
+/// Returns the status for a target without a connection.
+fn status_of(target: &Target, error: &NotConnected) -> String {
+    match error {
+        NotConnected::Refused(unlisted) => {
+            let status = format!("403 Not allowed by sandbox.network: {target}");
+            if unlisted == target {
+                return status;
+            }
+            format!(
+                "{status} (its address {unlisted} is of this machine or not public, and not listed)"
+            )
+        }
+        NotConnected::Failed(error) => format!("502 Cannot reach {target}: {error}"),
+    }
+}
+
+/// A request for a server.
+struct ForwardedRequest {
+    head: FilledHead,
+    /// True if the client waits for `100 Continue` before it sends the body.
+    expects_continue: bool,
+    body: Body,
+    /// The bytes after the head that were already received.
+    body_start: Vec<u8>,
+}
+
+/// Sends the request to `server` and the response to `client`. Sets `has_response` when the server
+/// has begun to respond.
+async fn forward<S: AsyncRead + AsyncWrite + Unpin>(
+    client: &mut TcpStream,
+    server: &mut S,
+    request: ForwardedRequest,
+    clock: &dyn Clock,
+    has_response: &AtomicBool,
+) -> io::Result<()> {
+    server.write_all(&request.head.bytes).await?;
+    if request.expects_continue {
+        client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
+    }
+    let (from_client, mut to_client) = client.split();
+    let (mut from_server, mut to_server) = tokio::io::split(server);
+    let copied_bytes = AtomicU64::new(0);
+    let mut from_client = reader_of_both(&request.body_start, from_client);
+    let body = send_body(
+        &mut from_client,
+        &mut to_server,
+        request.body,
+        &copied_bytes,
+    );
+    let response = copy_response(
+        &mut from_server,
+        &mut to_client,
+        &request.head.replacements,
+        has_response,
+        &copied_bytes,
+    );
+    // The end of the response ends the connection. Bytes after the body are never read, so a second
+    // request never reaches a server.
+    let exchange = async {
+        tokio::pin!(response);
+        tokio::select! {
+            done = &mut response => return done,
+            sent = body => sent?,
+        }
+        response.await
+    };
+    tokio::select! {
+        done = exchange => done,
+        () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Copies a response until its end, with placeholders in place of the values that the server
+/// returns.
+async fn copy_response(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    replacements: &[Replacement],
+    has_response: &AtomicBool,
+    copied_bytes: &AtomicU64,
+) -> io::Result<()> {
+    let mut buffer = vec![0; RESPONSE_BUFFER_BYTES];
+    // The bytes at the start of the buffer that may be the beginning of a value.
+    let mut held = 0;
+    loop {
+        let read = from.read(&mut buffer[held..]).await?;
+        let filled = held + read;
+        let partial = Replacement::hide_all(replacements, &mut buffer[..filled]);
+        held = if read == 0 { 0 } else { partial };
+        to.write_all(&buffer[..filled - held]).await?;
+        if read == 0 {
+            return Ok(());
+        }
+        has_response.store(true, Ordering::Relaxed);
+        buffer.copy_within(filled - held..filled, 0);
+        copied_bytes.fetch_add(read as u64, Ordering::Relaxed);
     }
 }
 

@@ -3,9 +3,12 @@
 use crate::dial::{Dialer, ParentProxy, Resolver};
 use crate::refusals::Refusals;
 use crate::relay::{HEAD_TIMEOUT, with_timeout};
-use crate::rules::AllowedHosts;
+use crate::rules::{AllowedHosts, InvalidEntry};
+use crate::secrets::Secrets;
+use crate::tls::TlsProgram;
 use crate::{http, socks};
 use agent_bash_core::Clock;
+use agent_bash_core::sandbox::HostSecret;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +26,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Proxy {
     dialer: Dialer,
+    secrets: Secrets,
 }
 
 impl Proxy {
@@ -41,7 +45,24 @@ impl Proxy {
             refusals: Arc::default(),
             clock,
         };
-        Self { dialer }
+        Self {
+            dialer,
+            secrets: Secrets::default(),
+        }
+    }
+
+    /// Makes the proxy put these secrets into plain requests, in place of their placeholders. `tls`
+    /// encrypts the connections to their hosts.
+    ///
+    /// # Errors
+    /// A host of a secret is invalid.
+    pub fn with_secrets(
+        mut self,
+        secrets: &[HostSecret],
+        tls: Box<dyn TlsProgram>,
+    ) -> Result<Self, InvalidEntry> {
+        self.secrets = Secrets::new(secrets, Some(tls))?;
+        Ok(self)
     }
 
     /// The refused targets.
@@ -81,7 +102,7 @@ impl Proxy {
         with_timeout(&*self.dialer.clock, HEAD_TIMEOUT, peeked).await?;
         match first[0] {
             socks::PROTOCOL_VERSION => socks::serve(&self.dialer, client).await,
-            _ => http::serve(&self.dialer, client).await,
+            _ => http::serve(&self.dialer, &self.secrets, client).await,
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn idle(clock: &dyn Clock, copied_bytes: &AtomicU64) {
 
 /// Copies until the end of `from`, then shuts down `to`. Adds the length of each chunk to
 /// `copied_bytes`.
-pub(crate) async fn copy(
+async fn copy(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     copied_bytes: &AtomicU64,

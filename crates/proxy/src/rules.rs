@@ -148,7 +148,7 @@ enum Pattern {
 
 /// A parsed entry of a list of hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Rule {
+pub(crate) struct Rule {
     pattern: Pattern,
     /// The port; `None` for the default ports.
     port: Option<u16>,
@@ -171,10 +171,7 @@ impl AllowedHosts {
         for entry in entries.iter().map(AsRef::as_ref) {
             match PRESETS.iter().find(|(name, _)| *name == entry) {
                 Some((_, hosts)) => rules.extend(Self::parse(hosts)?.rules),
-                None => rules.push(Rule::parse(entry).map_err(|reason| InvalidEntry {
-                    entry: entry.to_owned(),
-                    reason,
-                })?),
+                None => rules.push(Rule::parse_entry(entry)?),
             }
         }
         Ok(Self { rules })
@@ -206,6 +203,14 @@ impl AllowedHosts {
 }
 
 impl Rule {
+    /// Parses an entry that is no preset.
+    pub(crate) fn parse_entry(entry: &str) -> Result<Self, InvalidEntry> {
+        Self::parse(entry).map_err(|reason| InvalidEntry {
+            entry: entry.to_owned(),
+            reason,
+        })
+    }
+
     fn parse(entry: &str) -> Result<Self, &'static str> {
         let (host, port) = split_port(entry).ok_or("its port is invalid")?;
         let (is_below, name) = match host.strip_prefix("*.") {
@@ -227,7 +232,7 @@ impl Rule {
         Ok(Self { pattern, port })
     }
 
-    fn allows(&self, target: &Target) -> bool {
+    pub(crate) fn allows(&self, target: &Target) -> bool {
         let has_port = match self.port {
             Some(port) => port == target.port,
             None => DEFAULT_PORTS.contains(&target.port),

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
+#[path = "proxy/secrets.rs"]
+mod secrets;
+
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_proxy::{AllowedHosts, ParentProxy, Proxy, RefusalCounts, Refusals, Resolver};
 use async_trait::async_trait;
@@ -89,6 +92,10 @@ impl Running {
     ) -> Self {
         let allowed = AllowedHosts::parse(entries).unwrap();
         let proxy = Proxy::new(allowed, Box::new(names), parent, Arc::new(clock));
+        Self::serve(proxy).await
+    }
+
+    async fn serve(proxy: Proxy) -> Self {
         let refusals = proxy.refusals();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -113,7 +120,7 @@ impl Running {
         let counts = self.refusals.counts();
         let refused = counts.since(&RefusalCounts::default()).into_iter();
         refused
-            .map(|(target, count)| (target.to_string(), count))
+            .map(|(refused, count)| (refused.target.to_string(), count))
             .collect()
     }
 }

@@ -5,7 +5,7 @@ use crate::session::{PtyEnd, PtySession, SharedSession};
 use crate::source::{DRAIN_TIMEOUT, TerminalSource};
 use agent_bash_call::{
     EndReason, Follower, Recording, ScriptFile, SurvivorHandover, UnstartedReason, Watchdog,
-    cancelled_before,
+    cancelled_before, supervisor_notices,
 };
 use agent_bash_core::{
     Clock, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, ScriptEnding,
@@ -90,6 +90,8 @@ impl PtyRun {
                 let mut outcome = cleared.outcome(&handover, duration);
                 outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
                 outcome.traced = traced;
+                let notices = supervisor_notices(&mut self.supervised);
+                outcome.notices.extend(notices);
                 self.source.add_terminal_facts(&mut outcome, out);
                 Ok(outcome)
             }

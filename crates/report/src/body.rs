@@ -227,7 +227,11 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
                     li { (denied.access.word()) " " code { (visible::one_line(&denied.path)) } }
                 }
                 @for refused in &sandbox.refused_hosts {
-                    li { "connection to " code { (visible::one_line(&refused.host)) } ", " (times(refused.count)) }
+                    li {
+                        @if let Some(secret) = &refused.secret { "the value of " (visible::one_line(secret)) " for " }
+                        @else { "connection to " }
+                        code { (visible::one_line(&refused.host)) } ", " (times(refused.count))
+                    }
                 }
                 @if refused > 0 { li { "network, " (times(refused)) } }
             } }

@@ -11,7 +11,7 @@
 //! peeks at the message too, and serves the listener with a proxy, from the host's own network.
 
 use agent_bash_core::lock;
-use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{HostSecret, Network, Plan, Tier, WriteLevel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recv, recvmsg};
@@ -69,6 +69,8 @@ struct NetworkPermissions {
     network: Network,
     /// The hosts that the proxy connects to.
     hosts: Vec<String>,
+    /// The secrets that the proxy puts into requests.
+    secrets: Vec<HostSecret>,
     writable: Vec<PathBuf>,
     /// Hidden paths. A server could read files that are hidden from its client, or pass descriptors
     /// of such files.
@@ -132,6 +134,7 @@ impl<P: Clone> Networks<P> {
             level: plan.level,
             network: plan.network,
             hosts: plan.hosts.clone(),
+            secrets: plan.secrets.clone(),
             writable: plan.writable.clone(),
             hidden: plan.hidden.clone(),
             devices: plan.devices.clone(),
@@ -257,7 +260,16 @@ mod tests {
             hosts: list.iter().map(|&host| host.to_owned()).collect(),
             ..plan("/a")
         };
-        let hosts = [hosts(&["a.example"]), hosts(&["a.example", "b.example"])];
+        let [variable, value, placeholder] = ["A", "value", "other"].map(str::to_owned);
+        let secret = Plan {
+            secrets: vec![HostSecret::new(variable, value, placeholder, Vec::new())],
+            ..hosts(&["a.example"])
+        };
+        let hosts = [
+            hosts(&["a.example"]),
+            hosts(&["a.example", "b.example"]),
+            secret,
+        ];
         for other in [plan("/b"), reading, device, hiding].iter().chain(&hosts) {
             assert_eq!(
                 entrance_for(&networks, other).unwrap().role,

@@ -219,6 +219,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         level: wanted.level,
         network: wanted.network,
         hosts,
+        secrets: Vec::new(),
         tier: facts.tier,
         writable: writable.into_iter().collect(),
         hidden,
@@ -236,10 +237,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
 }
 
 /// Refuses a writable directory that is hidden.
-fn check_writable(
-    writable: &BTreeSet<PathBuf>,
-    hidden: &[PathBuf],
-) -> Result<(), ResolveError> {
+fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &[PathBuf]) -> Result<(), ResolveError> {
     for directory in writable {
         if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
             return Err(ResolveError::Hidden {

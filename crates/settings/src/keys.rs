@@ -293,7 +293,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.memory_mb",
-        doc: "Maximum address space of each process of a call, in MB.",
+        doc: "Maximum memory of all processes of a call, in MB; without a cgroup, maximum address space of each process.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.memory_mb = Some(n)),
         get: |s| number_value(s.limits.memory_mb),
@@ -303,12 +303,22 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "limits.processes",
-        doc: "Maximum number of processes of this user in total; not enforced for root.",
+        doc: "Maximum number of processes and threads of a call; without a cgroup, of this user in total, and not enforced for root.",
         form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
         project: ProjectEffect::Tightens(|before, now| {
             at_most(now.limits.processes, before.limits.processes)
+        }),
+    },
+    SettingKey {
+        name: "limits.cpu_percent",
+        doc: "Maximum CPU use of all processes of a call, in percent of one processor; needs a cgroup (docs/cli.md).",
+        form: ValueForm::Number,
+        set: |s, v| count(v).map(|n| s.limits.cpu_percent = Some(n)),
+        get: |s| number_value(s.limits.cpu_percent),
+        project: ProjectEffect::Tightens(|before, now| {
+            at_most(now.limits.cpu_percent, before.limits.cpu_percent)
         }),
     },
     SettingKey {
@@ -323,6 +333,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     },
     sandbox::LEVEL,
     sandbox::NETWORK,
+    sandbox::SECRETS,
     sandbox::LACKING,
     sandbox::WRITABLE,
     sandbox::READABLE,

@@ -4,7 +4,8 @@
 //! | layer | where |
 //! |---|---|
 //! | user | `$XDG_CONFIG_HOME/agent-bash/config.toml`, else `~/.config/agent-bash/config.toml` |
-//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has one |
+//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has
+//! one |
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`LoadedSettings::set`] |
 //!
@@ -34,6 +35,7 @@ mod source;
 pub mod targets;
 mod to_remote;
 
+pub use agent_bash_proxy::Placeholders;
 pub use changes::{ChangesSettings, CommitBy};
 pub use exported_functions::exported_functions;
 pub use git_aliases::git_aliases;
@@ -41,7 +43,7 @@ pub use host::HostContext;
 pub use journal::{JournalSettings, mask_secrets};
 pub use layers::{LoadedSettings, Origin, SettingsError, default_file, load, misspelt_variables};
 pub use mask_level::MaskLevel;
-pub use sandbox::{CacheAccess, SandboxSettings};
+pub use sandbox::{CacheAccess, SandboxSettings, SecretSettings};
 pub use shell::shell_in_force;
 
 use self::targets::{TargetSettings, TargetSettingsError};
@@ -283,6 +285,9 @@ impl Settings {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());
         secrets.drop.extend(self.drop.iter().cloned());
+        for variable in self.sandbox.secrets.keys() {
+            secrets.drop_always(variable);
+        }
         let agent = self.agent.iter().map(|value| (AGENT, value.as_str()));
         let set = self.set.iter();
         let set = agent.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));

@@ -1,9 +1,13 @@
 //! The settings of the section `[sandbox]`.
 
-use agent_bash_core::sandbox::{Escalation, LackingPolicy, Network, SandboxLevel, TmpDirectory};
-use agent_bash_proxy::AllowedHosts;
+use agent_bash_core::sandbox::{
+    Escalation, HostSecret, LackingPolicy, Network, SandboxLevel, TmpDirectory,
+};
+use agent_bash_proxy::{AllowedHosts, Placeholders};
 use agent_bash_tools::SandboxTerms;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -20,6 +24,15 @@ pub enum CacheAccess {
     Shared,
 }
 
+/// A secret that calls use without its value: `sandbox.secrets.VARIABLE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecretSettings {
+    /// The hosts that get the value: names, `*.name` and addresses, each with an optional
+    /// `:port`. After `http://`, the value is sent without encryption.
+    pub hosts: Vec<String>,
+}
+
 /// Settings of the sandbox: section `[sandbox]`. By default, calls run without a sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
@@ -30,6 +43,9 @@ pub struct SandboxSettings {
     /// The hosts that calls may reach with [`Network::Hosts`]: names, `*.name` and addresses, each
     /// with an optional `:port`, and names of presets.
     pub hosts: Vec<String>,
+    /// The variables of the host that calls use without their values, with [`Network::Hosts`].
+    /// [`Settings::environment`](crate::Settings::environment) removes these variables.
+    pub secrets: BTreeMap<String, SecretSettings>,
     /// The policy on a system that cannot enforce all promises of the sandbox.
     pub lacking: LackingPolicy,
     /// Paths that are writable in addition to the workspace. These and the following paths are
@@ -100,10 +116,31 @@ impl SandboxSettings {
             level: self.level,
             network: self.network,
             hosts: &self.hosts,
+            has_placeholders: !self.secrets.is_empty(),
             lacking: self.lacking,
             tmp: self.tmp,
             escalation: self.escalation,
         }
+    }
+
+    /// Returns the secrets with the values that `env`, the environment of the host, has. Leaves out
+    /// variables without a value, and values for which there is no placeholder.
+    pub fn host_secrets(
+        &self,
+        env: &BTreeMap<OsString, OsString>,
+        placeholders: &Placeholders,
+    ) -> Vec<HostSecret> {
+        let secrets = self.secrets.iter().filter_map(|(variable, settings)| {
+            let value = env.get(OsStr::new(variable))?.to_str()?;
+            let Some(placeholder) = placeholders.of(variable, value) else {
+                tracing::warn!("{variable} has no value that sandbox.secrets can hide");
+                return None;
+            };
+            let (variable, value) = (variable.clone(), value.to_owned());
+            let hosts = settings.hosts.clone();
+            Some(HostSecret::new(variable, value, placeholder, hosts))
+        });
+        secrets.collect()
     }
 
     /// True if the network of these settings allows everything that the network of `other` allows.

@@ -2,6 +2,7 @@
 
 use super::*;
 use agent_bash_core::sandbox::{Network, SandboxLevel, TmpDirectory};
+use std::ffi::OsString;
 use std::sync::Arc;
 
 struct Layers<'a> {
@@ -139,6 +140,7 @@ fn project_file_may_not_loosen_or_set_shell_or_environment() {
         "[sandbox]\nwritable = []",
         "[sandbox]\nreadable = [\"~/.ssh\"]",
         "[sandbox]\ndevices = [\"/dev/kvm\"]",
+        "[sandbox]\nsecrets = {}",
     ] {
         let error = load_layers(&Layers {
             user,
@@ -485,6 +487,46 @@ fn network_is_a_word_or_a_list_of_hosts() {
         ("[]", "the list is empty"),
     ] {
         let user = &format!("[sandbox]\nnetwork = {value}");
+        let error = load_layers(&Layers { user, ..NONE })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn secrets_are_dropped_from_the_environment_and_have_placeholders() {
+    let user = "[environment]\nkeep = ['PLAIN_*', 'A_TOKEN']\n[sandbox.secrets]\n\
+                A_TOKEN = { hosts = ['api.example.com', 'http://10.0.0.1:8080'] }\n\
+                PLAIN_NAME = { hosts = [] }\nMISSING = { hosts = [] }";
+    let got = settings(&Layers { user, ..NONE });
+    assert_eq!(Settings::from_remote(&got.to_remote()).unwrap(), got);
+    let env = [
+        ("A_TOKEN", "ghp_0123456789abcdefghij"),
+        ("PLAIN_NAME", "short"),
+    ];
+    let env: BTreeMap<OsString, OsString> =
+        env.map(|(name, value)| (name.into(), value.into())).into();
+    let filter = got.environment().secrets.unwrap();
+    assert!(
+        env.iter()
+            .all(|(name, value)| filter.is_secret(name, value))
+    );
+    let secrets = got.sandbox.host_secrets(&env, &Placeholders::default());
+    assert_eq!(secrets.len(), 1);
+    assert_eq!(secrets[0].variable, "A_TOKEN");
+    assert_eq!(secrets[0].value(), "ghp_0123456789abcdefghij");
+    assert!(secrets[0].placeholder.starts_with("ghp_"));
+    for (value, reason) in [
+        ("{ A = { hosts = ['https://a.com'] } }", "is no host"),
+        (
+            "{ 'A B' = { hosts = [] } }",
+            "`A B` is no name of a variable",
+        ),
+        ("{ A = { host = [] } }", "unknown field `host`"),
+        ("{ A = 'a.com' }", "sandbox.secrets"),
+    ] {
+        let user = &format!("[sandbox]\nsecrets = {value}");
         let error = load_layers(&Layers { user, ..NONE })
             .unwrap_err()
             .to_string();

@@ -21,7 +21,7 @@ use agent_bash_core::{Clock, Timestamp, lock};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
 };
-use agent_bash_settings::{HostContext, SandboxSettings, guarded_settings};
+use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
 use names::SettingsFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,8 @@ pub struct SandboxState {
     settings_files: Arc<[PathBuf]>,
     /// True once a result has reported the promises that this system cannot enforce.
     partial: AtomicBool,
+    /// The source of the placeholders in plans.
+    placeholders: Placeholders,
 }
 
 /// A plan, and the facts from which the plan was made. Warm shells are stored by their plan, so a
@@ -109,6 +111,21 @@ impl SandboxState {
             settings_files: guarded_settings::paths(host, directory).into(),
             ..self
         }
+    }
+
+    /// Resolves the plan of these settings; `None` if they ask for no sandbox.
+    fn resolved(
+        &self,
+        settings: &SandboxSettings,
+        facts: &HostFacts,
+    ) -> Result<Option<ResolvedSandbox>, ResolveError> {
+        let mut resolved = settings::resolved(settings, facts, self.state.as_deref())?;
+        if let Some(ResolvedSandbox { plan, .. }) = &mut resolved
+            && plan.network == Network::Hosts
+        {
+            plan.secrets = settings.host_secrets(&facts.env, &self.placeholders);
+        }
+        Ok(resolved)
     }
 
     /// Returns the host's facts for this tier. Reads no files.
@@ -190,7 +207,7 @@ impl SandboxState {
             }
         };
         if let Some(changed) = changed {
-            let Some(resolved) = settings::resolved(changed, &facts, self.state.as_deref())? else {
+            let Some(resolved) = self.resolved(changed, &facts)? else {
                 return Ok(None);
             };
             remember(&facts, &resolved);
@@ -207,9 +224,7 @@ impl SandboxState {
                 last.refreshed(self, &facts)?
             }
             last => {
-                let Some(resolved) =
-                    settings::resolved(&self.settings, &facts, self.state.as_deref())?
-                else {
+                let Some(resolved) = self.resolved(&self.settings, &facts)? else {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
@@ -372,7 +387,7 @@ impl CachedPlan {
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
         self.parent_state = None;
-        let resolved = settings::resolved(&own.settings, facts, own.state.as_deref())?;
+        let resolved = own.resolved(&own.settings, facts)?;
         if let Some(plan) = resolved
             .map(|it| it.plan)
             .filter(|plan| *plan != *self.plan)

@@ -101,9 +101,9 @@ pub(crate) struct Walker<'c> {
     pub(super) started_by: Vec<String>,
     /// The value of [`ResolvedCommand::may_never_run`] at this point of the walk.
     pub(super) may_never_run: bool,
-    /// The value of [`ResolvedCommand::piped`] at this point of the walk.
+    /// The value of [`ResolvedCommand::reads_pipe`] at this point of the walk.
     reads_pipe: bool,
-    /// The value of [`ResolvedCommand::feeds`] at this point of the walk.
+    /// The value of [`ResolvedCommand::output_is_used`] at this point of the walk.
     output_is_used: bool,
     /// The value of [`ResolvedCommand::is_background`] at this point of the walk.
     is_background: bool,
@@ -174,6 +174,7 @@ impl<'c> Walker<'c> {
             stdin: None,
             reads_pipe: false,
             output_is_used: false,
+            prints_nothing: false,
             is_background: false,
             cwd: shell.cwd.clone(),
             cwd_if_cd_failed: None,

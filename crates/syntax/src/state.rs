@@ -60,6 +60,8 @@ pub(crate) struct ShellState {
     pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,
     /// True if aliases are expanded.
     pub(crate) expands_aliases: bool,
+    /// True after `shopt -s nocasematch`: replacements of patterns ignore case.
+    pub(crate) ignores_case: bool,
     /// Names that refer to another variable (`declare -n`).
     pub(crate) namerefs: Rc<BTreeMap<String, String>>,
     /// `$0`; `None` if unknown.
@@ -106,6 +108,7 @@ impl ShellState {
             hashed: Rc::default(),
             aliases: Rc::default(),
             expands_aliases: false,
+            ignores_case: false,
             namerefs: Rc::default(),
             zeroth: None,
             positional: None,
@@ -130,6 +133,7 @@ impl ShellState {
     pub(crate) fn for_child_shell(&self) -> Self {
         let mut child = self.clone();
         child.expands_aliases = false;
+        child.ignores_case = false;
         child.zeroth = None;
         if !self.exported.contains("*") {
             let entry = |name: &String| self.vars.get_key_value(name.as_str());
@@ -235,6 +239,7 @@ impl ShellState {
         merge(&mut joined.hashed, &other.hashed);
         merge(&mut joined.aliases, &other.aliases);
         joined.expands_aliases |= other.expands_aliases;
+        joined.ignores_case |= other.ignores_case;
         merge(&mut joined.namerefs, &other.namerefs);
         merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {

@@ -53,6 +53,7 @@ fn project_file_cannot_loosen_the_sandbox() -> Result<()> {
         "devices = [\"/dev/kvm\"]",
         "tmp = \"shared\"",
         "escalation = \"ask\"",
+        "secrets = { A_TOKEN = { hosts = [] } }",
     ] {
         fs::write(&project, format!("[sandbox]\n{loosens}\n"))?;
         let ran = agent_bash(&world, &["run", "echo x > new; echo ran"])?;

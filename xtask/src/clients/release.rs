@@ -35,12 +35,13 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let target = dist::target(tree)?;
     let out = target.join("dist");
     dist::pack(tree, &program, None)?;
-    // The packages' manifests name a fixed directory: the tools keep the path after a pattern.
+    // The packages' manifests name a fixed directory of the checkout: the tools keep the path after
+    // a pattern.
     let files = out.join(format!(
         "agent-bash-{VERSION}-{}-linux",
         std::env::consts::ARCH
     ));
-    let root = target.join("package-root");
+    let root = tree.root.join("target/package-root");
     tree.shell.remove_path(&root)?;
     check(&cmd!(tree.shell, "cp --recursive {files} {root}").quiet())?;
     let tools = install_tools(tree, &target)?;

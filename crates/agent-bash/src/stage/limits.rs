@@ -1,6 +1,6 @@
 //! Detects that a call exceeded a resource limit with a signal of its own: CPU time or file size.
-//! The other limits (memory, processes) make system calls fail, and the affected program reports
-//! the failure.
+//! The executors report the limits of a call's cgroup. Without a cgroup, the limits of memory and
+//! processes make system calls fail, and the affected program reports the failure.
 
 use agent_bash_core::{LimitKind, Limits, Notice, NoticeKind, Outcome, ScriptEnding};
 

@@ -13,10 +13,10 @@ use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::{MissingPromise, SandboxLevel, Sandboxed};
-use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
+use agent_bash::core::{Cancel, Limits, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
-use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::process::{DelegatedCgroup, NoCgroup, SystemClock};
 use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
@@ -146,7 +146,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         terminal(settings, start).await?,
         interceptor,
         variables(start),
-        cgroup(),
+        limits(&user_settings.limits),
     ])
 }
 
@@ -396,14 +396,42 @@ fn interceptor(settings: &Settings) -> Finding {
     Finding::new(grade, "interceptor", detail)
 }
 
-/// Reports whether cgroup v2 is available, which kills a process tree at once. The supervisor works
-/// without it, too.
-fn cgroup() -> Finding {
-    let is_available = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
-    let detail = if is_available {
-        "available"
-    } else {
-        "not available; not needed"
+/// Reports which limits hold for all processes of a call together. A limit that is set and not
+/// enforced is a problem.
+fn limits(limits: &Limits) -> Finding {
+    const ALL: Limits = Limits {
+        cpu_s: None,
+        memory_mb: Some(1),
+        processes: Some(1),
+        cpu_percent: Some(1),
+        file_mb: None,
     };
-    Finding::new(FindingGrade::Works, "cgroup v2", detail)
+    let found = DelegatedCgroup::find();
+    let enforced = found
+        .as_ref()
+        .map(|cgroup| cgroup.enforced(&ALL))
+        .unwrap_or_default();
+    let lacks_cpu = limits.cpu_percent.is_some() && enforced.cpu_percent.is_none();
+    let named = [
+        ("memory_mb", enforced.memory_mb),
+        ("processes", enforced.processes),
+        ("cpu_percent", enforced.cpu_percent),
+    ];
+    let named = named.iter().filter(|(_, limit)| limit.is_some());
+    let named: Vec<&str> = named.map(|(name, _)| *name).collect();
+    let mut detail = match &found {
+        Ok(cgroup) => format!(
+            "{} hold for all processes of a call together, in cgroups below {}",
+            named.join(", "),
+            cgroup.directory().display()
+        ),
+        Err(error) => format!("memory_mb holds for each process, processes for this user: {error}"),
+    };
+    if enforced.cpu_percent.is_none() {
+        detail.push_str("; cpu_percent is not enforced");
+    }
+    if let Err(NoCgroup::NotDelegated(_)) = found {
+        detail.push_str("; `systemd-run --user --scope -p Delegate=yes AGENT` starts an agent in a cgroup of its own");
+    }
+    Finding::new(FindingGrade::of(!lacks_cpu), "limits", detail)
 }

@@ -154,20 +154,22 @@ impl CommandLine {
         let command: AgentCommand = match Commands::of(&self.args) {
             Commands::Text(text, parameters) => {
                 let script = text.to_string_lossy().into_owned();
-                match agent_shell::model_command(&script) {
-                    Some(model) => AgentCommand {
-                        text: model.command.into_owned(),
-                        wrapper_files: model.written_files,
-                        ..AgentCommand::default()
-                    },
+                let (text, wrapper_files) = match agent_shell::model_command(&script) {
+                    Some(model) => (model.command.into_owned().into(), model.written_files),
                     None if self.is_prefix && !is_model_call(&script, host) => return None,
-                    None if parameters.is_empty() => script.into(),
+                    None => (text, Vec::new()),
+                };
+                let command = if parameters.is_empty() {
+                    AgentCommand::from(text.to_string_lossy().into_owned())
+                } else {
                     // The script may run its parameters: `"$@"`, `eval "$1"`.
-                    None => {
-                        let mut words = vec!["-c".into(), text];
-                        words.extend(parameters);
-                        command_line(format!("{} {}", self.name, quoted(&words)))
-                    }
+                    let mut words = vec!["-c".into(), text];
+                    words.extend(parameters);
+                    command_line(format!("{} {}", self.name, quoted(&words)))
+                };
+                AgentCommand {
+                    wrapper_files,
+                    ..command
                 }
             }
             Commands::File(words) => command_line(format!("{} {}", self.name, quoted(&words))),

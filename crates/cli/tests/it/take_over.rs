@@ -196,7 +196,16 @@ fn link_fails_by_its_own_exit_code_if_settings_are_invalid() {
 fn link_checks_the_parameters_of_a_script() {
     let home = Home::new();
     assert_eq!(install(&home, "opencode").code, Some(0));
-    let rows: [(&[&str], i32); 4] = [
+    // The wrapper of an agent around the model's text.
+    let cwd_file = home.path().join("claude-1-cwd");
+    let wrapped = |text: &str| {
+        let file = cwd_file.display();
+        format!(r"eval '{text}' \< /dev/null && pwd -P >| {file}")
+    };
+    let (evaluates, prints) = (wrapped("eval \"$1\""), wrapped("echo \"$1\""));
+    let rows: [(&[&str], i32); 6] = [
+        (&["-c", evaluates.as_str(), "n", "git push --force"], 126),
+        (&["-c", prints.as_str(), "n", "git push --force"], 0),
         (&["-c", "\"$@\"", "n", "git", "push", "--force"], 126),
         (&["-c", "eval \"$1\"", "n", "git push --force"], 126),
         (&["-c", "$0", "git push --force"], 126),

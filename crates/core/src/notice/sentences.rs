@@ -1,6 +1,6 @@
 //! The sentence of each kind of notice.
 
-use super::NoticeKind;
+use super::{LimitKind, NoticeKind};
 use crate::observed::{listed, listens_on};
 use crate::sandbox::{
     Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
@@ -81,7 +81,12 @@ impl NoticeKind {
                 format!("The user allowed this command, which the rule {rule} refuses")
             }
             Self::LimitHit { limit, value } => {
-                format!("The command was ended by its resource limit: {limit} = {value}")
+                let effect = match limit {
+                    LimitKind::CpuS | LimitKind::FileMb | LimitKind::MemoryMb => "ended",
+                    LimitKind::Processes => "refused further processes",
+                    LimitKind::CpuPercent => "slowed",
+                };
+                format!("The command was {effect} by its resource limit: {limit} = {value}")
             }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")
@@ -267,35 +272,65 @@ fn untraced_sentence(pids: &[u32]) -> String {
     )
 }
 
-/// Returns the sentence for connections that the proxy of a sandbox refused; names at most five
-/// targets, and the entries that would allow them.
+/// Returns the sentences for what the proxy of a sandbox refused: connections and secrets.
 fn refused_hosts_sentence(refused: &[RefusedHost]) -> String {
-    const MAX_NAMED: usize = 5;
+    let has_secret = |refused: &&RefusedHost| refused.secret.is_some();
+    let (secrets, connections): (Vec<_>, Vec<_>) = refused.iter().partition(has_secret);
+    let connections = (!connections.is_empty()).then(|| refused_connections(&connections));
+    let secrets = (!secrets.is_empty()).then(|| refused_secrets(&secrets));
+    let sentences: Vec<String> = connections.into_iter().chain(secrets).collect();
+    sentences.join(" ")
+}
+
+/// The largest number of targets in the sentences on what a proxy refused.
+const MAX_NAMED_TARGETS: usize = 5;
+
+/// Returns the target, and how often the proxy refused it.
+fn counted_target(refused: &RefusedHost) -> String {
+    match refused.count {
+        1 => refused.host.clone(),
+        count => format!("{} ({count} times)", refused.host),
+    }
+}
+
+/// Returns the sentence for refused connections, which names the entries that would allow them.
+fn refused_connections(refused: &[&RefusedHost]) -> String {
     let total: u64 = refused.iter().map(|refused| refused.count).sum();
     let connections = match total {
         1 => "1 connection to a host that is not listed".to_owned(),
         _ => format!("{total} connections to hosts that are not listed"),
     };
-    let target = |refused: &RefusedHost| match refused.count {
-        1 => refused.host.clone(),
-        count => format!("{} ({count} times)", refused.host),
-    };
     // An entry without a port allows the ports 80 and 443.
-    let entry = |refused: &RefusedHost| {
+    let entry = |refused: &&RefusedHost| {
         let host = &refused.host;
         let without_port = host.strip_suffix(":443").or(host.strip_suffix(":80"));
         format!("\"{}\"", without_port.unwrap_or(host))
     };
-    let named = &refused[..refused.len().min(MAX_NAMED)];
-    let targets: Vec<String> = named.iter().map(target).collect();
+    let named = &refused[..refused.len().min(MAX_NAMED_TARGETS)];
+    let targets: Vec<String> = named.iter().map(|it| counted_target(it)).collect();
     let mut entries: Vec<String> = named.iter().map(entry).collect();
     entries.dedup();
-    let more = more_than(MAX_NAMED, refused.len());
+    let more = more_than(MAX_NAMED_TARGETS, refused.len());
     let rest = if more.is_empty() { "" } else { ", …" };
     format!(
         "The sandbox refused {connections}: {}{more}; the user can allow them in the list `sandbox.network`: [{}{rest}].",
         targets.join(", "),
         entries.join(", ")
+    )
+}
+
+/// Returns the sentence for placeholders that were sent instead of secrets.
+fn refused_secrets(refused: &[&RefusedHost]) -> String {
+    let named = &refused[..refused.len().min(MAX_NAMED_TARGETS)];
+    let target = |refused: &&RefusedHost| {
+        let secret = refused.secret.as_deref().unwrap_or_default();
+        format!("{secret} to {}", counted_target(refused))
+    };
+    let targets: Vec<String> = named.iter().map(target).collect();
+    let more = more_than(MAX_NAMED_TARGETS, refused.len());
+    format!(
+        "The placeholders of these variables were sent, not their values: {}{more}; values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
+        targets.join(", ")
     )
 }
 

@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     EndReason, Follower, Recording, ShellEnded, TOO_OLD_MARK, Watchdog, WatchdogSignals, ending,
-    no_directory, notice_of_fallback, too_old,
+    no_directory, supervisor_notices, too_old,
 };
 use agent_bash_core::{
     Cancel, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId, Survivor,
@@ -99,7 +99,7 @@ impl<'a> SessionCall<'a> {
         let is_elsewhere =
             session_cwd.is_none() && cwd.is_some_and(|cwd| cwd.display_path() != spec.cwd);
         let cd_hook = shell.snapshot.as_deref().filter(|_| is_elsewhere);
-        let cd_hook = cd_hook.map_or(&b""[..], Snapshot::cd_hook);
+        let cd_hook = cd_hook.map_or_else(Vec::new, Snapshot::cd_hook);
         let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
@@ -110,7 +110,7 @@ impl<'a> SessionCall<'a> {
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
             changes: &std::mem::take(&mut shell.snapshot_changes),
-            hooks: &[cd_hook, &*shell.prompt_hooks].concat(),
+            hooks: &[&*cd_hook, &*shell.prompt_hooks].concat(),
             last_status: shell.last_status,
             wants_stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
@@ -338,8 +338,8 @@ impl<'a> SessionCall<'a> {
         outcome.closed_early = self.streams.closed_early();
         outcome.sandbox = self.shell.sandbox.as_mut().map(SandboxWatch::observe);
         outcome.traced = self.recording.end(&mut self.shell.supervised).await;
-        let notice = notice_of_fallback(&self.shell.supervised);
-        outcome.notices.extend(notice);
+        let notices = supervisor_notices(&mut self.shell.supervised);
+        outcome.notices.extend(notices);
         outcome.name_survivors(survivors);
         outcome
     }

@@ -126,9 +126,10 @@ impl ConfigurationReader {
         };
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
-        let commands = cd_hook::replaced_commands(state);
-        let cd = cd_hook::configured_cd(state)
-            .filter(|cd| !secrets.is_some_and(|filter| filter::holds_secret(&cd.text, filter)));
+        let mut replaced = cd_hook::replaced_commands(state);
+        if let Some(filter) = secrets {
+            replaced.retain(|function| !filter::holds_secret(&function.text, filter));
+        }
         for list in [&mut state.functions, &mut state.aliases] {
             let mut allowed = Vec::new();
             for definition in std::mem::take(list) {
@@ -143,7 +144,7 @@ impl ConfigurationReader {
         let mut variables = configured_variables::configured(&dump, &self.base, &self.options);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
-        functions.extend(cd);
+        functions.append(&mut replaced);
         let none = BTreeSet::new();
         let mut excluded =
             configured_variables::drop_broken(functions, aliases, &variables.withheld, &none);
@@ -167,16 +168,18 @@ impl ConfigurationReader {
         if length(functions) + length(aliases) > MAX_DEFINITION_BYTES {
             return Err(SkipReason::TooLong);
         }
-        let cd = functions.pop_if(|last| last.name == cd_hook::CD_NAME);
-        let cd_hook = cd.map_or_else(Default::default, |cd| {
+        let replaced = cd_hook::take_replaced(functions);
+        let cd_hook = if replaced.is_empty() {
+            Default::default()
+        } else {
             let path = variables.path.as_deref().unwrap_or_default();
             let links = cd_hook::shell_links(&variables.changed, path, begin);
             [
-                cd_hook::load_text(&cd, &links),
-                cd_hook::define(&commands),
+                cd_hook::load_text(&replaced, &links),
+                cd_hook::define(&replaced),
                 cd_hook::restore_links(&links),
             ]
-        });
+        };
         Ok(Configuration {
             dump,
             variables,

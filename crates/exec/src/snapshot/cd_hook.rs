@@ -2,8 +2,8 @@
 //! choose the versions of the new directory in them.
 //!
 //! Scripts rely on the meaning of `cd`. So shells get functions that call the builtin, and then the
-//! configuration's `cd` with the directory `.`, without input and output. Also lists the functions
-//! by which managers (direnv, mise) choose versions before a prompt.
+//! configuration's command of that name with the directory `.`, without input and output. Also
+//! lists the functions by which managers (direnv, mise) choose versions before a prompt.
 
 use super::dump::{Definition, ShellState, Variable};
 use std::collections::BTreeMap;
@@ -13,8 +13,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The name under which shells have the configuration's `cd`.
-pub(super) const CD_NAME: &str = "__ab_cd";
+/// The names of the commands that change the directory.
+const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// The beginning of the names under which shells have the configuration's commands.
+const PREFIX: &str = "__ab_";
 
 /// A function by which a manager chooses the versions before a prompt. The shell of a session calls
 /// this function after a change of the project: the manager knows the values that it has replaced.
@@ -36,23 +39,26 @@ const PROMPT_HOOKS: &[PromptHook] = &[
     },
 ];
 
-/// The commands that change the directory.
-const COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
-
-/// The beginning of the function that calls the configuration's `cd`. The options, separators and
-/// `OLDPWD` of the script neither affect that `cd`, nor does it change them. A `cd` that calls
-/// itself enters no directory again.
+/// The beginning of the function that calls the configuration's command whose name is its argument.
+/// The options, separators and `OLDPWD` of the script neither affect that command, nor does it
+/// change them. A `cd` that calls itself enters no directory again.
 const BEGIN: &str = r#"__ab_entered() {
 [[ ${__ab_entering-} ]] && \builtin return
-\builtin local - IFS=$' \t\n' OLDPWD="${OLDPWD-}" __ab_entering=1 __ab_link
+\builtin local - IFS=$' \t\n' OLDPWD="${OLDPWD-}" __ab_entering=1 __ab_link __ab_depth
 \builtin set +efux +o pipefail
 "#;
 
-/// The end of that function.
-const END: &str = r"\__ab_cd .
+/// The end of that function. The stack of directories, which the builtin has changed before, stays
+/// the same: `popd` gets an entry to remove, and what the command adds is removed.
+const END: &str = r#"__ab_depth=${#DIRSTACK[@]}
+case $1 in
+popd) \builtin pushd -n .; \__ab_popd ;;
+*) "__ab_$1" . ;;
+esac
+while (( ${#DIRSTACK[@]} > __ab_depth )) && \builtin popd -n; do \builtin :; done
 \builtin return 0
 }
-";
+"#;
 
 /// Returns the hooks that the configuration's prompt calls. Frameworks for prompts store the
 /// commands of `PROMPT_COMMAND` in variables of their own.
@@ -68,35 +74,53 @@ pub(super) fn prompt_hooks(state: &ShellState) -> Vec<&'static PromptHook> {
     PROMPT_HOOKS.iter().filter(is_called).collect()
 }
 
-/// Returns the configuration's `cd`, formatted as by `declare -f`, under the name [`CD_NAME`].
-pub(super) fn configured_cd(state: &ShellState) -> Option<Definition> {
-    let find = |list: &[Definition]| {
-        let found = list.iter().find(|definition| definition.name == "cd");
+/// Returns the configuration's functions and aliases that replace [`COMMANDS`], formatted as by
+/// `declare -f`, with [`PREFIX`] before their names; none if the configuration does not replace
+/// `cd`, because then no manager chooses versions there.
+pub(super) fn replaced_commands(state: &ShellState) -> Vec<Definition> {
+    let find = |list: &[Definition], command: &str| {
+        let found = list.iter().find(|definition| definition.name == command);
         found.map(|definition| definition.text.clone())
     };
-    let body = match (find(&state.aliases), find(&state.functions)) {
-        (Some(words), _) => [b" () \n{ \n    ", &*words, b" \"$@\"\n}\n"].concat(),
-        (None, Some(text)) => text.strip_prefix(b"cd")?.to_vec(),
-        (None, None) => return None,
+    let replaced = |command: &str| {
+        let alias = find(&state.aliases, command);
+        let body = match (alias, find(&state.functions, command)) {
+            (Some(words), _) => [b" () \n{ \n    ", &*words, b" \"$@\"\n}\n"].concat(),
+            (None, Some(text)) => text.strip_prefix(command.as_bytes())?.to_vec(),
+            (None, None) => return None,
+        };
+        let name = format!("{PREFIX}{command}");
+        let text = [name.as_bytes(), &*body].concat();
+        Some(Definition { name, text })
     };
-    Some(Definition {
-        name: CD_NAME.to_owned(),
-        text: [CD_NAME.as_bytes(), &*body].concat(),
-    })
+    let [cd, pushd, popd] = COMMANDS.map(replaced);
+    let Some(cd) = cd else {
+        return Vec::new();
+    };
+    [Some(cd), pushd, popd].into_iter().flatten().collect()
 }
 
-/// Returns the names of the commands that the configuration replaces.
-pub(super) fn replaced_commands(state: &ShellState) -> Vec<&'static str> {
-    let names = state.functions.iter().chain(&state.aliases);
-    let names: Vec<_> = names.map(|definition| definition.name.as_str()).collect();
-    let commands = COMMANDS.into_iter();
-    commands.filter(|command| names.contains(command)).collect()
+/// Removes from `functions` those that [`replaced_commands`] has made, and returns them; none if
+/// that of `cd` was excluded.
+pub(super) fn take_replaced(functions: &mut Vec<Definition>) -> Vec<Definition> {
+    let is_replaced = |function: &mut Definition| function.name.starts_with(PREFIX);
+    let replaced: Vec<_> = functions.extract_if(.., is_replaced).collect();
+    match replaced.first() {
+        Some(first) if command_of(first) == COMMANDS[0] => replaced,
+        _ => Vec::new(),
+    }
 }
 
-/// Returns the text that defines the functions for the new directory. `links` are the names that
-/// [`shell_links`] returns.
-pub(super) fn load_text(cd: &Definition, links: &[&str]) -> Vec<u8> {
-    let mut text = cd.text.clone();
+/// Returns the name of the command that this definition, made by [`replaced_commands`], replaces.
+fn command_of(replaced: &Definition) -> &str {
+    replaced.name.trim_start_matches(PREFIX)
+}
+
+/// Returns the text that defines the functions for the new directory. `replaced` are the functions
+/// that [`take_replaced`] returns, `links` the names that [`shell_links`] returns.
+pub(super) fn load_text(replaced: &[Definition], links: &[&str]) -> Vec<u8> {
+    let texts = replaced.iter().map(|function| &*function.text);
+    let mut text = texts.collect::<Vec<_>>().concat();
     text.extend_from_slice(BEGIN.as_bytes());
     for name in links {
         // Another shell has the same link: this shell gets one of its own, behind which the
@@ -116,17 +140,27 @@ esac
     text
 }
 
-/// The command, followed by `; `, that calls the configuration's `cd` after a change of the
+/// Returns the text, followed by `; `, that calls the configuration's command of this name after a
+/// change of the directory.
+fn call(command: &str) -> String {
+    format!(r"\__ab_entered {command} </dev/null >/dev/null 2>&1 || \builtin :; ")
+}
+
+/// Returns the text, followed by `; `, that calls the configuration's `cd` after a change of the
 /// directory.
-pub(super) const CALL: &str = r"\__ab_entered </dev/null >/dev/null 2>&1 || \builtin :; ";
+pub(super) fn call_cd() -> Vec<u8> {
+    call(COMMANDS[0]).into_bytes()
+}
 
 /// Returns the definitions of these commands, each followed by `; `. They are part of a shell's own
 /// text, because bash names the file of a function in its errors.
-pub(super) fn define(commands: &[&str]) -> Vec<u8> {
-    let function = |command: &&str| {
-        format!(r#"{command}() {{ \builtin {command} "$@" || \builtin return; {CALL}}}; "#)
+pub(super) fn define(replaced: &[Definition]) -> Vec<u8> {
+    let function = |definition: &Definition| {
+        let command = command_of(definition);
+        let enter = call(command);
+        format!(r#"{command}() {{ \builtin {command} "$@" || \builtin return; {enter}}}; "#)
     };
-    let functions: String = commands.iter().map(function).collect();
+    let functions: String = replaced.iter().map(function).collect();
     functions.into_bytes()
 }
 

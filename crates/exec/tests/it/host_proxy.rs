@@ -58,6 +58,7 @@ fn refused(host: &str, count: u64) -> Vec<RefusedHost> {
     vec![RefusedHost {
         host: host.to_owned(),
         count,
+        secret: None,
     }]
 }
 

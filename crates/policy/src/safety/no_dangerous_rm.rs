@@ -40,22 +40,18 @@ const LONG_OPTIONS: [&str; 8] = [
 fn search_results<'s>(input: &'s RuleInput<'_>) -> &'s [Value] {
     input.search_results.get_or_init(|| {
         let searches = input.commands.iter().filter_map(|command| {
-            Some((
-                command.output_is_used,
-                Search::of_command(command.name()?, &command.words)?,
-            ))
+            let search = Search::of_command(command.name()?, &command.words)?;
+            (command.output_is_used || !search.commands.is_empty()).then_some(search)
         });
-        searches
-            .filter(|(output_is_used, search)| *output_is_used || !search.commands.is_empty())
-            .flat_map(|(_, search)| {
-                let is_narrowed = search.is_narrowed;
-                let is_elsewhere =
-                    |value: &Value| value.has_unknown() || value.prefix().starts_with('/');
-                let mut found = search.found;
-                found.retain(|value| !is_narrowed || is_elsewhere(value));
-                found
-            })
-            .collect()
+        let is_elsewhere = |value: &Value| value.has_unknown() || value.prefix().starts_with('/');
+        let found = searches.flat_map(|mut search| {
+            let is_narrowed = search.is_narrowed;
+            search
+                .found
+                .retain(|value| !is_narrowed || is_elsewhere(value));
+            search.found
+        });
+        found.collect()
     })
 }
 
@@ -80,6 +76,16 @@ struct Removal<'r> {
     operands: Vec<&'r Field>,
 }
 
+/// Endings of the names of variables with options.
+const OPTION_VARIABLES: [&str; 6] = ["opt", "opts", "options", "flags", "args", "verbose"];
+
+/// True for `$RM_OPTS` and `$v`: an unquoted variable for options.
+fn holds_options(value: &Value) -> bool {
+    let name = value.to_string().to_ascii_lowercase();
+    let is_usual = name == "$v" || OPTION_VARIABLES.iter().any(|end| name.ends_with(end));
+    is_usual && matches!(value.pieces(), [ValuePiece::Unknown { splits: true, .. }])
+}
+
 /// Parses the arguments of `rm`; `None` if it only prints its help or version.
 fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
     let mut out = Removal {
@@ -89,7 +95,7 @@ fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
         operands: Vec::new(),
     };
     let mut before_dashes = true;
-    for field in arguments {
+    for (index, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
         match field.value.literal() {
             Some("--") if before_dashes => {
@@ -106,6 +112,8 @@ fn read_removal(arguments: &[Field]) -> Option<Removal<'_>> {
             out.recursive |= text.contains(['r', 'R']);
             out.asks |= text.contains(['i', 'I']);
             out.maybe_recursive |= field.value.has_unknown();
+        } else if before_dashes && index + 1 < arguments.len() && holds_options(&field.value) {
+            out.maybe_recursive = true;
         } else {
             out.maybe_recursive |= before_dashes && text.is_empty() && field.value.may_split();
             out.operands.push(field);

@@ -38,7 +38,7 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
 /// True if the command prints nothing, so that a redirection empties its target.
 fn prints_nothing(command: &ResolvedCommand) -> bool {
     let Some(name) = command.name() else {
-        return command.words.is_empty() && !command.output_is_used;
+        return command.prints_nothing;
     };
     let arguments: Vec<Option<&str>> = command
         .arguments()

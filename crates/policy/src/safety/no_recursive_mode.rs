@@ -3,6 +3,7 @@
 use super::command_line::has_any;
 use super::path::Location;
 use super::rule::{RuleFinding, RuleInput};
+use crate::syntax::CommandHost;
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -17,8 +18,11 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let arguments = command.arguments();
     let path_base = input.path_base(command);
     let is_protected = |value: &Value| {
-        Location::of(value, &path_base)
-            .is_some_and(|location| location.is_landmark(path_base.home) || location.is_of_system())
+        // A home in a container is part of its image.
+        let are_homes_ours = command.host != CommandHost::Container;
+        Location::of(value, &path_base).is_some_and(|location| {
+            location.is_of_system() || are_homes_ours && location.is_landmark(path_base.home)
+        })
     };
     if name == "find" {
         // Recursion through `find`, file by file.
@@ -48,7 +52,7 @@ pub(super) fn check(command: &ResolvedCommand, input: &RuleInput<'_>) -> Option<
     let is_of_owner = |value: &Value| {
         let path = value.to_string();
         let below_home = path.trim_end_matches('/').strip_prefix("/home/");
-        name.ends_with("chown") && below_home.is_some() && below_home == owner
+        name.ends_with("chown") && below_home.is_some_and(|name| name != "*") && below_home == owner
     };
     let found = operands.find(|field| is_protected(&field.value) && !is_of_owner(&field.value))?;
     Some(RuleFinding::on(command, [found]))

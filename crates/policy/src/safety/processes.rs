@@ -204,10 +204,9 @@ fn names_agent(command: &ResolvedCommand, input: &RuleInput<'_>) -> bool {
     !selected.is_narrowed
         && patterns.any(|pattern| {
             // `awk '/name/ { … }'`
-            let in_slashes = pattern
-                .split('/')
-                .nth(1)
-                .filter(|_| pattern.starts_with('/'));
+            let is_awk = command.name().is_some_and(|name| name.ends_with("awk"));
+            let in_slashes = pattern.split('/').nth(1);
+            let in_slashes = in_slashes.filter(|_| is_awk && pattern.starts_with('/'));
             let pattern = in_slashes.unwrap_or(&pattern);
             let letters = pattern.bytes().filter(u8::is_ascii_alphanumeric).count();
             let is_name = letters >= MIN_NAME_LETTERS || !is_filter;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use super::registry::rules;
 use super::rule::Rule;
+use super::rules;
 use super::user_rules::{UserRule, UserRuleVerdict};
 use crate::Group;
 

@@ -13,6 +13,7 @@ mod direct;
 mod host_proxy;
 mod job_client;
 mod launch;
+mod openssl;
 mod order_sender;
 mod probe;
 mod reap;

@@ -8,6 +8,7 @@
 mod os_text;
 
 use super::job_directory::JobEnd;
+use crate::cgroup::LimitedTree;
 use crate::signal_name;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
@@ -156,6 +157,8 @@ pub enum Event {
         held_back: bool,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
+        /// The shell's cgroup, if it has one.
+        limited_tree: Option<LimitedTree>,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
     Running {
@@ -165,6 +168,8 @@ pub enum Event {
         sandbox: Option<Report>,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
+        /// The shell's cgroup, if it has one.
+        limited_tree: Option<LimitedTree>,
     },
     /// No shell was started, because its changes cannot be recorded.
     NoTrace {

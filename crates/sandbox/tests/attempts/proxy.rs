@@ -1,12 +1,15 @@
 //! The proxy of a sandbox with a list of hosts, as a program of the stage: `--proxy LISTENER
-//! ENTRY…`. The listener is an inherited descriptor, or a port with a colon before it.
+//! ENTRY…`. The listener is an inherited descriptor, or a port with a colon before it. An entry
+//! with `http://` is a host of the secret.
 
+use agent_bash_core::sandbox::HostSecret;
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_proxy::{AllowedHosts, Proxy, ProxyThread, Resolver};
+use agent_bash_proxy::{AllowedHosts, Host, Proxy, ProxyThread, Resolver, TlsProcess, TlsProgram};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -14,6 +17,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 /// The word that makes this program a proxy.
 pub(crate) const PROXY: &str = "--proxy";
+
+/// The value of the variable `A_TOKEN`, and the placeholder that a sandboxed call has instead.
+pub(crate) const SECRET: &str = "kept-by-the-proxy-0001";
+pub(crate) const PLACEHOLDER: &str = "only-a-placeholder-001";
 
 /// The names of the stage, which lead to its loopback.
 const NAMES: [&str; 2] = ["private.example", "other.example"];
@@ -37,8 +44,14 @@ fn run(words: &[String]) -> Result<ProxyThread> {
         Some(port) => TcpListener::bind((Ipv4Addr::LOCALHOST, port.parse()?))?,
         None => agent_bash_notify::inherited(listener.parse()?)?.into(),
     };
-    let allowed = AllowedHosts::parse(entries)?;
-    let proxy = Proxy::new(allowed, Box::new(StageResolver), None, Arc::new(RealClock));
+    let is_of_secret = |entry: &String| entry.starts_with("http://");
+    let (secret_hosts, entries): (Vec<String>, Vec<String>) =
+        entries.iter().cloned().partition(is_of_secret);
+    let allowed = AllowedHosts::parse(&entries)?;
+    let [variable, value, placeholder] = ["A_TOKEN", SECRET, PLACEHOLDER].map(str::to_owned);
+    let secret = HostSecret::new(variable, value, placeholder, secret_hosts);
+    let proxy = Proxy::new(allowed, Box::new(StageResolver), None, Arc::new(RealClock))
+        .with_secrets(&[secret], Box::new(NoTls))?;
     Ok(ProxyThread::start(proxy, move || Ok(listener))?)
 }
 
@@ -54,6 +67,16 @@ impl Resolver for StageResolver {
         } else {
             Err(io::ErrorKind::NotFound.into())
         }
+    }
+}
+
+/// The stage has no hosts with TLS.
+#[derive(Debug)]
+struct NoTls;
+
+impl TlsProgram for NoTls {
+    fn start(&self, _: SocketAddr, _: &Host, _: UnixStream) -> io::Result<Box<dyn TlsProcess>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The groups and their tables.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     ("writes", include_str!("rows/writes.toml")),
     ("protected", include_str!("rows/protected.toml")),
     ("secrets", include_str!("rows/secrets.toml")),
     ("network", include_str!("rows/network.toml")),
     ("proxy", include_str!("rows/proxy.toml")),
+    ("placeholders", include_str!("rows/placeholders.toml")),
     ("sockets", include_str!("rows/sockets.toml")),
     ("processes", include_str!("rows/processes.toml")),
     ("work", include_str!("rows/work.toml")),

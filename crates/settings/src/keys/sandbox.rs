@@ -1,9 +1,10 @@
 //! The keys of `[sandbox]`.
 
-use crate::CacheAccess;
 use crate::key::{ProjectEffect, SettingKey, ValueForm, from_word, list, to_value};
+use crate::{CacheAccess, SecretSettings};
 use agent_bash_core::sandbox::{Escalation, LackingPolicy, Network, SandboxLevel, TmpDirectory};
-use agent_bash_proxy::AllowedHosts;
+use agent_bash_proxy::{AllowedHosts, SecretHosts};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
@@ -29,6 +30,26 @@ pub(super) const NETWORK: SettingKey = SettingKey {
         network => to_value(network),
     },
     project: ProjectEffect::Tightens(|before, now| before.sandbox.allows_network_of(&now.sandbox)),
+};
+
+pub(super) const SECRETS: SettingKey = SettingKey {
+    name: "sandbox.secrets",
+    doc: "Variables of which commands get placeholders; the proxy of a list of hosts puts their values into requests: NAME = { hosts = [\"api.example.com\"] } (docs/sandbox.md).",
+    form: ValueForm::FileOnly,
+    set: |s, v| {
+        let secrets: Result<BTreeMap<String, SecretSettings>, _> = v.clone().try_into();
+        let secrets = secrets.map_err(|error| error.message().to_owned())?;
+        for (variable, secret) in &secrets {
+            if !is_variable_name(variable) {
+                return Err(format!("`{variable}` is no name of a variable"));
+            }
+            SecretHosts::parse(&secret.hosts).map_err(|error| error.to_string())?;
+        }
+        s.sandbox.secrets = secrets;
+        Ok(())
+    },
+    get: |s| to_value(&s.sandbox.secrets),
+    project: ProjectEffect::Never,
 };
 
 pub(super) const LACKING: SettingKey = SettingKey {
@@ -122,6 +143,13 @@ pub(super) const ESCALATION: SettingKey = SettingKey {
         before.sandbox.escalation == Escalation::Ask || now.sandbox.escalation == Escalation::Never
     }),
 };
+
+fn is_variable_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty()
+        && name.bytes().all(is_letter)
+}
 
 /// Parses a network: one word, or a list of hosts. A text that is no word is a list with commas, as
 /// in an environment variable.

@@ -59,8 +59,8 @@ pub(super) fn private(plan: &Plan, workspace: &Path, facts: &HostFacts, state: &
 }
 
 /// Searches the output for a tool's error message that the tool's cache lacks a file. Returns the
-/// tool and the user's cache, if this call cannot write that cache, or the sandbox hides it. `facts`
-/// is called only if there is such a message, because most outputs have none.
+/// tool and the user's cache, if this call cannot write that cache, or the sandbox hides it.
+/// `facts` is called only if there is such a message, because most outputs have none.
 pub fn missed<'a>(
     plan: &Plan,
     mut lines: impl Iterator<Item = &'a str>,

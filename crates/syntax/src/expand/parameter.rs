@@ -202,8 +202,10 @@ impl Walker<'_> {
             }
             operator @ ("/" | "//" | "/#" | "/%") => {
                 let (pattern, replacement) = self.pattern_and_replacement(&param.operand, shell);
+                let has_letters = pattern.prefix().contains(char::is_alphabetic);
                 let found = value.as_ref().and_then(Value::literal);
                 found
+                    .filter(|_| !(shell.ignores_case && has_letters))
                     .and_then(|text| replaced(text, operator, &pattern, &replacement))
                     .map_or(Value::unknown(UnknownCause::Expansion), Value::text)
             }

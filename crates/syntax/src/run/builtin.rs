@@ -9,7 +9,7 @@ use super::Walker;
 use super::call::Call;
 use super::directory::{directory_text, mark_tested, target_of_cd};
 use super::path::lexical;
-use super::predefined::{define_aliases, remove_aliases, switch_aliases};
+use super::predefined::{define_aliases, remove_aliases, switch_options};
 use super::sourced::sourced_files;
 
 /// True for builtins whose arguments are assignments.
@@ -18,6 +18,15 @@ pub(super) fn declares(name: &str) -> bool {
         name,
         "declare" | "typeset" | "local" | "export" | "readonly"
     )
+}
+
+/// True if a builtin lists what it otherwise sets.
+fn lists(name: &str, call: &Call) -> bool {
+    let is_setter = matches!(
+        name,
+        "alias" | "set" | "trap" | "umask" | "ulimit" | "hash" | "shopt"
+    );
+    (is_setter || declares(name)) && (call.words.len() == 1 || call.literal(1) == Some("-p"))
 }
 
 impl Walker<'_> {
@@ -107,11 +116,15 @@ impl Walker<'_> {
             "exit" | "return" | "break" | "continue" => shell.ended = true,
             "alias" => define_aliases(call, shell),
             "unalias" => remove_aliases(call, shell),
-            "shopt" => switch_aliases(call, shell),
+            "shopt" => switch_options(call, shell),
             ":" | "true" | "false" | "umask" | "ulimit" | "enable" | "jobs" => {}
             _ => return None,
         }
-        Some(Value::default())
+        Some(if lists(name, call) {
+            Value::unknown(UnknownCause::Output)
+        } else {
+            Value::default()
+        })
     }
 
     fn cd(call: &Call, shell: &mut ShellState) {

@@ -11,9 +11,7 @@ use super::{Walker, directory};
 impl Walker<'_> {
     pub(super) fn compound(&mut self, compound: &Compound, shell: &mut ShellState) -> Value {
         let redirected = self.redirections(&compound.redirs, shell);
-        let output_is_used = std::mem::replace(&mut self.output_is_used, true);
-        self.record_redirections(&redirected, shell);
-        self.output_is_used = output_is_used;
+        let before = (!redirected.list.is_empty()).then(|| shell.clone());
         let outer = (shell.stdin.clone(), self.reads_pipe);
         if let Some(RedirectedStdin(stdin)) = &redirected.stdin {
             shell.stdin = stdin.clone().map(Rc::new);
@@ -23,6 +21,9 @@ impl Walker<'_> {
         // Without a redirection, an `exec < file` in the body applies to the following commands.
         if redirected.stdin.is_some() {
             (shell.stdin, self.reads_pipe) = outer;
+        }
+        if let Some(before) = before {
+            self.record_redirections(&redirected, out.is_empty(), &before);
         }
         Self::deliver(out, &redirected, shell)
     }

@@ -100,6 +100,35 @@ pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
     Rc::make_mut(&mut shell.files).entry(path).or_default();
 }
 
+/// Records that a directory and the repository in it exist from now on, also under the text of its
+/// variables. The working directory may have existed before.
+pub(super) fn mark_repository(directory: &Value, shell: &mut ShellState) {
+    for path in directory_text(directory)
+        .into_iter()
+        .chain([directory.to_string()])
+    {
+        if !path.starts_with('-') && !matches!(path.as_str(), "" | "." | "./") {
+            mark_created(&path, shell);
+            mark_created(&format!("{path}/.git"), shell);
+        }
+    }
+}
+
+/// Records the copy of a repository that the script has created: `cp -R clone copy`. A directory
+/// elsewhere may have existed before.
+pub(super) fn mark_copied(values: &[Value], shell: &mut ShellState) {
+    let is_operand = |value: &&Value| !value.prefix().starts_with('-');
+    let mut operands = values.iter().filter(is_operand);
+    if let (Some(source), Some(copy), None) = (operands.next(), operands.next(), operands.next()) {
+        let repository = lexical(&absolute(&format!("{source}/.git"), shell));
+        if shell.files.contains_key(&directory_key(&repository))
+            && !copy.prefix().starts_with(['/', '.'])
+        {
+            mark_repository(copy, shell);
+        }
+    }
+}
+
 /// True for the directory of a git repository by its name: `.git`, or `NAME.git`.
 fn is_repository(path: &str) -> bool {
     let path = Path::new(path);

@@ -249,13 +249,14 @@ impl Walker<'_> {
                 shell.set(variable, VariableValue::Scalar(value.clone()));
                 shell.export(variable);
             }
-            if matches!(variable.as_str(), "BASH_ENV" | "ENV")
-                && let Some(text) = Self::file(value, shell)
-            {
-                self.script_with(&text, Vec::new(), name, shell);
-            }
             if let Some(definition) = exported_function(variable, value) {
                 self.script(&definition, shell);
+            }
+        }
+        for variable in ["BASH_ENV", "ENV"] {
+            let file = shell.literal(variable).map(Value::text);
+            if let Some(text) = file.and_then(|file| Self::file(&file, shell)) {
+                self.script_with(&text, Vec::new(), name, shell);
             }
         }
         let invocation = ShellInvocation::read(&call.words);
@@ -330,8 +331,8 @@ fn attached(call: &Call, (index, skipped): (usize, usize)) -> Option<Value> {
 /// Returns the known directories of this machine that are mounted in a container.
 fn mounts(parsed: &ParsedLauncher, call: &Call, shell: &ShellState) -> Rc<[Mount]> {
     let positions = parsed.mounts.iter();
-    let mounts = positions.filter_map(|position| mount::mount(&attached(call, *position)?, shell));
-    mounts.collect()
+    let texts = positions.filter_map(|position| attached(call, *position));
+    texts.flat_map(|text| mount::mounts(&text, shell)).collect()
 }
 
 /// Returns the state of the shell on another machine, in a container, or in another directory;

@@ -16,11 +16,11 @@ use super::path::{FRESH_DIRECTORY, absolute, lexical};
 use super::template_output::{edits_name, template_output};
 
 /// The programs whose output is interpreted.
-const FOLLOWED_PROGRAMS: [&str; 34] = [
+const FOLLOWED_PROGRAMS: [&str; 35] = [
     "echo", "printf", "pwd", "mktemp", "cat", "tac", "sort", "uniq", "head", "tail", "grep", "tee",
     "realpath", "readlink", "dirname", "basename", "ls", "command", "which", "type", "yes",
     "sleep", "mkdir", "rm", "touch", "chmod", "cp", "mv", "true", "false", "pv", "shuf",
-    "dos2unix", "sponge",
+    "dos2unix", "sponge", "cygpath",
 ];
 
 impl Walker<'_> {
@@ -49,7 +49,7 @@ impl Walker<'_> {
             "mktemp" => mktemp(&values),
             "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" | "pv" | "shuf"
             | "dos2unix" | "sponge" => Self::pass_on(name, &values, shell),
-            "realpath" | "readlink" => match values.last() {
+            "realpath" | "readlink" | "cygpath" => match values.last() {
                 Some(value) => match value.literal() {
                     Some(path) if shell.cwd.is_some() => {
                         Value::text(format!("{}\n", lexical(&absolute(path, shell))))
@@ -76,7 +76,11 @@ impl Walker<'_> {
                 }
                 Value::default()
             }
-            "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" | "cp" | "mv" => {
+            "cp" | "mv" => {
+                directory::mark_copied(&values, shell);
+                Value::default()
+            }
+            "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" => {
                 Value::default()
             }
             _ => Value::unknown(UnknownCause::Output),
@@ -219,15 +223,15 @@ fn formatted(format: &str, arguments: &[Value]) -> Value {
 
 fn mktemp(values: &[Value]) -> Value {
     // A template in a known directory: `mktemp -d /x/y.XXXX`.
-    let template = values
-        .iter()
-        .filter(|value| !is_option(value))
-        .find(|value| value.prefix().contains('/'));
-    let mut out = match template {
-        Some(template) => template.quoted(),
-        None => Value::text(FRESH_DIRECTORY),
+    let is_known = |value: &Value| !is_option(value) && value.prefix().contains('/');
+    let Some(index) = values.iter().position(is_known) else {
+        return Value::text(format!("{FRESH_DIRECTORY}\n"));
     };
-    out.push_text("\n");
+    let mut out = values[index].quoted();
+    // `mktemp -d -p /x`
+    let option = values[..index].last().and_then(Value::literal);
+    let is_directory = option.is_some_and(|text| text.starts_with('-') && text.ends_with('p'));
+    out.push_text(if is_directory { "/tmp.XXXXXX\n" } else { "\n" });
     out
 }
 

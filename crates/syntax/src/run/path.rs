@@ -3,7 +3,7 @@
 use super::super::state::ShellState;
 
 /// The path that represents the unique directory of `mktemp -d`.
-pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
+pub(super) const FRESH_DIRECTORY: &str = "/tmp/mktemp.fresh";
 
 /// The path that represents an unknown working directory.
 pub(super) const UNKNOWN_DIRECTORY: &str = "/\u{f8fe}";

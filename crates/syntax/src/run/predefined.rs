@@ -154,11 +154,14 @@ pub(super) fn remove_aliases(call: &Call, shell: &mut ShellState) {
     }
 }
 
-/// Performs `shopt -s expand_aliases` and `shopt -u expand_aliases`.
-pub(super) fn switch_aliases(call: &Call, shell: &mut ShellState) {
+/// Performs `shopt -s` and `shopt -u` for the options that affect the walk.
+pub(super) fn switch_options(call: &Call, shell: &mut ShellState) {
     let values = call.values(1);
     let has = |word: &str| values.iter().any(|value| value.literal() == Some(word));
     if has("expand_aliases") {
         shell.expands_aliases = has("-s") || shell.expands_aliases && !has("-u");
+    }
+    if has("nocasematch") {
+        shell.ignores_case = has("-s") || shell.ignores_case && !has("-u");
     }
 }

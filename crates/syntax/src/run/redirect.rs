@@ -47,7 +47,9 @@ impl Walker<'_> {
                 (RedirOp::Heredoc, _) => Value::default(),
                 _ => self.expand_unsplit(&redir.target.parts, shell),
             };
-            if reads && redir.fd.unwrap_or(0) == 0 {
+            // `>& /dev/tcp/host/port 0>&1` reads from the address to which the output goes.
+            let reads_output = redir.op == RedirOp::DupWrite && redir.fd == Some(0);
+            if reads && redir.fd.unwrap_or(0) == 0 || reads_output {
                 let text = match redir.op {
                     RedirOp::Heredoc => {
                         let parts = redir.body.as_ref().and_then(|body| body.get());
@@ -58,7 +60,11 @@ impl Walker<'_> {
                         text.push_text("\n");
                         Some(text)
                     }
-                    RedirOp::DupRead => target
+                    RedirOp::DupRead | RedirOp::DupWrite if target.literal() == Some("1") => {
+                        let file = out.stdout.as_ref();
+                        file.and_then(|file| Self::file(file, shell))
+                    }
+                    RedirOp::DupRead | RedirOp::DupWrite => target
                         .literal()
                         .and_then(|fd| shell.files.get(&format!("/dev/fd/{fd}")).cloned()),
                     _ => Self::file(&target, shell),

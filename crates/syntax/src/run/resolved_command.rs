@@ -24,10 +24,12 @@ pub struct ResolvedCommand {
     pub stdin: Option<Rc<Value>>,
     /// True if the command reads from a pipe.
     pub reads_pipe: bool,
-    /// True if the command's output goes to another program or back into the script, and for the
-    /// redirections of a compound command. `| head` and `| tail` do not count, because they only
-    /// shorten the output.
+    /// True if the command's output goes to another program or back into the script. `| head` and
+    /// `| tail` do not count, because they only shorten the output.
     pub output_is_used: bool,
+    /// True for redirections without a command, and for redirections of a compound command that
+    /// prints nothing: they empty their targets.
+    pub prints_nothing: bool,
     /// True if the command runs in the background.
     pub is_background: bool,
     /// The command's working directory, if known.
@@ -122,6 +124,7 @@ impl ResolvedCommand {
             stdin,
             reads_pipe,
             output_is_used,
+            prints_nothing,
             is_background,
             cwd,
             cwd_if_cd_failed,
@@ -137,6 +140,7 @@ impl ResolvedCommand {
             && (*reads_pipe, *output_is_used, *is_background)
                 == (other.reads_pipe, other.output_is_used, other.is_background)
             && (*may_never_run, *is_function) == (other.may_never_run, other.is_function)
+            && *prints_nothing == other.prints_nothing
             && *words == other.words
             && *cwd == other.cwd
             && *cwd_if_cd_failed == other.cwd_if_cd_failed
@@ -165,17 +169,11 @@ impl ResolvedCommand {
     /// True if a path is in a repository that the script itself has cloned, or in a directory of
     /// `mktemp`.
     pub fn is_in_created_repository(&self, path: &Value) -> bool {
-        let name = path.prefix();
-        // A pattern or an unknown part stays below the directory before it.
-        let name = match (path.literal(), name.rfind('/')) {
-            (Some(name), _) => name,
-            (None, Some(slash)) => &name[..=slash],
-            (None, None) => "",
-        };
+        let name = path.to_string();
         let begins_unknown = matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. }));
         let cwd = self.cwd.as_deref().unwrap_or(UNKNOWN_DIRECTORY);
         let path = if name.starts_with('/') {
-            lexical(name)
+            lexical(&name)
         } else {
             lexical(&format!("{cwd}/{name}"))
         };
@@ -185,7 +183,11 @@ impl ResolvedCommand {
         };
         // `mktemp -d /tmp/x.XXXXXX`
         let is_temporary = path.starts_with(FRESH_DIRECTORY) || path.contains("XXX");
-        !begins_unknown && (is_temporary || Path::new(&path).ancestors().any(is_cloned))
+        // `$X/.git` may be outside of the working directory.
+        let is_above = |directory: &&Path| begins_unknown && Path::new(cwd).starts_with(directory);
+        let mut directories = Path::new(&path).ancestors();
+        !begins_unknown && is_temporary
+            || directories.any(|directory| !is_above(&directory) && is_cloned(directory))
     }
 
     /// Returns the words after the command's name.

@@ -78,7 +78,7 @@ impl Walker<'_> {
         self.charge(words.iter().map(|field| field.value.cost()).sum());
         let redirected = self.redirections(&simple.redirs, shell);
         if words.is_empty() {
-            self.record_redirections(&redirected, shell);
+            self.record_redirections(&redirected, true, shell);
             for assign in &simple.assigns {
                 self.assign(assign, shell);
             }
@@ -183,13 +183,17 @@ impl Walker<'_> {
     pub(super) fn record_redirections(
         &mut self,
         redirected: &ResolvedRedirections,
+        prints_nothing: bool,
         shell: &ShellState,
     ) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
         }
         let span = covering_span(redirected.list.iter().map(|redirection| redirection.span));
-        let command = self.command_without_words(redirected, span, shell);
+        let command = ResolvedCommand {
+            prints_nothing,
+            ..self.command_without_words(redirected, span, shell)
+        };
         self.record(command);
     }
 
@@ -223,6 +227,7 @@ impl Walker<'_> {
             stdin: shell.stdin.clone(),
             reads_pipe: self.reads_pipe,
             output_is_used: self.output_is_used,
+            prints_nothing: false,
             is_background: self.is_background,
             cwd: shell.cwd.clone(),
             cwd_if_cd_failed: shell.cwd_if_cd_failed.clone(),

@@ -16,6 +16,7 @@ const UNRESTRICTED: SandboxTerms<'_> = SandboxTerms {
     level: SandboxLevel::Off,
     network: Network::Off,
     hosts: &[],
+    has_placeholders: false,
     lacking: LackingPolicy::Accept,
     tmp: TmpDirectory::Private,
     escalation: Escalation::Never,
@@ -116,6 +117,10 @@ fn description_names_missing_promises_and_does_not_promise_them() {
     report.missing.clear();
     let full = described(&own, &report);
     assert!(full.contains(promised) && full.contains(signalled) && !full.contains("partly"));
+    own.network = Network::Hosts;
+    assert!(!described(&own, &report).contains("have placeholders"));
+    own.has_placeholders = true;
+    assert!(described(&own, &report).contains("have placeholders"));
 }
 
 #[test]

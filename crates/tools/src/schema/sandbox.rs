@@ -15,6 +15,8 @@ pub struct SandboxTerms<'a> {
     pub network: Network,
     /// The hosts that calls may reach with [`Network::Hosts`].
     pub hosts: &'a [String],
+    /// True if variables have placeholders, with [`Network::Hosts`].
+    pub has_placeholders: bool,
     /// The policy on a system that cannot enforce all promises.
     pub lacking: LackingPolicy,
     /// The temporary directory that calls may write.
@@ -51,6 +53,12 @@ pub(crate) fn description(
     } else {
         ", and processes of other calls cannot be signalled (end jobs with the job tool)"
     };
+    let placeholders = if terms.has_placeholders {
+        "; variables with tokens have placeholders, and the proxy puts the tokens into the credentials of requests to \
+         `http://HOST/`, which it sends encrypted"
+    } else {
+        ""
+    };
     let network = match terms.network {
         // A sandbox without namespaces lacks this promise, and has no loopback.
         Network::Off if missing.is_some() && !lacks(MissingPromise::Ipc) => {
@@ -59,7 +67,7 @@ pub(crate) fn description(
         Network::Off => "no network".to_owned(),
         Network::Loopback => "a private loopback network".to_owned(),
         Network::Hosts => format!(
-            "the network only by the HTTP proxy of their environment, and only to these hosts: {}",
+            "the network only by the HTTP proxy of their environment, and only to these hosts: {}{placeholders}",
             terms.hosts.join(", ")
         ),
         Network::On => "the network".to_owned(),

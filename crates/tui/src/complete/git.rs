@@ -32,118 +32,26 @@ const COMMIT_COMMANDS: [(&str, bool, bool); 13] = [
     ("switch", true, false),
 ];
 
-/// Commands with subcommands, and the words that may follow each subcommand.
-const NESTED_COMMANDS: [(&str, &[(&str, WordsAfter)]); 7] = [
-    (
-        "bisect",
-        &[
-            ("bad", WordsAfter::Commits),
-            ("good", WordsAfter::Commits),
-            ("log", WordsAfter::Nothing),
-            ("new", WordsAfter::Commits),
-            ("old", WordsAfter::Commits),
-            ("replay", WordsAfter::Paths),
-            ("reset", WordsAfter::Commits),
-            ("run", WordsAfter::Paths),
-            ("skip", WordsAfter::Commits),
-            ("start", WordsAfter::Commits),
-            ("terms", WordsAfter::Nothing),
-            ("visualize", WordsAfter::Nothing),
-        ],
-    ),
-    (
-        "notes",
-        &[
-            ("add", WordsAfter::Commits),
-            ("append", WordsAfter::Commits),
-            ("copy", WordsAfter::Commits),
-            ("edit", WordsAfter::Commits),
-            ("list", WordsAfter::Commits),
-            ("merge", WordsAfter::Nothing),
-            ("prune", WordsAfter::Nothing),
-            ("remove", WordsAfter::Commits),
-            ("show", WordsAfter::Commits),
-        ],
-    ),
-    (
-        "reflog",
-        &[
-            ("delete", WordsAfter::Nothing),
-            ("exists", WordsAfter::Nothing),
-            ("expire", WordsAfter::Nothing),
-            ("show", WordsAfter::Commits),
-        ],
-    ),
-    (
-        "remote",
-        &[
-            ("add", WordsAfter::Nothing),
-            ("get-url", WordsAfter::Remotes),
-            ("prune", WordsAfter::Remotes),
-            ("remove", WordsAfter::Remotes),
-            ("rename", WordsAfter::Remotes),
-            ("set-branches", WordsAfter::Remotes),
-            ("set-head", WordsAfter::Remotes),
-            ("set-url", WordsAfter::Remotes),
-            ("show", WordsAfter::Remotes),
-            ("update", WordsAfter::Remotes),
-        ],
-    ),
-    (
-        "stash",
-        &[
-            ("apply", WordsAfter::Nothing),
-            ("branch", WordsAfter::Nothing),
-            ("clear", WordsAfter::Nothing),
-            ("create", WordsAfter::Nothing),
-            ("drop", WordsAfter::Nothing),
-            ("list", WordsAfter::Nothing),
-            ("pop", WordsAfter::Nothing),
-            ("push", WordsAfter::Paths),
-            ("show", WordsAfter::Nothing),
-            ("store", WordsAfter::Commits),
-        ],
-    ),
-    (
-        "submodule",
-        &[
-            ("absorbgitdirs", WordsAfter::Paths),
-            ("add", WordsAfter::Paths),
-            ("deinit", WordsAfter::Paths),
-            ("foreach", WordsAfter::Nothing),
-            ("init", WordsAfter::Paths),
-            ("set-branch", WordsAfter::Paths),
-            ("set-url", WordsAfter::Paths),
-            ("status", WordsAfter::Paths),
-            ("summary", WordsAfter::Paths),
-            ("sync", WordsAfter::Paths),
-            ("update", WordsAfter::Paths),
-        ],
-    ),
-    (
-        "worktree",
-        &[
-            ("add", WordsAfter::CommitsAndPaths),
-            ("list", WordsAfter::Nothing),
-            ("lock", WordsAfter::Paths),
-            ("move", WordsAfter::Paths),
-            ("prune", WordsAfter::Nothing),
-            ("remove", WordsAfter::Paths),
-            ("repair", WordsAfter::Paths),
-            ("unlock", WordsAfter::Paths),
-        ],
-    ),
+/// Commands with subcommands: the command, the kind of words that may follow, the subcommands.
+const NESTED_COMMANDS: &[&str] = &[
+    "bisect commits bad good new old reset skip start",
+    "bisect nothing log terms visualize",
+    "bisect paths replay run",
+    "notes commits add append copy edit list remove show",
+    "notes nothing merge prune",
+    "reflog nothing delete exists expire",
+    "reflog commits show",
+    "remote nothing add",
+    "remote remotes get-url prune remove rename set-branches set-head set-url show update",
+    "stash nothing apply branch clear create drop list pop show",
+    "stash paths push",
+    "stash commits store",
+    "submodule paths absorbgitdirs add deinit init set-branch set-url status summary sync update",
+    "submodule nothing foreach",
+    "worktree commits+paths add",
+    "worktree nothing list prune",
+    "worktree paths lock move remove repair unlock",
 ];
-
-/// The kind of words that may follow a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WordsAfter {
-    Nothing,
-    Paths,
-    Commits,
-    CommitsAndPaths,
-    Remotes,
-}
 
 /// Prefixes of the kinds of references.
 const HEADS: &str = "refs/heads/";
@@ -204,24 +112,32 @@ pub(super) fn complete(
     }
     let mut operands = words.iter().filter(|word| !word.starts_with('-'));
     let commits = [HEADS, REMOTES, TAGS];
-    if let Some((_, subcommands)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
+    let mut nested: Vec<(&str, &str)> = Vec::new();
+    for row in NESTED_COMMANDS {
+        let mut fields = row.split(' ');
+        if fields.next() == Some(command) {
+            let kind = fields.next().unwrap_or_default();
+            nested.extend(fields.map(|subcommand| (subcommand, kind)));
+        }
+    }
+    if !nested.is_empty() {
+        nested.sort_unstable();
         let Some(subcommand) = operands.next() else {
             return Some(GitCandidates {
-                candidates: prefix.matching(subcommands.iter().map(|(name, _)| *name)),
+                candidates: prefix.matching(nested.iter().map(|(name, _)| *name)),
                 paths_too: false,
             });
         };
-        let after = subcommands.iter().find(|(name, _)| name == subcommand);
-        let names = match after.map_or(WordsAfter::Paths, |(_, after)| *after) {
-            WordsAfter::Nothing => Vec::new(),
-            WordsAfter::Paths => return None,
-            WordsAfter::Commits | WordsAfter::CommitsAndPaths => {
-                reference_names(&directory, &commits)
-            }
-            WordsAfter::Remotes => remotes(&directory),
+        let after = nested.iter().find(|(name, _)| name == subcommand);
+        let kind = after.map_or("paths", |(_, kind)| *kind);
+        let names = match kind {
+            "nothing" => Vec::new(),
+            "remotes" => remotes(&directory),
+            "paths" => return None,
+            _ => reference_names(&directory, &commits),
         };
         return Some(GitCandidates {
-            paths_too: after.is_some_and(|(_, after)| *after == WordsAfter::CommitsAndPaths),
+            paths_too: kind == "commits+paths",
             ..GitCandidates::of(&names, prefix)
         });
     }

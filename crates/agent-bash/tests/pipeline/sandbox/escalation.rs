@@ -141,6 +141,7 @@ async fn refused_hosts_are_in_the_result_and_in_one_notice() {
     case.refused_hosts = vec![RefusedHost {
         host: "evil.example:443".to_owned(),
         count: 2,
+        secret: None,
     }];
     let result = case.run(json!("true")).await;
     let sandbox = result.sandbox.unwrap();

@@ -319,6 +319,29 @@ async fn a_replaced_cd_chooses_the_version_of_each_entered_directory() {
     }
 }
 
+/// `pushd` and `popd` of a configuration choose versions in their own way, and the stack of
+/// directories is bash's.
+#[tokio::test(flavor = "multi_thread")]
+async fn replaced_pushd_and_popd_are_called_as_such() {
+    let home = Home::with("plain");
+    std::fs::create_dir(home.path("one")).unwrap();
+    let all = "pushd() { builtin pushd \"$@\" && export ENTERED=pushd; }
+        popd() { builtin popd \"$@\" && export ENTERED=popd; }
+        cd() { builtin cd \"$@\" && export ENTERED=cd; }\n";
+    let script = "pushd .. >/dev/null; echo $ENTERED ${#DIRSTACK[@]}; cd one; echo $ENTERED
+        popd >/dev/null; echo $ENTERED ${#DIRSTACK[@]} ${PWD##*/}; popd 2>/dev/null || echo $?";
+    let stacks = "cd() { builtin pushd \"$@\" && export ENTERED=cd; }\n";
+    for (rc, want) in [
+        (all, "pushd 2\ncd\npopd 1 one\n1\n"),
+        (stacks, "2\ncd\ncd 1 one\n1\n"),
+    ] {
+        home.write_rc(rc);
+        let mut spec = home.spec(script);
+        spec.cwd = home.path("one");
+        assert_eq!(run(&home.cache(0), &spec).await.out, want, "{rc}");
+    }
+}
+
 /// A tool whose `cd` changes a link that it has made for its shell, as fnm, does not change the
 /// versions of other calls.
 #[tokio::test(flavor = "multi_thread")]

@@ -1,17 +1,19 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
 use super::host_proxy::{HostProxy, start_proxy};
+use super::openssl::OpenSsl;
 use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
+use crate::cgroup::{LimitCounts, LimitedTree};
 use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellSandbox, ShellStart};
 use crate::supervisor::proxy_variables::proxy_variables;
 use crate::supervisor::shell_directory::TEMPORARY_VARIABLES;
-use agent_bash_core::Clock;
 use agent_bash_core::sandbox::Report;
+use agent_bash_core::{Clock, Notice};
 use agent_bash_proxy::{ParentProxy, Refusals};
 use agent_bash_sandbox::view::Mounts;
 use agent_bash_sandbox::{NetworkEntrance, Networks};
@@ -45,6 +47,8 @@ pub struct SupervisorClient {
     networks: Arc<Networks<HostProxy>>,
     /// The host's own proxy, through which the proxies of sandboxes connect.
     parent_proxy: Option<ParentProxy>,
+    /// Encrypts connections of the proxies of sandboxes.
+    openssl: OpenSsl,
     /// The proxy of the last shell's network. A proxy of a network that no other sandbox enters
     /// lives as long as this value.
     proxy: Option<HostProxy>,
@@ -59,6 +63,8 @@ pub struct SupervisorClient {
     pub(super) last_start: Option<ShellStart>,
     /// The report on the last shell's sandbox.
     pub(super) sandbox_report: Option<Report>,
+    /// The last shell's cgroup, if it has one, and the counts that were reported.
+    limited_tree: Option<(LimitedTree, LimitCounts)>,
     /// The host's mounts when the last shell with private mounts was started.
     pub(super) host_mounts: Option<Mounts>,
 }
@@ -81,6 +87,7 @@ impl SupervisorClient {
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
             parent_proxy: None,
+            openssl: OpenSsl::default(),
             proxy: None,
             link,
             inbox: Inbox::new(),
@@ -88,13 +95,16 @@ impl SupervisorClient {
             env_changes: Vec::new(),
             last_start: None,
             sandbox_report: None,
+            limited_tree: None,
             host_mounts: None,
         }
     }
 
-    /// Sets the host's own proxy to the one that `env`, the environment of the shells, names.
-    pub(super) fn set_parent_proxy(&mut self, env: &BTreeMap<OsString, OsString>) {
+    /// Sets the host's own proxy and the certificates of trusted authorities to those that `env`,
+    /// the environment of the shells, names.
+    pub(super) fn set_proxy_environment(&mut self, env: &BTreeMap<OsString, OsString>) {
         self.parent_proxy = ParentProxy::from_env(env);
+        self.openssl = OpenSsl::new(env);
     }
 
     /// Computes the changes from `current`, the environment of the supervisor, to `wanted`, the
@@ -167,7 +177,10 @@ impl SupervisorClient {
         let Some(plan) = &sandbox.plan else {
             return Ok(None);
         };
-        let serve = |receiver| start_proxy(plan, self.parent_proxy.clone(), &self.clock, receiver);
+        let serve = |receiver| {
+            let (parent, openssl) = (self.parent_proxy.clone(), self.openssl.clone());
+            start_proxy(plan, parent, openssl, &self.clock, receiver)
+        };
         match sandbox.trial {
             Some(_) => Networks::unshared_entrance(plan, serve),
             None => self.networks.entrance(plan, serve),
@@ -183,6 +196,21 @@ impl SupervisorClient {
     /// Returns the report on the last shell's sandbox; `None` without a sandbox.
     pub fn sandbox_report(&self) -> Option<&Report> {
         self.sandbox_report.as_ref()
+    }
+
+    /// Sets the last shell's cgroup.
+    pub(super) fn set_limited_tree(&mut self, tree: Option<LimitedTree>) {
+        self.limited_tree = tree.map(|tree| (tree, LimitCounts::default()));
+    }
+
+    /// Returns a notice for each limit of the last shell's cgroup that was reached since this
+    /// function was called before.
+    pub fn limit_notices(&mut self) -> Vec<Notice> {
+        let Some((tree, counts)) = &mut self.limited_tree else {
+            return Vec::new();
+        };
+        let now = tree.counts();
+        tree.notices(std::mem::replace(counts, now), now)
     }
 
     /// Waits for the supervisor's hello, unless it was received.
@@ -350,10 +378,12 @@ impl SupervisorClient {
     /// processes; 0 for the fallback's thread, which kills them itself. Call this function for a
     /// supervisor that ended without reporting how its shell ended. Such a supervisor is not reaped
     /// yet, so its session id is not reused. A process that has left the session and closed the
-    /// output is not found.
+    /// output is only found in the shell's cgroup, and not counted.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
-        pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output))
+        let killed = pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output));
+        self.limited_tree.iter().for_each(|(tree, _)| tree.kill());
+        killed
     }
 }
 

@@ -56,8 +56,10 @@ impl SupervisorClient {
                     pid,
                     sandbox,
                     untraced_reason,
+                    limited_tree,
                 } => {
                     self.sandbox_report.clone_from(&sandbox);
+                    self.set_limited_tree(limited_tree);
                     return Ok(DirectShell {
                         pid,
                         output: streams.into_iter().zip(fds).collect(),

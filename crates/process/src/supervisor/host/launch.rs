@@ -222,7 +222,7 @@ impl Supervisor {
         {
             let mut client = self.client(process.socket, Ok(process.process), clock)?;
             client.set_environment(&process_env, env);
-            client.set_parent_proxy(env);
+            client.set_proxy_environment(env);
             return Ok(client);
         }
         let client = match &self.method {
@@ -238,7 +238,7 @@ impl Supervisor {
         };
         tracing::debug!("a supervisor was started");
         let mut client = client?;
-        client.set_parent_proxy(env);
+        client.set_proxy_environment(env);
         Ok(client)
     }
 

@@ -205,8 +205,10 @@ impl SupervisorClient {
                 sandbox,
                 held_back,
                 untraced_reason,
+                limited_tree,
             } => {
                 self.sandbox_report.clone_from(&sandbox);
+                self.set_limited_tree(limited_tree);
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Disconnected);

@@ -41,18 +41,20 @@ impl SupervisorClient {
                 pid,
                 sandbox,
                 untraced_reason,
+                limited_tree,
                 ..
-            } => Some(Ok((
-                StartedOnTerminal {
+            } => {
+                let shell = StartedOnTerminal {
                     pid,
                     untraced_reason,
-                },
-                sandbox,
-            ))),
+                };
+                Some(Ok((shell, sandbox, limited_tree)))
+            }
             other => StartError::in_event(other).map(Err),
         });
-        let (started, enforced) = started.await??;
+        let (started, enforced, limited_tree) = started.await??;
         self.sandbox_report = enforced;
+        self.set_limited_tree(limited_tree);
         Ok(started)
     }
 }

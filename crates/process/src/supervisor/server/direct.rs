@@ -8,6 +8,7 @@ use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
 use super::trace::{self, TracerReuse};
+use crate::cgroup::CallCgroup;
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
@@ -132,7 +133,10 @@ fn launch(
         tracer.exclude(direct.unrecorded.clone());
         tracer.set_inherited(files);
     }
-    limits::apply(pid, &start.limits)?;
+    // The shell already runs, so processes that it started may be children of this process.
+    let own_pid = std::process::id().cast_signed();
+    let cgroup = limits::apply(pid, own_pid, &start.limits)?;
+    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
     let pipes = output.iter().map(AsFd::as_fd);
     Ok(LaunchedShell {
         shell: Shell {
@@ -145,6 +149,7 @@ fn launch(
             mounts: started.mounts,
             view: None,
             tracer,
+            cgroup,
             terminal: None,
             phase: ShellPhase::Running,
         },
@@ -152,6 +157,7 @@ fn launch(
             pid: pid.unsigned_abs(),
             sandbox: started.sandbox,
             untraced_reason,
+            limited_tree,
         },
         host_ends: output,
     })

@@ -10,7 +10,7 @@ use crate::supervisor::job_directory::{
     ENTRY_FILE, JobDirectory, JobEnd, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
 use crate::supervisor::protocol::{DetachOptions, JobAnswer, JobRequest, ShellEnd};
-use agent_bash_core::{ScriptEnding, Survivor, Timestamp};
+use agent_bash_core::{Notice, ScriptEnding, Survivor, Timestamp};
 use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -212,8 +212,14 @@ impl Job {
 
     /// Records the job's end once its shell has ended and no process holds its output. A job of
     /// survivors has no shell: it ends when no processes remain. A job with a killed shell has
-    /// ended even if a process still holds its output. Returns true at the moment of its end.
-    pub(super) fn conclude(&mut self, state: JobProcesses, now: Instant) -> bool {
+    /// ended even if a process still holds its output. The output file ends with the notices of
+    /// `limits`. Returns true at the moment of its end.
+    pub(super) fn conclude(
+        &mut self,
+        state: JobProcesses,
+        now: Instant,
+        limits: impl FnOnce() -> Vec<Notice>,
+    ) -> bool {
         if self.end.is_some() {
             return false;
         }
@@ -226,6 +232,12 @@ impl Job {
             _ => return false,
         };
         self.stdin = None;
+        if let Some(output) = &mut self.output {
+            for notice in limits() {
+                // As below, a full disk does not matter.
+                let _ = output.write_all(format!("\n[{}]\n", notice.text).as_bytes());
+            }
+        }
         let end = JobEnd {
             ending,
             ended_at: wall(),

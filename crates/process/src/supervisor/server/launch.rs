@@ -16,6 +16,7 @@ use super::shell_command::{
 use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
+use crate::cgroup::CallCgroup;
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_scan;
 use crate::report_socket::report_sockets;
@@ -148,16 +149,7 @@ fn try_launch(
             let trace = tracer_reuse.zip(scope);
             spawn(&command, standard, &inherited, trace)?
         }
-        ShellStarter::Leader { .. } if sandboxed.is_some() => {
-            let facility = "a separate supervisor process";
-            let sandbox = start.sandbox.as_ref();
-            let trial = sandbox.and_then(|sandbox| sandbox.trial.as_ref());
-            return Err(match trial {
-                Some(_) => SandboxError::NoTrial(format!("it needs {facility}")),
-                None => SandboxError::missing_facility(facility),
-            }
-            .into());
-        }
+        ShellStarter::Leader { .. } if sandboxed.is_some() => return Err(no_process(start).into()),
         ShellStarter::Leader { env } => {
             let pid = leader::start(&command, env, &standard, &inherited)?;
             (pid, None)
@@ -170,7 +162,8 @@ fn try_launch(
     let confinement = confinement.unwrap_or_default();
     let (sandbox_tracer, untraced_reason) = split_tracer(confinement.tracer);
     let tracer = trace::with_input(tracer.or(sandbox_tracer), stdin);
-    limits::apply(pid, &start.limits)?;
+    let cgroup = limits::apply(pid, pid, &start.limits)?;
+    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
     Ok(LaunchedShell {
         shell: Shell {
             pid,
@@ -182,6 +175,7 @@ fn try_launch(
             mounts: confinement.mounts,
             view: None,
             tracer,
+            cgroup,
             terminal: None,
             phase: ShellPhase::Running,
         },
@@ -192,6 +186,7 @@ fn try_launch(
             sandbox: confinement.sandbox,
             held_back: confinement.held_back,
             untraced_reason,
+            limited_tree,
         },
         host_ends: [script, control]
             .into_iter()
@@ -199,6 +194,16 @@ fn try_launch(
             .chain(output)
             .collect(),
     })
+}
+
+/// Returns the error for a sandbox or a trial without a separate supervisor process.
+fn no_process(start: &ShellStart) -> SandboxError {
+    let facility = "a separate supervisor process";
+    let sandbox = start.sandbox.as_ref();
+    match sandbox.and_then(|sandbox| sandbox.trial.as_ref()) {
+        Some(_) => SandboxError::NoTrial(format!("it needs {facility}")),
+        None => SandboxError::missing_facility(facility),
+    }
 }
 
 /// Returns the scope of tracing for a shell without a launcher. A shell that waits for a trial is
@@ -332,7 +337,8 @@ fn try_launch_on_terminal(
     let started = started.unwrap_or_default();
     let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
     let tracer = tracer.or(sandbox_tracer);
-    limits::apply(pid, &shell.limits)?;
+    let cgroup = limits::apply(pid, pid, &shell.limits)?;
+    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
     // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
@@ -349,6 +355,7 @@ fn try_launch_on_terminal(
             mounts: started.mounts,
             view: None,
             tracer,
+            cgroup,
             terminal: Some(Terminal::at(&start.terminal)),
             phase: ShellPhase::Running,
         },
@@ -359,6 +366,7 @@ fn try_launch_on_terminal(
             sandbox: started.sandbox,
             held_back: started.held_back,
             untraced_reason,
+            limited_tree,
         },
         host_ends: Vec::new(),
     })

@@ -1,6 +1,8 @@
 //! Applies a call's resource limits to its shell after its start and before its script; everything
-//! that the script starts inherits the limits.
+//! that the script starts inherits the limits. Limits that a cgroup enforces hold for all processes
+//! of the call together, the others for each process.
 
+use crate::cgroup::CallCgroup;
 use agent_bash_core::Limits;
 use std::io;
 
@@ -8,18 +10,23 @@ use std::io;
 #[cfg(target_os = "linux")]
 const CPU_GRACE_S: u64 = 2;
 
-/// Sets the limits of a child, which must not be reaped yet. Never raises a limit that is already
-/// in force.
+/// Sets the limits of a child, which must not be reaped yet, and of the descendants of `root`.
+/// Never raises a limit that is already in force. Returns the child's cgroup, if it gets one.
 #[cfg(target_os = "linux")]
-pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
+pub(super) fn apply(pid: i32, root: i32, limits: &Limits) -> io::Result<Option<CallCgroup>> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
+    let cgroup = CallCgroup::start(limits, pid, root);
+    let tree = cgroup.as_ref().map(|cgroup| *cgroup.tree().limits());
+    let tree = tree.unwrap_or_default();
     let pid = Pid::from_raw(pid);
     let mib = |megabytes: u64| megabytes.saturating_mul(1 << 20);
+    let memory_mb = limits.memory_mb.filter(|_| tree.memory_mb.is_none());
+    let processes = limits.processes.filter(|_| tree.processes.is_none());
     for (resource, limit, grace) in [
         (Resource::Cpu, limits.cpu_s, CPU_GRACE_S),
-        (Resource::As, limits.memory_mb.map(mib), 0),
-        (Resource::Nproc, limits.processes, 0),
+        (Resource::As, memory_mb.map(mib), 0),
+        (Resource::Nproc, processes, 0),
         (Resource::Fsize, limits.file_mb.map(mib), 0),
     ] {
         let Some(limit) = limit else { continue };
@@ -31,14 +38,14 @@ pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
         };
         prlimit(pid, resource, new)?;
     }
-    Ok(())
+    Ok(cgroup)
 }
 
 /// Fails for any limit: on this system a program can only set its own limits.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn apply(_: i32, limits: &Limits) -> io::Result<()> {
+pub(super) fn apply(_: i32, _: i32, limits: &Limits) -> io::Result<Option<CallCgroup>> {
     if *limits == Limits::default() {
-        return Ok(());
+        return Ok(None);
     }
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

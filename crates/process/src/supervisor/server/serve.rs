@@ -21,6 +21,7 @@ use super::shell::{Shell, ShellPhase};
 use super::terminal::ContinuedGroup;
 use super::trace::Tracer;
 use super::tree::CallProcesses;
+use crate::cgroup::CallCgroup;
 use crate::private_directory::sweep;
 use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::{Inbox, ReceiveOutcome, SendMode, send};
@@ -325,7 +326,9 @@ impl Server {
             all_read: self.relay.is_done(),
             dropped: self.relay.dropped(),
         };
-        let ended = job.conclude(processes, now());
+        let cgroup = self.shell.as_ref().and_then(|shell| shell.cgroup.as_ref());
+        let limits = || cgroup.map_or_else(Vec::new, CallCgroup::notices);
+        let ended = job.conclude(processes, now(), limits);
         if ended
             && empty
             && let Some(tracer) = self.tracer()

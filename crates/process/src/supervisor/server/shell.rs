@@ -1,5 +1,6 @@
 //! The shell of the current call, and how much of its end was reported to the host.
 
+use crate::cgroup::CallCgroup;
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::ReportPipe;
 use crate::supervisor::server::terminal::Terminal;
@@ -30,6 +31,8 @@ pub(super) struct Shell {
     pub(super) view: Option<View>,
     /// The tracer, if the shell is traced; kept as long as a process of the call may change files.
     pub(super) tracer: Option<Tracer>,
+    /// The cgroup that limits the shell and its descendants, if it has one.
+    pub(super) cgroup: Option<CallCgroup>,
     /// The shell's terminal, if any.
     pub(super) terminal: Option<Terminal>,
     pub(super) phase: ShellPhase,

@@ -3,6 +3,7 @@
 
 use super::listeners::{ABSTRACT, Ports};
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, RUN, RUST, SEEN, WORKSPACE};
+use crate::proxy::{PLACEHOLDER, SECRET};
 use crate::run::{Run, Tier};
 use anyhow::{Result, ensure};
 use std::fs::{self, File};
@@ -33,6 +34,11 @@ pub(super) struct RunEnvironment<'a> {
 impl<'a> RunEnvironment<'a> {
     pub(super) fn new(run: &'a Run, ports: &Ports) -> Result<Self> {
         let path = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].join(":");
+        // Without placeholders, the call has the secret itself.
+        let token = match run.tier {
+            Tier::None => SECRET,
+            _ => PLACEHOLDER,
+        };
         let variables = vec![
             ("PATH", format!("{KIT}:{path}:{RUST}/bin")),
             ("HOME", HOME.to_owned()),
@@ -52,6 +58,8 @@ impl<'a> RunEnvironment<'a> {
             ("PORT6", ports.tcp6.to_string()),
             ("UDP_PORT", ports.udp.to_string()),
             ("PROBE_PORT", ports.probe.to_string()),
+            ("SECRET_PORT", ports.secret.to_string()),
+            ("A_TOKEN", token.to_owned()),
             ("ABSTRACT", ABSTRACT.to_owned()),
             ("GROUPS_AT", "/mnt/groups".to_owned()),
             ("MARK", mark(&run.kit, run.user.id(), run.tier)),

@@ -24,11 +24,17 @@ const EARLIER: &str = "/mnt/earlier.sh";
 const HOSTS: &str = "hosts";
 
 /// The hosts that the sandboxes of the attempts list. Names of ports are replaced. The name leads
-/// to an address that is not listed with that port.
-const LISTED_HOSTS: [&str; 2] = ["127.0.0.1:PROBE_PORT", "private.example:PORT"];
+/// to an address that is not listed with that port. The last entry is the host of the secret.
+const LISTED_HOSTS: [&str; 4] = [
+    "127.0.0.1:PROBE_PORT",
+    "private.example:PORT",
+    "127.0.0.1:SECRET_PORT",
+    "http://127.0.0.1:SECRET_PORT",
+];
 
 /// The hosts that the proxy of the control lists.
-const EVERY_HOST: [&str; 5] = [
+const EVERY_HOST: [&str; 6] = [
+    "127.0.0.1:SECRET_PORT",
     "127.0.0.1:PROBE_PORT",
     "127.0.0.1:PORT",
     "[::1]:PORT6",
@@ -123,7 +129,7 @@ impl RunEnvironment<'_> {
     fn hosts(&self, entries: &[&str]) -> Vec<String> {
         let with_ports = |entry: &&str| {
             let mut entry = (*entry).to_owned();
-            for name in ["PROBE_PORT", "PORT6", "PORT"] {
+            for name in ["PROBE_PORT", "SECRET_PORT", "PORT6", "PORT"] {
                 entry = entry.replace(name, self.variable(name));
             }
             entry

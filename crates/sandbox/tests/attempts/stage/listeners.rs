@@ -23,6 +23,8 @@ pub(crate) struct Ports {
     pub(crate) udp: u16,
     /// Also TCP, to show that the listener can be reached.
     pub(crate) probe: u16,
+    /// The host of the secret, which returns what it receives.
+    pub(crate) secret: u16,
 }
 
 pub(crate) fn open(user: User) -> Result<Ports> {
@@ -31,6 +33,7 @@ pub(crate) fn open(user: User) -> Result<Ports> {
     let tcp6 = TcpListener::bind("[::1]:0").ok();
     let udp = UdpSocket::bind("127.0.0.1:0")?;
     let probe = TcpListener::bind("127.0.0.1:0")?;
+    let secret = TcpListener::bind("127.0.0.1:0")?;
     let unix = UnixListener::bind(path("unix"))?;
     let datagram = UnixDatagram::bind(path("datagram"))?;
     let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(ABSTRACT)?)?;
@@ -45,12 +48,14 @@ pub(crate) fn open(user: User) -> Result<Ports> {
             .map_or(Ok(0), |it| it.local_addr().map(|at| at.port()))?,
         udp: udp.local_addr()?.port(),
         probe: probe.local_addr()?.port(),
+        secret: secret.local_addr()?.port(),
     };
     accepting("tcp", move || tcp.accept().map(|it| it.0));
     accepting("probe", move || probe.accept().map(|it| it.0));
     if let Some(tcp6) = tcp6 {
         accepting("tcp6", move || tcp6.accept().map(|it| it.0));
     }
+    returning("secret", secret);
     accepting("unix", move || unix.accept().map(|it| it.0));
     accepting("abstract", move || hidden.accept().map(|it| it.0));
     receiving("udp", move |text| udp.recv(text));
@@ -70,6 +75,28 @@ fn accepting<C: Read + Send + 'static>(
                 if let Ok(size) = connection.read(&mut text) {
                     note(name, &text[..size]);
                 }
+            });
+        }
+    });
+}
+
+/// Notes requests and returns them. A request with a body ends with the word `end`.
+fn returning(name: &'static str, listener: TcpListener) {
+    thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut all = Vec::new();
+                let mut buffer = [0; 4096];
+                let has = |all: &[u8], part: &[u8]| all.windows(part.len()).any(|it| it == part);
+                while !has(&all, b"\r\n\r\n") || all.starts_with(b"POST") && !has(&all, b"end") {
+                    match connection.read(&mut buffer) {
+                        Ok(size) if size > 0 => all.extend_from_slice(&buffer[..size]),
+                        _ => break,
+                    }
+                }
+                note(name, &all);
+                // A client that has ended reads no answer.
+                let _ = connection.write_all(&all);
             });
         }
     });

@@ -77,8 +77,8 @@ impl Walker<'_> {
             (Some("clone"), _) => clone(&git, shell),
             // Without a directory, `git init` may be called in a repository of the user.
             (Some("init"), _) => {
-                if let Some(directory) = values.last().and_then(directory::directory_text) {
-                    mark_repository(&directory, shell);
+                if let Some(directory) = values.last() {
+                    directory::mark_repository(directory, shell);
                 }
             }
             (Some("rebase" | "filter-branch"), _) => {
@@ -142,24 +142,13 @@ fn clone(git: &GitCommandLine<'_>, shell: &mut ShellState) {
         })
         .collect();
     let directory = match operands.as_slice() {
-        [url] => url.literal().map(|url| {
+        [url] if !url.prefix().is_empty() => {
+            let url = url.to_string();
             let url = url.trim_end_matches('/').trim_end_matches(".git");
-            url.rsplit(['/', ':']).next().unwrap_or(url)
-        }),
-        [_, directory] => directory.literal(),
-        _ => None,
+            Value::text(url.rsplit(['/', ':']).next().unwrap_or(url))
+        }
+        [_, directory] => (*directory).clone(),
+        _ => return,
     };
-    if let Some(directory) = directory {
-        mark_repository(directory, shell);
-    }
-}
-
-/// Records that a directory and the repository in it exist from now on. The working directory may
-/// have existed before.
-fn mark_repository(directory: &str, shell: &mut ShellState) {
-    if directory.starts_with('-') || matches!(directory, "" | "." | "./") {
-        return;
-    }
-    directory::mark_created(directory, shell);
-    directory::mark_created(&format!("{directory}/.git"), shell);
+    directory::mark_repository(&directory, shell);
 }

@@ -5,26 +5,37 @@ use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::path::{absolute, lexical};
 
-/// Parses `SOURCE:TARGET[:OPTIONS]`, or `type=bind,source=…,target=…`. `None` for a volume, a
-/// read-only mount, and an unknown source.
-pub(super) fn mount(text: &Value, shell: &ShellState) -> Option<Mount> {
-    let text = text.literal()?;
-    let (source, target, options) = if text.contains('=') && text.contains(',') {
+/// Parses `SOURCE:TARGET[:OPTIONS]`, a list of these separated by commas, or
+/// `type=bind,source=…,target=…`. Leaves out volumes, read-only mounts and unknown sources.
+pub(super) fn mounts(text: &Value, shell: &ShellState) -> Vec<Mount> {
+    let text = text.literal().unwrap_or("");
+    if text.contains('=') && text.contains(',') {
         let value = |names: [&str; 3]| {
             let mut fields = text.split(',').filter_map(|field| field.split_once('='));
             fields.find_map(|(name, value)| names.contains(&name).then_some(value))
         };
-        let source = value(["source", "src", "from"])?;
-        (source, value(["target", "dst", "destination"])?, text)
-    } else {
-        let mut fields = text.split(':');
+        let source = value(["source", "src", "from"]);
+        let target = value(["target", "dst", "destination"]);
+        return mount(source, target, text, shell).into_iter().collect();
+    }
+    // A comma before a path separates mounts; other commas separate options.
+    let separated = text.replace(",/", "\n/").replace(",.", "\n.");
+    let mounts = separated.lines().filter_map(|text| {
         // A text without a colon is the path of a new volume.
-        (
-            fields.next()?,
-            fields.next()?,
-            fields.next().unwrap_or_default(),
-        )
-    };
+        let mut fields = text.split(':');
+        let (source, target) = (fields.next(), fields.next());
+        mount(source, target, fields.next().unwrap_or_default(), shell)
+    });
+    mounts.collect()
+}
+
+fn mount(
+    source: Option<&str>,
+    target: Option<&str>,
+    options: &str,
+    shell: &ShellState,
+) -> Option<Mount> {
+    let (source, target) = (source?, target?);
     let is_option = |option: &str| matches!(option, "ro" | "readonly" | "readonly=true");
     if !source.starts_with(['/', '.']) || options.split(',').any(is_option) {
         return None;
