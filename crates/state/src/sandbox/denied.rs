@@ -131,8 +131,8 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
-/// sudo, Chromium, mount and sysctl differ from those of the C library.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 14] = [
+/// sudo, Chromium, mount, sysctl and curl differ from those of the C library.
+const OPERATION_PHRASES: [(&str, RefusedOperations); 15] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
     ("o permission", RefusedOperations::Privileged),
@@ -150,6 +150,7 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 14] = [
     ("EAFNOSUPPORT", RefusedOperations::SocketFamilies),
     ("onnection refused", RefusedOperations::OutsideServers),
     ("ECONNREFUSED", RefusedOperations::OutsideServers),
+    ("onnect to server", RefusedOperations::OutsideServers),
 ];
 
 /// The texts of failed look-ups of names, without the first letter.

@@ -71,6 +71,10 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
             "Error: connect ECONNREFUSED 127.0.0.1:5432",
             Some(OutsideServers),
         ),
+        (
+            "curl: (7) Failed to connect to 127.0.0.1 port 80 after 0 ms: Couldn't connect to server",
+            Some(OutsideServers),
+        ),
         ("cat: x: No such file or directory", None),
         ("AssertionError: not permitted", None),
     ] {
