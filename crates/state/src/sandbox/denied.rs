@@ -108,21 +108,26 @@ const SOCKET_TRACE_LINES: usize = 8;
 
 /// True if an error message is about a Unix socket: the error's line or the stack trace before that
 /// line names a socket.
-pub fn names_refused_socket(printed: &[SinkReport]) -> bool {
-    is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
+pub fn names_refused_socket(printed: &[SinkReport], plan: &Plan) -> bool {
+    let lines = printed.iter().flat_map(SinkReport::shown_lines);
+    is_socket_refused(lines, plan.has_own_network())
 }
 
-fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+/// `has_streams` is true for a sandbox whose processes can connect Unix sockets to each other.
+fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>, has_streams: bool) -> bool {
     const REFUSED_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
     /// The last words of a program, such as socat, that expects its pair of datagram sockets.
     const MISSING_PAIR_PHRASE: &str = "bit out of range 0 - FD_SETSIZE on fd_set";
+    /// The message of gpg if its agent cannot listen.
+    const MISSING_AGENT_PHRASE: &str = "failed to start agent";
     let mut lines_left = 0;
     for line in lines {
         if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
             lines_left = SOCKET_TRACE_LINES;
         }
         let names_error = || REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase));
-        if line.contains(MISSING_PAIR_PHRASE) || (lines_left > 0 && names_error()) {
+        let is_agent = || !has_streams && line.contains(MISSING_AGENT_PHRASE);
+        if line.contains(MISSING_PAIR_PHRASE) || is_agent() || (lines_left > 0 && names_error()) {
             return true;
         }
         lines_left = lines_left.saturating_sub(1);
@@ -163,9 +168,6 @@ const LOOKUP_PHRASES: [&str; 6] = [
     "ENOTFOUND",
 ];
 
-/// The message of gpg if its agent cannot listen on a Unix socket.
-const MISSING_AGENT_PHRASE: &str = "failed to start agent";
-
 /// Returns the operations whose error the output of a failed command names first.
 /// [`Tier::Full`] counts attempts to reach other machines, so only those of [`Tier::Base`] are
 /// found.
@@ -182,8 +184,7 @@ fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
     let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));
     let is_socket = || {
         let is_lookup = plan.network == Network::Off && looks_up();
-        let is_agent = || line.contains(MISSING_AGENT_PHRASE);
-        plan.tier == Tier::Base && (is_lookup || is_agent() || is_denial_without_file(line))
+        plan.tier == Tier::Base && (is_lookup || is_denial_without_file(line))
     };
     let found = found.map(|(_, operations)| *operations);
     found.or_else(|| is_socket().then_some(RefusedOperations::Sockets))
