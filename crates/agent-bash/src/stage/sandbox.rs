@@ -265,7 +265,7 @@ pub(crate) async fn result(
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
-    sandbox.refused_socket = denials::names_refused_socket(printed);
+    sandbox.refused_socket = denials::names_refused_socket(printed, &plan);
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     let missed = missed_cache(&plan, lines, facts);

@@ -108,21 +108,26 @@ const SOCKET_TRACE_LINES: usize = 8;
 
 /// True if an error message is about a Unix socket: the error's line or the stack trace before that
 /// line names a socket.
-pub fn names_refused_socket(printed: &[SinkReport]) -> bool {
-    is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
+pub fn names_refused_socket(printed: &[SinkReport], plan: &Plan) -> bool {
+    let lines = printed.iter().flat_map(SinkReport::shown_lines);
+    is_socket_refused(lines, plan.has_own_network())
 }
 
-fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+/// `has_streams` is true for a sandbox whose processes can connect Unix sockets to each other.
+fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>, has_streams: bool) -> bool {
     const REFUSED_PHRASES: [&str; 2] = ["ermission denied", "EACCES"];
     /// The last words of a program, such as socat, that expects its pair of datagram sockets.
     const MISSING_PAIR_PHRASE: &str = "bit out of range 0 - FD_SETSIZE on fd_set";
+    /// The message of gpg if its agent cannot listen.
+    const MISSING_AGENT_PHRASE: &str = "failed to start agent";
     let mut lines_left = 0;
     for line in lines {
         if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
             lines_left = SOCKET_TRACE_LINES;
         }
         let names_error = || REFUSED_PHRASES.iter().any(|phrase| line.contains(phrase));
-        if line.contains(MISSING_PAIR_PHRASE) || (lines_left > 0 && names_error()) {
+        let is_agent = || !has_streams && line.contains(MISSING_AGENT_PHRASE);
+        if line.contains(MISSING_PAIR_PHRASE) || is_agent() || (lines_left > 0 && names_error()) {
             return true;
         }
         lines_left = lines_left.saturating_sub(1);
@@ -131,8 +136,8 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
-/// sudo, Chromium, mount and sysctl differ from those of the C library.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 14] = [
+/// sudo, Chromium, mount, sysctl and curl differ from those of the C library.
+const OPERATION_PHRASES: [(&str, RefusedOperations); 15] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
     ("o permission", RefusedOperations::Privileged),
@@ -150,6 +155,7 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 14] = [
     ("EAFNOSUPPORT", RefusedOperations::SocketFamilies),
     ("onnection refused", RefusedOperations::OutsideServers),
     ("ECONNREFUSED", RefusedOperations::OutsideServers),
+    ("onnect to server", RefusedOperations::OutsideServers),
 ];
 
 /// The texts of failed look-ups of names, without the first letter.

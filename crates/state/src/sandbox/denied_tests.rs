@@ -22,10 +22,6 @@ fn denied_files_names_only_files_with_a_refused_write() {
         ("ping: socket: Operation not permitted", None),
         ("bash: socket: Permission denied", None),
         ("nc: bind: Permission denied", None),
-        (
-            "AttachNotSupportedException: Unable to open socket file new: target process 7 doesn't",
-            Some("new"),
-        ),
         ("mount: none: Operation not permitted", None),
         ("cat: /proc/1/environ: Permission denied", None),
         (
@@ -38,6 +34,12 @@ fn denied_files_names_only_files_with_a_refused_write() {
         let want = want.map(|name| cwd.join(name).display().to_string());
         assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
     }
+    let line = format!(
+        "AttachNotSupportedException: Unable to open socket file {}: target process 7 doesn't",
+        cwd.join("new").display()
+    );
+    let message: Vec<ErrorMessage> = in_message(&line).into_iter().collect();
+    assert_eq!(denied_files(&plan, &cwd, &message).len(), 1, "{line}");
 }
 
 #[test]
@@ -67,6 +69,10 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
         ),
         (
             "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            Some(OutsideServers),
+        ),
+        (
+            "curl: (7) Failed to connect to 127.0.0.1 port 80 after 0 ms: Couldn't connect to server",
             Some(OutsideServers),
         ),
         ("cat: x: No such file or directory", None),
@@ -110,7 +116,12 @@ fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
             false,
         ),
     ] {
-        assert_eq!(is_socket_refused(output.lines()), want, "{output}");
+        assert_eq!(is_socket_refused(output.lines(), true), want, "{output}");
+    }
+    let output = "gpg: failed to start agent '/usr/bin/gpg-agent': General error";
+    for has_streams in [true, false] {
+        let is_refused = is_socket_refused(output.lines(), has_streams);
+        assert_eq!(is_refused, !has_streams);
     }
 }
 

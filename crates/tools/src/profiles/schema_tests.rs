@@ -104,6 +104,10 @@ fn description_names_missing_promises_and_does_not_promise_them() {
     for lack in &report.missing {
         assert!(partial.contains(lack.consequence()), "{lack}: {partial}");
     }
+    let loopback = "no network but each call's own loopback";
+    assert!(partial.contains(loopback));
+    report.missing.push(MissingPromise::Ipc);
+    assert!(!described(&own, &report).contains(loopback));
     own.lacking = LackingPolicy::Refuse;
     assert!(described(&own, &report).contains("every call is refused"));
     own.level = SandboxLevel::ReadOnly;

@@ -60,6 +60,10 @@ pub(crate) fn description(
         ""
     };
     let network = match terms.network {
+        // A sandbox without namespaces lacks this promise, and has no loopback.
+        Network::Off if missing.is_some() && !lacks(MissingPromise::Ipc) => {
+            "no network but each call's own loopback".to_owned()
+        }
         Network::Off => "no network".to_owned(),
         Network::Loopback => "a private loopback network".to_owned(),
         Network::Hosts => format!(
