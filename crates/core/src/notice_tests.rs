@@ -179,27 +179,6 @@ fn sandbox_notices_have_their_sentences() {
         is_protected: false,
     };
     let network = |refused, network| NoticeKind::SandboxNetwork { refused, network };
-    let hosts = |refused: &[(&str, u64)]| NoticeKind::SandboxHosts {
-        refused: refused
-            .iter()
-            .map(|&(host, count)| RefusedHost {
-                host: host.to_owned(),
-                count,
-                secret: None,
-            })
-            .collect(),
-    };
-    let secrets = |variable: &str, other: &[RefusedHost]| NoticeKind::SandboxHosts {
-        refused: [
-            other,
-            &[RefusedHost {
-                host: "example.org:80".to_owned(),
-                count: 2,
-                secret: Some(variable.to_owned()),
-            }],
-        ]
-        .concat(),
-    };
     let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
     for (kind, want) in [
         (
@@ -248,29 +227,6 @@ fn sandbox_notices_have_their_sentences() {
             "2 attempts to reach the network were refused; this call has only a proxy to the listed hosts (`HTTPS_PROXY`).",
         ),
         (
-            hosts(&[("evil.example:443", 3), ("a.example:22", 1)]),
-            "The sandbox refused 4 connections to hosts that are not listed: evil.example:443 (3 times), a.example:22; the user can allow them in the list `sandbox.network`: [\"evil.example\", \"a.example:22\"].",
-        ),
-        (
-            secrets("TOKEN", &[]),
-            "The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
-        ),
-        (
-            secrets(
-                "TOKEN",
-                &[RefusedHost {
-                    host: "a.example:80".to_owned(),
-                    count: 1,
-                    secret: None,
-                }],
-            ),
-            "The sandbox refused 1 connection to a host that is not listed: a.example:80; the user can allow them in the list `sandbox.network`: [\"a.example\"]. The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
-        ),
-        (
-            hosts(&["a:1", "b:1", "c:1", "d:1", "e:1", "f:1", "g:1"].map(|host| (host, 1))),
-            "The sandbox refused 7 connections to hosts that are not listed: a:1, b:1, c:1, d:1, e:1, and 2 more; the user can allow them in the list `sandbox.network`: [\"a:1\", \"b:1\", \"c:1\", \"d:1\", \"e:1\", …].",
-        ),
-        (
             NoticeKind::SandboxPartial {
                 missing: vec![MissingPromise::Protected, MissingPromise::Ipc],
                 network_uncounted: true,
@@ -292,6 +248,59 @@ fn sandbox_notices_have_their_sentences() {
                 unknown: vec![UnknownObservation::Changed, UnknownObservation::Denied],
             },
             "A file system does not answer, so it is not known which protected files this call changed, nor which files this call was denied.",
+        ),
+    ] {
+        assert!(kind.is_for_model());
+        assert_eq!(Notice::from(kind).text, want);
+    }
+}
+
+#[test]
+fn refused_hosts_have_their_sentences() {
+    let hosts = |refused: &[(&str, u64)]| NoticeKind::SandboxHosts {
+        refused: refused
+            .iter()
+            .map(|&(host, count)| RefusedHost {
+                host: host.to_owned(),
+                count,
+                secret: None,
+            })
+            .collect(),
+    };
+    let secrets = |variable: &str, other: &[RefusedHost]| NoticeKind::SandboxHosts {
+        refused: [
+            other,
+            &[RefusedHost {
+                host: "example.org:80".to_owned(),
+                count: 2,
+                secret: Some(variable.to_owned()),
+            }],
+        ]
+        .concat(),
+    };
+    for (kind, want) in [
+        (
+            hosts(&[("evil.example:443", 3), ("a.example:22", 1)]),
+            "The sandbox refused 4 connections to hosts that are not listed: evil.example:443 (3 times), a.example:22; the user can allow them in the list `sandbox.network`: [\"evil.example\", \"a.example:22\"].",
+        ),
+        (
+            secrets("TOKEN", &[]),
+            "The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
+        ),
+        (
+            secrets(
+                "TOKEN",
+                &[RefusedHost {
+                    host: "a.example:80".to_owned(),
+                    count: 1,
+                    secret: None,
+                }],
+            ),
+            "The sandbox refused 1 connection to a host that is not listed: a.example:80; the user can allow them in the list `sandbox.network`: [\"a.example\"]. The placeholders of these variables were sent, not their values: TOKEN to example.org:80 (2 times); values go only into the credentials (`Authorization`, `PRIVATE-TOKEN`, `X-Api-Key`, …) of requests to `http://HOST/`, where the setting `sandbox.secrets` names the host.",
+        ),
+        (
+            hosts(&["a:1", "b:1", "c:1", "d:1", "e:1", "f:1", "g:1"].map(|host| (host, 1))),
+            "The sandbox refused 7 connections to hosts that are not listed: a:1, b:1, c:1, d:1, e:1, and 2 more; the user can allow them in the list `sandbox.network`: [\"a:1\", \"b:1\", \"c:1\", \"d:1\", \"e:1\", …].",
         ),
     ] {
         assert!(kind.is_for_model());

@@ -151,7 +151,7 @@ impl Sessions {
     ) -> Option<Definitions> {
         let (kind, session) = self.named(name)?;
         let mut session = session.try_lock().ok()?;
-        session.definitions(name, &kind, options).await
+        Box::pin(session.definitions(name, &kind, options)).await
     }
 
     /// Returns the first session with this name, and its kind.

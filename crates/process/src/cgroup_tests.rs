@@ -39,12 +39,12 @@ fn system<'a>(mount: &'a Path, own: &'a str, has_systemd: bool, is_root: bool) -
     }
 }
 
-fn delegated(directory: &Path, has_processes: bool) -> Result<DelegatedCgroup, NoCgroup> {
-    Ok(DelegatedCgroup {
+fn delegated(directory: &Path, has_processes: bool) -> DelegatedCgroup {
+    DelegatedCgroup {
         directory: directory.to_owned(),
         controllers: vec![MEMORY, PIDS, CPU],
         has_processes,
-    })
+    }
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn systemd_delegates_only_marked_cgroups() {
         assert_eq!(find("app/run.scope", is_root), not_delegated);
     }
     fs::write(scope.join("marked"), "").unwrap();
-    assert_eq!(find("app/run.scope", false), delegated(&scope, true));
+    assert_eq!(find("app/run.scope", false), Ok(delegated(&scope, true)));
     let moved = format!("app/run.scope/{HOST_NAME}");
-    assert_eq!(find(&moved, false), delegated(&scope, false));
+    assert_eq!(find(&moved, false), Ok(delegated(&scope, false)));
     // A program in another cgroup below would leave the limits of that cgroup.
     let below = make_cgroup(&scope, "below");
     assert_eq!(
@@ -96,7 +96,7 @@ fn cgroup_of_user_below_foreign_one_is_delegated_without_systemd() {
         "the parent is writable"
     );
     fs::write(temp.path().join("read_only"), "").unwrap();
-    assert_eq!(find(false, false), delegated(&group, true));
+    assert_eq!(find(false, false), Ok(delegated(&group, true)));
     assert_eq!(find(false, true), not_delegated(), "root could write it");
     assert_eq!(find(true, false), not_delegated(), "systemd manages it");
 }
@@ -110,7 +110,7 @@ fn root_of_hierarchy_is_used_without_moving_processes() {
     let not_delegated = || Err(NoCgroup::NotDelegated(root.clone()));
     assert_eq!(find("0::/\n"), not_delegated(), "the root of a namespace");
     fs::remove_file(root.join("cgroup.type")).unwrap();
-    assert_eq!(find("0::/\n"), delegated(&root, false));
+    assert_eq!(find("0::/\n"), Ok(delegated(&root, false)));
     assert!(matches!(find("0::/../x\n"), Err(NoCgroup::NotDelegated(_))));
     assert_eq!(find("4:memory:/x\n"), Err(NoCgroup::System));
     fs::write(root.join("cgroup.controllers"), "io\n").unwrap();
@@ -122,7 +122,7 @@ fn new_cgroup_gets_enforced_limits_after_processes_were_moved() {
     let temp = TempDir::new().unwrap();
     let directory = make_cgroup(temp.path(), "scope");
     let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
-    let cgroup = delegated(&directory, true).unwrap();
+    let cgroup = delegated(&directory, true);
     let wanted = Limits {
         cpu_s: Some(3),
         memory_mb: Some(64),
@@ -180,7 +180,7 @@ fn only_empty_cgroups_of_ended_supervisors_are_removed() {
         fs::create_dir(directory.join(name)).unwrap();
     }
     fs::write(directory.join(&names[1]).join("process"), "").unwrap();
-    delegated(&directory, true).unwrap().sweep();
+    delegated(&directory, true).sweep();
     let remain = names.iter().map(|name| directory.join(name).exists());
     assert_eq!(remain.collect::<Vec<_>>(), [false, true, true, true, true]);
 }

@@ -4,7 +4,8 @@
 //! | layer | where |
 //! |---|---|
 //! | user | `$XDG_CONFIG_HOME/agent-bash/config.toml`, else `~/.config/agent-bash/config.toml` |
-//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has one |
+//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has
+//! one |
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`LoadedSettings::set`] |
 //!

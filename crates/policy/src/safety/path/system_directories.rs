@@ -110,9 +110,13 @@ pub(super) fn is_system_directory(parts: &[PathPart]) -> bool {
         [first, second] if SYSTEM_DIRECTORIES.contains(&second) => {
             SYSTEM_DIRECTORIES.contains(&first) && !ADDED_SOFTWARE.contains(&first)
         }
-        [.., name] if USER_LIBRARIES.contains(&name) || name.ends_with(".la") => false,
+        [.., name] if USER_LIBRARIES.contains(&name) || is_libtool_file(name) => false,
         _ => SERVICES.iter().any(is_service),
     }
+}
+
+fn is_libtool_file(name: &str) -> bool {
+    std::path::Path::new(name).extension() == Some("la".as_ref())
 }
 
 /// True if a name is one of these patterns, in which `*` stands for any text.
