@@ -92,7 +92,6 @@ fn field_error(mut fields: Map<String, Value>, error: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn refusal_has_readable_id_and_type() {
